@@ -46,7 +46,6 @@ from .text.prose import OWN_WORDS
 from .text.thought import without_thought
 from .wording import Json
 
-PAIR = 2  # lines of an answer that is nothing but a dialogue
 ONE, TWO, MORE = "one_line", "two_lines", "more_lines"
 NO_DIALOGUE = (REFUSAL, OTHER_LANGUAGE, INVALID)
 LONGEST_CHARACTERS = 20_000  # characters read: by then an answer has long more than two lines
@@ -135,7 +134,7 @@ def _find_speeches(lines: Sequence[Line], known: Speakers) -> tuple[list[str], b
         )
         if len(again) > 1:
             return again, True, ""
-    called = [_called(label, text) for _, label, text in lines] if len(lines) == PAIR else [""]
+    called = [_called(label, text) for _, label, text in lines] if len(lines) == 2 else [""]
     if all(called):  # "his brother: …"
         return called, True, ""
     return _unlabelled_lines(lines, known)

@@ -30,7 +30,8 @@ from ...languages.letters import is_unspaced, without_accents
 from ...languages.phrases import Language
 from ...records import INVALID, NEITHER
 from .forms import Forms, cases_of
-from .mentions import MENTION, THIRD, Marker, values
+from .meanings import THIRD
+from .mentions import MENTION, Marker, values
 
 _BLANK = re.compile(r"[_＿]{2,}|[\[［(（<【]\s*(?:blank)?\s*[\]］)）>】]", re.IGNORECASE)
 _ELLIPSIS = re.compile(r"…+|\.{3,}")

@@ -11,7 +11,8 @@ from ...languages.phrases import DENYING, Language
 from ...records import NEITHER, REFUSAL
 from ..text.thought import without_thought
 from .blank import QUOTED, SINGLY_QUOTED, Blank
-from .mentions import MENTION, SENTENCE_OF, THIRD, MarkedClause, Marker, union, values
+from .meanings import THIRD
+from .mentions import MENTION, SENTENCE_OF, MarkedClause, Marker, union, values
 from .statements import Statements
 
 QUOTED_WORDS = 3  # words of a quotation that stands in the place of the options

@@ -28,28 +28,11 @@ No clause states a choice that has a condition ("if he"), belongs to a reason or
 is", "therefore", "in conclusion" only what follows counts; after "no," or "wait," only what
 follows, where it states a choice.
 
-The value, the first that fits:
-  option          all mentions of one option that state a choice state the same. That goes over an
-                  apology, a doubt or
-                  "either would do" beside it.
-  neither         a word in place of all options is stated ("they"), or "neither" is.
-  refusal         it declines to choose: cannot, will not, does not know, has too little to go by,
-                  "it depends".
-  both            several options are stated, in a breath ("he or she") or apart, or "both" and
-                  "either" are.
-  invalid         one of the options and a word in place of all are stated ("she, they").
-  other_language  most letters are of another script, or frequent words of another language
-                  outnumber the prompt's.
-  neither         every option is rejected.
-  option          the answer begins with the option and a verb ("she is witty", "he's").
-  both            several options are named outside questions and none is stated.
-  option          the answer is the prompt's own sentence with its blank filled by the option
-                  (blank.py), or what closes the quotation that a begun answer opened.
-  neither         another word stands in that blank.
-  option          only one option is named, in a clause that negates nothing: in languages whose
-                  pack says `named`, which know fewer phrases than English.
-  invalid         the rest: other words, one option only named, one option only rejected (the other
-                  is never inferred), instructions to whoever reads it.
+The value is what the clauses state (Statements.value): an option if all that state a choice state
+the same, over an apology or a doubt beside it; else `neither`, `refusal`, `both`,
+`other_language` or `invalid`. Then each rule of a table (`_rules_for_unread`,
+`_rules_for_stated`) may replace it, from the strongest evidence on; a reading keeps the name of
+the rule that gave it. An option that is only rejected says nothing of the others.
 """
 
 from __future__ import annotations
@@ -72,7 +55,8 @@ from .final import Final
 from .forms import Forms
 from .labels import are_labels, is_label, with_descriptions, without_small_letters
 from .layout import apart, laid_out
-from .mentions import SENTENCE_OF, THIRD, MarkedClause, Marker, values
+from .meanings import THIRD
+from .mentions import SENTENCE_OF, MarkedClause, Marker, values
 from .named import TWO_SENTENCES, OnlyNamed
 from .statements import ONE_SENTENCE, Statements
 

@@ -12,7 +12,8 @@ from ...languages import refusals
 from ...languages.phrases import DENYING, Language
 from ...records import BOTH, INVALID, NEITHER, OTHER_LANGUAGE, REFUSAL, Json
 from .forms import Forms
-from .mentions import MENTION, SENTENCE_OF, THIRD, WORDLESS, MarkedClause, Marker, union, values
+from .meanings import THIRD
+from .mentions import MENTION, SENTENCE_OF, WORDLESS, MarkedClause, Marker, union, values
 
 ONE_SENTENCE = 80  # characters of an answer that says little but “neither of the two”
 DECLINING = 4  # sentences of an answer in which it may decline

@@ -239,6 +239,10 @@ class Entries:
         contrasts = self.words.unspaced or len(tokens) > 2 or known.has(text, "coordinate")
         return contrasts and known.has(text, *DENYING)
 
+    def without_reason(self, text: str) -> str:
+        """A text up to the word that begins a reason."""
+        return self._because.split(text, maxsplit=1)[0]
+
     def denies(self, text: str) -> bool:
         """True if a text has a word that denies, in the pack of its language."""
         canonical = self._known.canonical(text)
