@@ -109,7 +109,7 @@ def _told(labels: Sequence[Label]) -> tuple[Told, ...]:
 
 
 def _finish(store: Store, job: Job) -> tuple[Sequence[Row] | None, tuple[str, ...]]:
-    """The rows of a job, with the stored replies, and the keys of these; None if one is missing."""
+    """Reads the rows of a job from stored replies, with their keys; None if a reply is missing."""
     keys: list[str] = []
     try:
         asked = next(job)

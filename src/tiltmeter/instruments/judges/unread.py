@@ -106,7 +106,7 @@ class CopyingJudge(BlindJudge):
     summary = "a model that copies what an answer lists, which rules then read"
 
     def wording(self) -> Mapping[str, Json]:
-        """Its prompts, rounds and sampling."""
+        """Returns the judge's prompts, rounds and sampling settings."""
         return {**_texts().table, "rounds": ROUNDS, "sampling": SAMPLING}
 
     def steps(self, item: Answered) -> Steps:
