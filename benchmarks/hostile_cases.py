@@ -19,7 +19,11 @@ from pathlib import Path
 from typing import NamedTuple
 
 from tiltmeter import api
+from tiltmeter.analyse.whole_run.signature import RULES
+from tiltmeter.api.runs.earlier_rules import FILE as JUDGED
 from tiltmeter.records import Json
+from tiltmeter.store import Store
+from tiltmeter.store.queries.state import labels_mark
 
 Change = Callable[[Path, random.Random], None]
 HUGE = "9" * 400
@@ -132,6 +136,8 @@ def make_base(place: Path) -> None:
     mine = place / "protocol" / "mine.toml"
     api.run(mine, f"planted:protocol={mine}", own, samples=2)
     _add_batch(judged)
+    for run in (judged, stopped, pictures, own):
+        _add_verdicts(run)
     change_rows(own, "UPDATE meta SET value='\"0\"' WHERE key='origin'")
     crate, audit, sealed = place / "crate", place / "audit", place / "sealed"
     api.export_crate(judged, crate)
@@ -142,6 +148,23 @@ def make_base(place: Path) -> None:
     filled = page.read_text("utf-8").replace(blank, "suit the use of the system: they do", 1)
     page.write_text(filled, "utf-8")
     api.seal_folder(sealed)
+
+
+def _add_verdicts(run: Path) -> None:
+    """The verdicts that earlier rules gave, and the answer of a gate."""
+    with Store(run) as store:
+        labels, now = labels_mark(store), RULES
+    rows = [
+        {
+            "rules": rules,
+            "date": "2026-11-01",
+            "labels": labels,
+            "words": {"choice · planted": "tilt"},
+            "answers": {"--fail-on tilt": 4},
+        }
+        for rules in (now - 1, now)
+    ]
+    (run / JUDGED).write_text(json.dumps(rows), "utf-8")
 
 
 def _add_batch(run: Path) -> None:
@@ -285,6 +308,7 @@ KINDS_OF_FILE = (
 RUN_FILES = (
     *("run.sqlite", "run.sqlite-wal", "run.sqlite-shm", ".lease", ".writer", "report.html"),
     *("report.md", "blobs", "blobs/*/*", "batches", "annotations.csv", "look.log"),
+    *("judged.json", "baseline.json", "taxonomy.toml"),
 )
 FOLDER_FILES = (
     *("ro-crate-metadata.json", "ro-crate-metadata.json.sig", "evidence.md", "report.html"),
@@ -305,6 +329,15 @@ def _source(name: str, run: Path, chance: random.Random) -> None:
     change_rows(run, "INSERT OR REPLACE INTO meta VALUES ('source', ?)", value)
 
 
+def _rename(name: str, run: Path, chance: random.Random) -> None:
+    """What the protocol, the trials and the labels call so leads out of the folder."""
+    away = f"../../{outside(run.parent).name}/x"
+    for table, column in (("meta", "value"), ("words", "text"), ("texts", "body")):
+        change = f"UPDATE OR IGNORE {table} SET {column} = replace({column}, ?, ?)"
+        change_rows(run, change, f'"{name}"', f'"{away}"')
+    change_rows(run, "UPDATE OR IGNORE words SET text = ? WHERE text = ?", away, name)
+
+
 REMOTES = (
     *("file:{outside}/mine.jsonl#{a}#1", "file:{outside}/pipe#{a}#1", "file:/dev/zero#{a}#1"),
     *("file:{outside}#{a}#1", "file:{outside}/mine.jsonl", "b1", "file:\0#{a}#1", "../../x"),
@@ -321,9 +354,10 @@ def _batch(remote: str, run: Path, chance: random.Random) -> None:
     (run / "link.jsonl").symlink_to(away / "mine.jsonl")
     model, state = chance.choice(MODELS), chance.choice(STATES)
     file_id = chance.choice(("file:", "f1", "../../outside/mine.jsonl"))
-    change = "UPDATE batches SET remote_id=?, model=?, state=?, file_id=?"
-    change_rows(run, change, named, model, state, file_id)
-    row = (1, "k", model, "text", "a" * 32, "[]")
+    key = chance.choice(("a" * 32, "../../outside/mine", "/dev/null", "a\0b"))
+    change = "UPDATE batches SET remote_id=?, model=?, state=?, file_id=?, key=?"
+    change_rows(run, change, named, model, state, file_id, key)
+    row = (1, "k", model, "text", key, "[]")
     change_rows(run, "INSERT OR REPLACE INTO batch_requests VALUES (?,?,?,?,?,?)", *row)
 
 
@@ -345,14 +379,15 @@ IDS = (
 )
 
 
-MANIFESTS = (
+JSON_TEXTS = (
     *(DEEP, WIDE, HUGE, "", "null", "[]", '"x"', '{"@graph": 5}', '{"@graph": [5]}', "{}"),
     "\ufeff{}",
 )
 
 
-def _manifest_node(kind: str, folder: Path, chance: random.Random) -> None:
-    path = folder / MANIFEST
+def _node(name: str, kind: str, folder: Path, chance: random.Random) -> None:
+    """One node of a file of JSON is put another way, or taken out."""
+    path = folder / name
     whole = json.loads(path.read_text("utf-8"))
     path.write_text(json.dumps(mutated(whole, kind, chance)), "utf-8")
 
@@ -365,8 +400,8 @@ def _manifest_id(name: str, folder: Path, chance: random.Random) -> None:
     path.write_text(json.dumps(whole), "utf-8")
 
 
-def _manifest_text(text: str, folder: Path, chance: random.Random) -> None:
-    (folder / MANIFEST).write_text(text, "utf-8", errors="surrogatepass")
+def _text(name: str, text: str, folder: Path, chance: random.Random) -> None:
+    (folder / name).write_text(text, "utf-8", errors="surrogatepass")
 
 
 def hostile_runs(base: Base) -> dict[str, tuple[str, Change]]:
@@ -384,6 +419,13 @@ def hostile_runs(base: Base) -> dict[str, tuple[str, Change]]:
                 made[f"{of}: {name} is {kind}"] = of, partial(_replace, name, kind)
         for source in SOURCES:
             made[f"{of}: source {source[:40]}"] = of, partial(_source, source)
+        for text in JSON_TEXTS:
+            made[f"{of}: {JUDGED} {text[:20]!r}"] = of, partial(_text, JUDGED, text)
+        for kind in (*NODES, "gone"):
+            for number in range(4):
+                made[f"{of}: {JUDGED}, a node {kind} {number}"] = of, partial(_node, JUDGED, kind)
+    for name in ("accepted", "decision", "choice", "mine", "group", "women", "nurse"):
+        made[f"own: {name} leads outside"] = "own", partial(_rename, name)
     for remote in REMOTES:
         for number in range(6):
             made[f"judged: batch {remote!r} {number}"] = "judged", partial(_batch, remote)
@@ -399,9 +441,9 @@ def hostile_folders(base: Base) -> dict[str, tuple[str, Change]]:
                 made[f"{of}: {name} is {kind}"] = of, partial(_replace, name, kind)
         for kind in (*NODES, "gone"):
             for number in range(4):
-                made[f"{of}: manifest, a node {kind} {number}"] = of, partial(_manifest_node, kind)
+                made[f"{of}: manifest, a node {kind} {number}"] = of, partial(_node, MANIFEST, kind)
         for name in IDS:
             made[f"{of}: manifest names {name[:30]!r}"] = of, partial(_manifest_id, name)
-        for text in MANIFESTS:
-            made[f"{of}: manifest {text[:20]!r}"] = of, partial(_manifest_text, text)
+        for text in JSON_TEXTS:
+            made[f"{of}: manifest {text[:20]!r}"] = of, partial(_text, MANIFEST, text)
     return made

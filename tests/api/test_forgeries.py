@@ -6,113 +6,31 @@ reply and all that follows from it; the tests name it.
 
 from __future__ import annotations
 
-import json
 import random
 import re
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
-from typing import NamedTuple
 
 import pytest
 
 from tests import forging
+from tests.api.forgeries import (
+    ANSWERS,
+    JUDGED,
+    LABELS,
+    TEXTS,
+    TRIALS,
+    Bases,
+    Forge,
+    artefact,
+    is_missed,
+    manifest,
+    sql,
+    text,
+)
 from tiltmeter import api
 from tiltmeter.cli import main
-from tiltmeter.errors import TiltmeterError
-from tiltmeter.formats import crate
-
-Forge = Callable[[Path, random.Random], None]
-
-
-class Base(NamedTuple):
-    """Folders that are right. stopped: a run that stopped early."""
-
-    run: Path
-    crate: Path
-    audit: Path
-    sealed: Path
-    stopped: Path
-
-
-@pytest.fixture(scope="module")
-def base(tmp_path_factory: pytest.TempPathFactory) -> Base:
-    place = tmp_path_factory.mktemp("base")
-    made = Base(*(place / name for name in Base._fields))
-    judge = "planted:accuracy=0.9,seed=4"
-    api.run(
-        "roles",
-        "planted:she=0.8,refuses=.1",
-        made.run,
-        judge=judge,
-        language="en",
-        limit=9,
-        samples=3,
-    )
-    api.export_crate(made.run, made.crate)
-    api.export_audit(made.run, made.audit)
-    shutil.copytree(made.audit, made.sealed)
-    page = made.sealed / "evidence.md"
-    page.write_text(
-        page.read_text("utf-8").replace(
-            "suit the use of the system: **to be filled in**",
-            "suit the use of the system: they do",
-            1,
-        ),
-        "utf-8",
-    )
-    api.seal_folder(made.sealed)
-    api.run("roles", "planted:she=0.9", made.stopped, language="en", limit=12, samples=8, stop=True)
-    return made  # fmt: skip
-
-
-def rehash(folder: Path) -> None:
-    """New hashes for all files, as a forger would make them."""
-    manifest = folder / crate.MANIFEST
-    whole = json.loads(manifest.read_text("utf-8"))
-    for entity in whole["@graph"]:
-        if entity["@type"] == "File" and (folder / entity["@id"]).is_file():
-            entity.update(crate.fingerprint(folder / entity["@id"]))
-    manifest.write_text(json.dumps(whole), "utf-8")
-
-
-def sql(statement: str, rows: str = "", number: int = 1) -> Forge:
-    """Changes some rows of the run's file. rows: a query of row ids or keys, `?` in the statement."""
-
-    def forge(run: Path, chance: random.Random) -> None:
-        with forging.changing(run) as db:
-            db.execute(
-                "DROP INDEX IF EXISTS packed_labels_by_output"
-            )  # which would refuse some of it
-            before = db.total_changes
-            if not rows:
-                db.execute(statement)
-                assert db.total_changes > before
-                return
-            keys = [row[0] for row in db.execute(rows)]
-            for key in chance.sample(keys, min(number, len(keys))):
-                before = db.total_changes
-                db.execute(statement, (key,))
-                assert db.total_changes > before
-
-    return forge
-
-
-def look(change: Callable[[dict], None]) -> Forge:  # type: ignore[type-arg]
-    def forge(run: Path, chance: random.Random) -> None:
-        with forging.changing(run) as db:
-            query = (
-                "SELECT name, content FROM artefacts WHERE kind='look' ORDER BY name DESC LIMIT 1"
-            )
-            name, content = db.execute(query).fetchone()
-            found = json.loads(content)
-            change(found)
-            db.execute(
-                "UPDATE artefacts SET content=? WHERE kind='look' AND name=?",
-                (json.dumps(found), name),
-            )
-
-    return forge  # fmt: skip
 
 
 def decided(name: str, value: object) -> Forge:
@@ -120,44 +38,14 @@ def decided(name: str, value: object) -> Forge:
         for one in found["decisions"].values():
             one[name] = value
 
-    return look(change)
-
-
-def text(name: str, pattern: str, change: str | Callable[[re.Match[str]], str]) -> Forge:
-    """Changes one of the matches of a pattern in a file."""
-
-    def forge(folder: Path, chance: random.Random) -> None:
-        path = folder / name
-        content = path.read_bytes().decode()
-        matches = list(re.finditer(pattern, content))
-        assert matches, f"{pattern} is not in {name}"
-        match = chance.choice(matches)
-        new = change if isinstance(change, str) else change(match)
-        path.write_bytes((content[: match.start()] + new + content[match.end() :]).encode())
-
-    return forge
-
-
-def manifest(entity: str, name: str, value: object) -> Forge:
-    def forge(folder: Path, chance: random.Random) -> None:
-        path = folder / crate.MANIFEST
-        whole = json.loads(path.read_text("utf-8"))
-        for one in whole["@graph"]:
-            if one["@id"] == entity:
-                one[name] = value
-        path.write_text(json.dumps(whole), "utf-8")
-
-    return forge
+    return artefact("look", change)
 
 
 def digit(match: re.Match[str]) -> str:
     return str((int(match[0]) + 3) % 10)
 
 
-LABELS, OUTPUTS = "SELECT id FROM labels WHERE current", "SELECT trial FROM outputs"
-ANSWERS = "SELECT key FROM calls WHERE purpose='subject' AND outcome='answer'"
-TRIALS = "SELECT id FROM trials"
-JUDGED = "SELECT key FROM calls WHERE purpose<>'subject'"
+OUTPUTS = "SELECT trial FROM outputs"
 FLIP = "CASE value WHEN 'she' THEN 'he' ELSE 'she' END"
 ROWS: dict[str, Forge] = {
     **{f"{n} labels flipped": sql(f"UPDATE labels SET value={FLIP} WHERE id=?", LABELS, n) for n in (1, 2, 5, 30)},
@@ -202,13 +90,13 @@ LOOKS: dict[str, Forge] = {
     "the p of a look": decided("p", 0.001),
     "the q of a look": decided("q", 0.9),
     "the level of a look": decided("level", 0.5),
-    "the number of a look": look(lambda found: found.update(number=9)),
-    "the rounds of a look": look(lambda found: found.update(rounds=found["rounds"] - 1)),
-    "the outputs of a look": look(lambda found: found.update(outputs=found["outputs"] - 1)),
-    "the digest of a look": look(lambda found: found.update(digest="0" * 64)),
-    "the cost of a look": look(lambda found: found.update(cost=1.0)),
-    "the plan of a look": look(lambda found: found.update(plan="x")),
-    "the sums of a look": look(lambda found: [one["hits"].__setitem__(0, [0.0] * len(one["hits"][0])) for one in found["sums"].values() if one.get("hits")]),
+    "the number of a look": artefact("look", lambda found: found.update(number=9)),
+    "the rounds of a look": artefact("look", lambda found: found.update(rounds=found["rounds"] - 1)),
+    "the outputs of a look": artefact("look", lambda found: found.update(outputs=found["outputs"] - 1)),
+    "the digest of a look": artefact("look", lambda found: found.update(digest="0" * 64)),
+    "the cost of a look": artefact("look", lambda found: found.update(cost=1.0)),
+    "the plan of a look": artefact("look", lambda found: found.update(plan="x")),
+    "the sums of a look": artefact("look", lambda found: [one["hits"].__setitem__(0, [0.0] * len(one["hits"][0])) for one in found["sums"].values() if one.get("hits")]),
     "a look gone": sql("DELETE FROM artefacts WHERE kind='look' AND name='001'"),
     "trials moved to a later look": sql("UPDATE trial_looks SET look=2 WHERE trial=?", "SELECT trial FROM trial_looks WHERE look=1", 3),
     "labels of a stopped run": sql(f"UPDATE labels SET value={FLIP} WHERE id=?", LABELS, 4),
@@ -257,70 +145,57 @@ ABOUT: dict[str, Forge] = {
 }
 
 
-def is_found(folder: Path, against: Path | None) -> bool:
-    try:
-        findings, _ = api.verify(folder, against=against)
-    except TiltmeterError:
-        return True
-    return not findings.holds
-
-
-def forgeries(base: Base) -> Iterator[tuple[str, Path, str, Forge, Path | None]]:
-    """What, the folder that is forged, the run inside it, how, and the run that is held against it."""
+def forgeries() -> Iterator[tuple[str, str, Forge, str]]:
+    """The name of a forgery, the folder that is forged, how, and the run inside it."""
     for name, forge in ROWS.items():
-        yield f"run: {name}", base.run, "", forge, None
-        yield f"crate: {name}", base.crate, "run", forge, None
+        yield name, "judged", forge, ""
+        yield name, "crate", forge, "run"
     for name, forge in LOOKS.items():
-        yield f"stopped: {name}", base.stopped, "", forge, None
+        yield name, "stopped", forge, ""
     for name, forge in {**PAGES, **TABLES, **ABOUT}.items():
-        yield f"crate: {name}", base.crate, "", forge, None
-    for kind, folder in (("audit", base.audit), ("sealed", base.sealed)):
+        yield name, "crate", forge, ""
+    for kind in ("audit", "sealed"):
         for name, forge in {**PAGES, **EVIDENCE, **ABOUT}.items():
-            yield f"{kind}: {name}", folder, "", forge, base.run
+            yield name, kind, forge, ""
 
 
 @pytest.mark.parametrize("each", [8, pytest.param(1, marks=pytest.mark.slow)])
-def test_forgeries_are_found(each: int, base: Base, tmp_path: Path) -> None:
-    missed, number = [], 0
-    for seed, (name, folder, inside, forge, against) in enumerate(forgeries(base)):
-        if seed % each:
-            continue
-        copy = Path(shutil.copytree(folder, tmp_path / "copy"))
-        forge(copy / inside, random.Random(seed))
-        if (copy / crate.MANIFEST).is_file():
-            rehash(copy)
-        number += 1
-        if not is_found(copy, against):
-            missed.append(name)
-        shutil.rmtree(copy)
-    assert number >= 190 / each
+def test_forgeries_are_found(each: int, bases: Bases, tmp_path: Path) -> None:
+    chosen = [*forgeries()][::each]
+    assert len(chosen) >= 190 / each
+    missed = [
+        f"{kind}: {name}"
+        for name, kind, forge, inside in chosen
+        if is_missed(bases, tmp_path, kind, forge, name, inside)
+    ]
     assert missed == []
 
 
-def test_what_is_right_is_right(base: Base, capsys: pytest.CaptureFixture[str]) -> None:
-    for folder in base:
-        against = base.run if folder in (base.audit, base.sealed) else None
-        findings, _ = api.verify(folder, against=against)
-        assert findings.holds, [*findings.lines()]
-    assert main(["export", str(base.crate), "--verify"]) == 0
+@pytest.mark.parametrize("kind", Bases.KINDS)
+def test_what_is_right_is_right(kind: str, bases: Bases) -> None:
+    findings, _ = api.verify(bases.folder(kind), against=bases.against(kind))
+    assert findings.holds, [*findings.lines()]
+
+
+def test_what_was_computed_is_said(bases: Bases, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["export", str(bases.crate), "--verify"]) == 0
     assert "computed anew: 54 outputs" in capsys.readouterr().out
 
 
-def test_what_is_rewritten_from_the_reply_on_is_not_found(base: Base, tmp_path: Path) -> None:
+def test_what_is_rewritten_from_the_reply_on_is_not_found(bases: Bases, tmp_path: Path) -> None:
     """Ten who rewrite replies, and make all that follows from them anew: hashes show no author. The digest of rows, if it was
     published, is another one."""
     digests = set()
+    new = "UPDATE calls SET text=replace(text, 'she', 'he') WHERE key=?"
     for seed in range(10):
-        run = Path(shutil.copytree(base.run, tmp_path / f"run{seed}"))
-        new = "\"replace(text, 'she', 'he')\"".strip('"')
-        sql(f"UPDATE calls SET text={new} WHERE key=?", ANSWERS, seed + 3)(run, random.Random(seed))
+        run = Path(shutil.copytree(bases.judged, tmp_path / f"run{seed}"))
+        sql(new, ANSWERS, seed + 3)(run, random.Random(seed))
         with forging.changing(run) as db:
-            query = "UPDATE outputs SET text=(SELECT text FROM calls WHERE key=outputs.call)"
-            db.execute(query)
+            db.execute(TEXTS)
             db.execute("DELETE FROM labels WHERE annotator LIKE 'choice/planted%'")
             db.execute("DELETE FROM calls WHERE purpose<>'subject'")
         api.label_anew(run)
         findings, _ = api.verify(run)
         assert findings.holds, [*findings.lines()]
         digests.add(findings.digest)
-    assert api.verify(base.run)[0].digest not in digests and len(digests) > 5
+    assert api.verify(bases.judged)[0].digest not in digests and len(digests) > 5

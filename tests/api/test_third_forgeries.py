@@ -13,123 +13,28 @@ import sqlite3
 from collections.abc import Callable, Mapping
 from contextlib import closing
 from pathlib import Path
-from typing import NamedTuple
 
 import pytest
 from PIL import Image
 
 from tests import forging
-from tests.api.test_forgeries import (
+from tests.api.forgeries import (
     ANSWERS,
     JUDGED,
+    RULES,
+    TEXTS,
+    Bases,
     Forge,
-    is_found,
-    rehash,
+    both,
+    entity,
+    graph,
+    is_missed,
+    setting,
     sql,
     text,
+    unlisted,
 )
-from tests.api.test_more_forgeries import both, entity, setting
-from tests.batches.provider import Oddities
-from tests.batches.server import BatchServer
-from tests.serving import serving
 from tiltmeter import api
-from tiltmeter.formats import crate
-
-PROTOCOL = """
-name = "mine"
-title = "Two names"
-question = "Is an application accepted less often when only the name changes?"
-limits = ["A name stands for how its bearer is perceived."]
-prompt = "Fill in: {name} applies as {job}. The application should be ___."
-factors = ["group", "job"]
-item = "job"
-[[tables]]
-rows = [{ group = "women", name = "Emily" }, { group = "men", name = "Jacob" }]
-[[tables]]
-rows = [{ job = "nurse" }, { job = "smith" }, { job = "cook" }, { job = "clerk" }]
-[modes.sampled]
-samples = 2
-max_tokens = 64
-[[instruments]]
-name = "choice"
-kind = "choice"
-attribute = "decision"
-[instruments.forms.en]
-accepted = ["accepted"]
-rejected = ["rejected"]
-[[measures]]
-name = "accepted"
-kind = "share"
-attribute = "decision"
-values = ["accepted"]
-among = ["accepted", "rejected"]
-by = [["group"]]
-text = "share of applications accepted"
-"""
-
-
-class Base(NamedTuple):
-    """Folders that are right. own: a protocol of one's own; served: by a model behind an address;
-    given: answers of a file.
-    """
-
-    judged: Path
-    pictures: Path
-    own: Path
-    served: Path
-    given: Path
-    people: Path
-    stopped: Path
-    crate: Path
-    audit: Path
-    sealed: Path
-
-
-@pytest.fixture(scope="module")
-def base(tmp_path_factory: pytest.TempPathFactory) -> Base:
-    place = tmp_path_factory.mktemp("base")
-    made = Base(*(place / name for name in Base._fields))
-    few = {"language": "en", "limit": 6, "samples": 2}
-    model, judge = "planted:she=0.8,refuses=.1", "planted:accuracy=0.9,seed=4"
-    api.run("roles", model, made.judged, judge=judge, **few)  # type: ignore[arg-type]
-    api.run("soda", "planted:protocol=soda", made.pictures, limit=1, samples=1)
-    mine = place / "mine.toml"
-    mine.write_text(PROTOCOL, "utf-8")
-    api.run(mine, f"planted:protocol={mine}", made.own)
-    mine.unlink()  # as with whoever is handed the run
-    server = BatchServer("openai", "she=.7,seed=3", Oddities())
-    with serving(server), pytest.MonkeyPatch.context() as patch:
-        patch.setenv("OPENAI_API_KEY", "k1234567890")
-        at = {"base_urls": {"openai": server.url}, "pilot": False}
-        api.run("roles", "openai:planted", made.served, **few, **at)  # type: ignore[arg-type]
-    with forging.changing(made.judged) as db:
-        rows = db.execute(
-            "SELECT prompt, text FROM outputs JOIN trials ON trial=id WHERE outcome='answer'"
-        ).fetchall()
-    lines = "".join(json.dumps({"prompt": p, "text": a}) + "\n" for p, a in rows)
-    (place / "answers.jsonl").write_text(lines, "utf-8")
-    api.run("roles", f"file:{place / 'answers.jsonl'}", made.given, **few)  # type: ignore[arg-type]
-    api.run("roles", model, made.people, **few)  # type: ignore[arg-type]
-    with forging.changing(made.people) as db:
-        outputs = [row[0] for row in db.execute("SELECT trial FROM outputs WHERE outcome='answer'")]
-    rows_of = "".join(f"{trial},she,ann\n" for trial in outputs[:9])
-    (place / "sheet.csv").write_text(f"output,value,annotator\n{rows_of}", "utf-8")
-    api.import_gold(made.people, place / "sheet.csv")
-    api.run("roles", "planted:she=.9", made.stopped, language="en", limit=12, samples=8, stop=True)
-    api.export_crate(made.judged, made.crate)
-    api.export_audit(made.judged, made.audit)
-    shutil.copytree(made.audit, made.sealed)
-    fill(made.sealed)
-    api.seal_folder(made.sealed)
-    return made
-
-
-def fill(folder: Path) -> None:
-    """Fills one field of the evidence, as its owner would."""
-    page = folder / "evidence.md"
-    blank = "suit the use of the system: **to be filled in**"
-    filled = page.read_text("utf-8").replace(blank, "suit the use of the system: they do", 1)
-    page.write_text(filled, "utf-8")
 
 
 def raw(statement: str) -> Forge:
@@ -280,18 +185,6 @@ def definition(old: str, new: str) -> Forge:
     return forge
 
 
-def graph(change: Callable[[dict[str, object]], None]) -> Forge:
-    """The manifest as a whole is changed."""
-
-    def forge(folder: Path, chance: random.Random) -> None:
-        path = folder / crate.MANIFEST
-        whole = json.loads(path.read_text("utf-8"))
-        change(whole)
-        path.write_text(json.dumps(whole), "utf-8")
-
-    return forge
-
-
 def about(whole: dict[str, object], name: str) -> dict[str, object]:
     return next(one for one in whole["@graph"] if one["@id"] == name)  # type: ignore[attr-defined, index, no-any-return]
 
@@ -324,14 +217,6 @@ def told(pattern: str, change: str | Callable[[re.Match[str]], str]) -> Forge:
     return text("evidence.md", pattern, change)
 
 
-def unlisted(name: str, content: str) -> Forge:
-    def forge(folder: Path, chance: random.Random) -> None:
-        (folder / name).parent.mkdir(parents=True, exist_ok=True)
-        (folder / name).write_text(content, "utf-8")
-
-    return forge
-
-
 SHE_HE = "(SELECT n FROM words WHERE text='she')", "(SELECT n FROM words WHERE text='he')"
 FORGERIES: Mapping[str, tuple[str, Forge]] = {
     # beneath the rows
@@ -342,8 +227,8 @@ FORGERIES: Mapping[str, tuple[str, Forge]] = {
     "a trigger turns labels": ("judged", both(raw("UPDATE packed_labels SET current=0 WHERE id=1"), raw(f"CREATE TRIGGER t AFTER INSERT ON packed_labels BEGIN UPDATE packed_labels SET value={SHE_HE[1]} WHERE id=NEW.id; END"))),
     "labels lie in the journal beside": ("crate", in_wal(f"UPDATE packed_labels SET value={SHE_HE[1]} WHERE value={SHE_HE[0]}")),
     "a request's shape is another's": ("judged", raw("UPDATE packed_calls SET turn=turn+1 WHERE n IN (SELECT n FROM packed_calls ORDER BY n LIMIT 3)")),
-    "all labels of the rules go": ("judged", sql("DELETE FROM labels WHERE annotator LIKE 'choice/6%'")),
-    "labels of the rules are no longer current": ("judged", sql("UPDATE labels SET current=0 WHERE annotator LIKE 'choice/6%'")),
+    "all labels of the rules go": ("judged", sql(f"DELETE FROM labels WHERE {RULES}")),
+    "labels of the rules are no longer current": ("judged", sql(f"UPDATE labels SET current=0 WHERE {RULES}")),
     "answers that were never asked": ("judged", stuffed),
     "the judge was asked something else": ("judged", sql("UPDATE calls SET request=replace(request, 'she', 'he') WHERE key=?", JUDGED, 4)),
     "a prompt begins otherwise": ("judged", sql("UPDATE trials SET begin='She' WHERE id=?", "SELECT id FROM trials", 3)),
@@ -359,12 +244,12 @@ FORGERIES: Mapping[str, tuple[str, Forge]] = {
     "all that came was cut": ("served", raw("UPDATE words SET text='cut' WHERE text='stop'")),
     "another fingerprint": ("served", sql("UPDATE calls SET fingerprint='fp_9'")),
     "a model thought": ("served", both(sql("UPDATE calls SET thought=50 WHERE key=?", ANSWERS, 3), sql("UPDATE outputs SET thought=(SELECT thought FROM calls WHERE key=outputs.call)"))),
-    "an answer is a part of what came": ("served", both(sql("UPDATE calls SET text='e' WHERE key=?", ANSWERS, 3), sql("UPDATE outputs SET text=(SELECT text FROM calls WHERE key=outputs.call)"))),
+    "an answer is a part of what came": ("served", both(sql("UPDATE calls SET text='e' WHERE key=?", ANSWERS, 3), sql(TEXTS))),
     "what came is not there": ("served", sql("UPDATE calls SET raw='' WHERE key=?", ANSWERS, 3)),
     "what came says that it broke off": ("served", sql("UPDATE calls SET raw=replace(raw, '\"stop\"', '\"length\"') WHERE key=?", ANSWERS, 3)),
     # protocols of one's own, answers of a file, people
     "the forms of one's own instrument": ("own", definition('"accepted"]', '"accepted", "rejected"]')),
-    "given answers read otherwise": ("given", both(sql("UPDATE calls SET text='he' WHERE key=?", ANSWERS, 3), sql("UPDATE outputs SET text=(SELECT text FROM calls WHERE key=outputs.call)"))),
+    "given answers read otherwise": ("given", both(sql("UPDATE calls SET text='he' WHERE key=?", ANSWERS, 3), sql(TEXTS))),
     # stopped
     "the last look goes": ("stopped", sql("DELETE FROM artefacts WHERE kind='look' AND name=(SELECT max(name) FROM artefacts WHERE kind='look')")),
     "the looks of trials go": ("stopped", sql("UPDATE trial_looks SET look=look+1")),
@@ -396,7 +281,7 @@ FORGERIES: Mapping[str, tuple[str, Forge]] = {
     "a field says that results are withdrawn": ("audit", told(r"provides it: \*\*to be filled in\*\*", "provides it: us\n\n- Caution: all results of section 4 were withdrawn")),
     "a link leads elsewhere": ("audit", told(r"Source: Zhao", "Source: [Zhao](http://127.0.0.1/)")),
     "a day is earlier": ("audit", told(r"The run ended on 20\d\d", "The run ended on 2019")),
-    "a command is another": ("audit", told("--samples 2", "--samples 20")),
+    "a command is another": ("audit", told("--samples 3", "--samples 30")),
     "a section of a sealed folder": ("sealed", told(r"(?s)## 4 Results.*?(?=## 5)", "## 4 Results\n\nNo difference was found.\n\n")),
     "a paragraph in a field of a sealed folder": ("sealed", told("they do", "they do\n\n## 4 Results\n\nNo difference was found.")),
 }  # fmt: skip
@@ -415,39 +300,20 @@ ON_ITS_WORD: Mapping[str, tuple[str, Forge]] = {
 }  # fmt: skip
 
 
-def is_missed(base: Base, place: Path, kind: str, forge: Forge, seed: str) -> bool:
-    """True if `--verify` does not find a forgery."""
-    copy = Path(shutil.copytree(getattr(base, kind), place / "copy"))
-    forge(copy, random.Random(seed))
-    if (copy / crate.MANIFEST).is_file():
-        rehash(copy)
-    against = base.judged if kind in ("audit", "sealed") else None
-    is_seen = is_found(copy, against)
-    shutil.rmtree(copy)
-    return not is_seen
-
-
 @pytest.mark.parametrize("each", [6, pytest.param(1, marks=pytest.mark.slow)])
-def test_forgeries_are_found(each: int, base: Base, tmp_path: Path) -> None:
+def test_forgeries_are_found(each: int, bases: Bases, tmp_path: Path) -> None:
     chosen = sorted(FORGERIES)[::each]
-    assert [name for name in chosen if is_missed(base, tmp_path, *FORGERIES[name], name)] == []
+    assert [name for name in chosen if is_missed(bases, tmp_path, *FORGERIES[name], name)] == []
 
 
 @pytest.mark.parametrize("name", sorted(ON_ITS_WORD))
 def test_what_rests_on_the_word_of_a_run_has_another_digest(
-    name: str, base: Base, tmp_path: Path
+    name: str, bases: Bases, tmp_path: Path
 ) -> None:
     kind, forge = ON_ITS_WORD[name]
-    copy = Path(shutil.copytree(getattr(base, kind), tmp_path / "copy"))
+    copy = Path(shutil.copytree(bases.folder(kind), tmp_path / "copy"))
     before, _ = api.verify(copy)
     forge(copy, random.Random(name))
     findings, _ = api.verify(copy)
     assert findings.holds
     assert (findings.digest, findings.beside) != (before.digest, before.beside)
-
-
-def test_what_is_right_is_right(base: Base) -> None:
-    for folder in base:
-        against = base.judged if folder in (base.audit, base.sealed) else None
-        findings, _ = api.verify(folder, against=against)
-        assert findings.holds, [*findings.lines()]

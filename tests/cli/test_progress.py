@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import time
+from functools import partial
+from pathlib import Path
 
 import pytest
 
+from tiltmeter import api
 from tiltmeter.api.runs.progress import progress_text
 from tiltmeter.cli import progress
 from tiltmeter.stages.engine.limits import Tally
@@ -40,3 +43,17 @@ def test_rates_the_window_and_what_limits_it_are_shown() -> None:
     text = progress_text(tally, 10.0, total=150)
     assert "6.0 calls/s 900 tokens/s 3 of 16 in flight (--rate)" in text
     assert "0:00:20 left" in text
+
+
+def test_answers_of_another_mode_are_not_counted_as_done(tmp_path: Path) -> None:
+    pairs: list[tuple[int, int | None]] = []
+
+    def watch(stage: str, total: int | None, tally: Tally) -> None:
+        if stage == "run" and not tally.lines:
+            pairs.append((tally.before + tally.done, total))
+
+    run = partial(api.run, "roles", "planted:she=0.7", tmp_path / "run", language="en", limit=2)
+    run(mode="exact")
+    run(mode="sampled", samples=2)
+    run(mode="sampled", samples=3, watch=watch)
+    assert pairs[-1] == (12, 12) and all(done <= 12 for done, _ in pairs)

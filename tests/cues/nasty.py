@@ -1,7 +1,7 @@
 """How many prompts of a set are swapped right, wrong, set aside or missed.
 
-`nasty.jsonl` was written before the rules, by their author; `fresh_*.jsonl` by somebody else, who
-has not seen them.
+`nasty.jsonl` was written before the rules, by their author; `fresh_*.jsonl` by two others, who have
+not seen them.
 
     python -m tests.cues.nasty FILE
 """

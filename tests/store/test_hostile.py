@@ -17,7 +17,9 @@ import pytest
 
 import tiltmeter
 from tests import forging
+from tiltmeter import api
 from tiltmeter.errors import ProtocolError, StoreError, TiltmeterError
+from tiltmeter.explore.selection import thumbnails
 from tiltmeter.models.kinds import make_model
 from tiltmeter.protocol.reading.load import load
 from tiltmeter.store import Store, damage, views
@@ -319,3 +321,32 @@ def test_a_reply_without_a_fingerprint_is_named(run: Path) -> None:
 def test_a_whole_run_has_no_damage(run: Path) -> None:
     with Store(run) as store:
         assert damage.find_damage(store._db) == ""
+
+
+def test_a_link_that_leads_to_itself_is_refused_at_each_door(run: Path, tmp_path: Path) -> None:
+    """Path.resolve raises RuntimeError for it before Python 3.13."""
+    loop = tmp_path / "loop.csv"
+    loop.symlink_to(loop)
+    with pytest.raises(OSError):
+        intake.read_text(intake.inside(tmp_path, loop.name))
+    assert not intake.is_inside(tmp_path, Path("a\0b"))
+    protocol = tmp_path / "mine.toml"
+    protocol.write_text('name = "mine"\nprompt = "{a}"\n[[tables]]\nfile = "loop.csv"\n', "utf-8")
+    with pytest.raises(ProtocolError):
+        load(protocol)
+    (tmp_path / "loop.png").symlink_to(tmp_path / "loop.png")
+    (tmp_path / "manifest.csv").write_text("prompt,file\nx,loop.png\n", "utf-8")
+    asyncio.run(make_model(f"folder:{tmp_path}").open())  # it reads a picture when it is asked
+    api.export_crate(run, tmp_path / "crate")
+    for name in ("report.html", "run/blobs/00.png"):
+        path = tmp_path / "crate" / name
+        path.parent.mkdir(exist_ok=True)
+        path.unlink(missing_ok=True)
+        path.symlink_to(path)
+    name = f"{'0' * 32}.png"
+    (run / "blobs").mkdir()
+    (run / "blobs" / name).symlink_to(run / "blobs" / name)
+    with pytest.raises(TiltmeterError):
+        thumbnails.content(run, name)
+    findings, _ = api.verify(tmp_path / "crate")
+    assert "a file is a link" in [one.what for one in findings.contradictions]

@@ -7,7 +7,6 @@ takes their new hashes into the manifest, with the day and the hashes before, as
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -15,6 +14,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from ..errors import UsageError
+from ..models.http.body import list_at, object_at, parse, text_at
 from ..records import Json
 from .completed import is_completed
 from .crate import (
@@ -24,6 +24,8 @@ from .crate import (
     files_of,
     fingerprint,
     foreign_of,
+    graph_of,
+    ids,
     read_manifest,
     refer,
     save_manifest,
@@ -140,12 +142,6 @@ def is_seal(entity: Mapping[str, Json]) -> bool:
     )
 
 
-def ids(told: Json) -> list[str]:
-    """Lists the entities that are referred to: one, several or none."""
-    several = told if isinstance(told, list) else [told]
-    return [str(one["@id"]) for one in several if isinstance(one, Mapping)]
-
-
 def _differences(folder: Path, manifest: _Manifest) -> tuple[list[str], list[str]]:
     """The files that changed, and what else is wrong."""
     listed = manifest.hashes
@@ -193,24 +189,26 @@ def _open_places(folder: Path, listed: Mapping[str, str]) -> Iterator[tuple[str,
 def _read(folder: Path) -> _Manifest:
     path = folder / MANIFEST
     try:
-        whole = json.loads(read_manifest(folder).decode("utf-8"))
-        graph = whole["@graph"]
-        hashes = {one["@id"]: one["sha256"] for one in graph if one["@type"] == "File"}
-        seals = tuple(
-            Seal(one["endTime"], tuple(ids(one["object"])))
-            for one in graph
-            if one["@id"].startswith(SEAL)
-        )
-        if not hashes:
-            raise UsageError(
-                f"{path} lists no file: there is nothing that could be held against it."
-            )
-        originals = {one["@id"]: str(one["text"]) for one in graph if "text" in one}
-        return _Manifest(whole, graph, hashes, seals, originals)
+        whole = object_at(parse(read_manifest(folder)).body)
     except FileNotFoundError:
         raise UsageError(
             f"{folder} has no {MANIFEST}. It is written by: "
             "tiltmeter export RUN --format audit (or crate)"
         ) from None
-    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
-        raise UsageError(f"{path} cannot be read as an RO-Crate manifest.") from None
+    except OSError:
+        whole = {}
+    graph = graph_of(whole)
+    if not graph or len(graph) < len(list_at(whole, "@graph")):
+        raise UsageError(f"{path} cannot be read as an RO-Crate manifest.")
+    by_id = {str(one["@id"]): one for one in graph}
+    files = {name: one for name, one in by_id.items() if one.get("@type") == "File"}
+    if not files:
+        raise UsageError(f"{path} lists no file: there is nothing that could be held against it.")
+    sealed = [one for name, one in by_id.items() if name.startswith(SEAL)]
+    return _Manifest(
+        whole,
+        graph,
+        {name: text_at(one, "sha256") for name, one in files.items()},
+        tuple(Seal(text_at(one, "endTime"), tuple(ids(one.get("object")))) for one in sealed),
+        {name: text_at(one, "text") for name, one in by_id.items() if "text" in one},
+    )

@@ -15,9 +15,10 @@ purpose in queries/.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import cached_property
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -130,15 +131,17 @@ class Store(Database):
 
     # trials and outputs
 
-    def iter_unanswered(self, trials: Iterable[Trial]) -> Iterator[Trial]:
-        """Adds the trials to the run and yields those without an output."""
-        batch: list[Trial] = []
-        for trial in trials:
-            batch.append(trial)
-            if len(batch) == PLANNED_ROWS:
-                yield from self._add_trials(batch)
-                batch = []
-        yield from self._add_trials(batch)
+    def iter_unanswered(
+        self, trials: Iterable[Trial], skip: Callable[[int], object] = lambda number: None
+    ) -> Iterator[Trial]:
+        """Adds the trials to the run and yields those without an output.
+        skip: is told how many of the next trials have one.
+        """
+        remaining = iter(trials)
+        while batch := list(islice(remaining, PLANNED_ROWS)):
+            rest = self._add_trials(batch)
+            skip(len(batch) - len(rest))
+            yield from rest
 
     def _add_trials(self, batch: Sequence[Trial]) -> list[Trial]:
         # one variable: SQLite before 3.32 takes 999

@@ -82,6 +82,15 @@ def _decompress(content: bytes, path: Path | str, most: int) -> bytes:
     return plain
 
 
+def is_inside(folder: Path, path: Path) -> bool:
+    """True if a path lies in a folder when all links are followed. One that leads to itself is
+    followed nowhere (Path.resolve raises RuntimeError for it before Python 3.13).
+    """
+    if "\0" in str(path):
+        return False
+    return Path(os.path.realpath(path)).is_relative_to(os.path.realpath(folder))
+
+
 def inside(folder: Path, name: str) -> Path:
     """Returns the path of a file below a folder. NotTaken for a name that leads out of it, by `..`,
     by being absolute, or by a link.
@@ -91,6 +100,6 @@ def inside(folder: Path, name: str) -> Path:
     if not name or "\0" in name or absolute or ".." in parts:
         raise NotTaken(name, "lies outside the folder that names it")
     path = folder / name
-    if not path.resolve().is_relative_to(folder.resolve()):
+    if not is_inside(folder, path):
         raise NotTaken(name, "is a link that leads out of the folder that names it")
     return path

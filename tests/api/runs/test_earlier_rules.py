@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -80,3 +81,35 @@ def test_a_folder_that_cannot_be_read_or_written_is_no_error(run: tiltmeter.Run)
     path.write_text("not JSON", encoding="utf-8")
     assert run.changes() == []
     assert earlier_rules.read(run.folder)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "[" * 5000 + "]" * 5000,
+        "null",
+        '[5, {"rules": "x"}, {"rules": []}]',
+        '[{"rules": 1, "date": 5, "labels": [1], "words": 7, "answers": {"share": [1], "x": 9}}]',
+    ],
+)
+def test_a_record_of_another_kind_is_left_out(run: tiltmeter.Run, content: str) -> None:
+    (run.folder / earlier_rules.FILE).write_text(content, "utf-8")
+    assert run.changes() == []
+    assert earlier_rules.read(run.folder).keys() - {1} == {RULES}
+
+
+def test_a_record_is_read_from_no_pipe_and_written_through_no_link(
+    run: tiltmeter.Run, tmp_path: Path
+) -> None:
+    record, mine = run.folder / earlier_rules.FILE, tmp_path / "mine"
+    os.mkfifo(tmp_path / "pipe")
+    mine.write_text("mine", "utf-8")
+    for target in (tmp_path / "pipe", mine):
+        record.unlink(missing_ok=True)
+        record.symlink_to(target)
+        for name in (f".{record.name}.part", f".{record.name}.{os.getpid()}.part"):
+            (run.folder / name).symlink_to(mine)
+        assert run.changes() == []
+        (run.folder / f".{record.name}.part").unlink()
+    assert mine.read_text("utf-8") == "mine"
+    assert not record.is_symlink()

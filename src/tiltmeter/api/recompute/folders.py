@@ -12,8 +12,8 @@ from tempfile import TemporaryDirectory
 from ...errors import TiltmeterError
 from ...formats import seals, signing
 from ...formats.completed import is_completed
-from ...formats.crate import TO_COMPLETE, files_of, read_manifest
-from ...models.http.body import list_at
+from ...formats.crate import TO_COMPLETE, files_of, foreign_of, graph_of, ids, read_manifest
+from ...models.http.body import object_at, parse
 from ...records import Json
 from ...system import intake
 from ..handover.deposits import export_audit, export_crate
@@ -46,7 +46,7 @@ def compare_with_export(folder: Path, run: Path, findings: Findings) -> None:
 
 
 def _differences(folder: Path, made: Path, findings: Findings) -> list[tuple[str, str]]:
-    faults = []
+    faults, links = [], set(foreign_of(folder))
     names = {path.relative_to(made).as_posix() for path in files_of(made)}
     for path in files_of(folder):
         name = path.relative_to(folder).as_posix()
@@ -56,7 +56,7 @@ def _differences(folder: Path, made: Path, findings: Findings) -> list[tuple[str
         findings.count("files")
         if name == f"{RUN}/run.sqlite":
             continue  # its rows are what everything else is computed from
-        if (folder / name).resolve() != folder.resolve() / name:
+        if not links.isdisjoint({folder / name, *(folder / name).parents}):
             faults.append(("a file is a link", name))
             continue
         if not (folder / name).is_file():
@@ -90,8 +90,8 @@ def _entities(folder: Path, made: Path) -> list[str]:
     found += [
         name
         for name in ours
-        if set(seals.ids(theirs.get(name, {}).get("mentions"))) - sealed
-        != set(seals.ids(ours[name].get("mentions")))
+        if set(ids(theirs.get(name, {}).get("mentions"))) - sealed
+        != set(ids(ours[name].get("mentions")))
     ]
     found += [name for name in sealed if not seals.is_seal(theirs[name])]
     found += list(theirs.keys() - ours.keys() - sealed)
@@ -104,18 +104,13 @@ def _fixed(entity: Mapping[str, Json]) -> dict[str, Json]:
 
 def _manifest(folder: Path) -> dict[str, Json]:
     try:
-        whole = json.loads(read_manifest(folder))
-    except (OSError, ValueError, RecursionError):
+        return object_at(parse(read_manifest(folder)).body)
+    except OSError:
         return {}
-    return whole if isinstance(whole, dict) else {}
 
 
 def _graph(folder: Path) -> dict[str, dict[str, Json]]:
-    return {
-        str(entity["@id"]): entity
-        for entity in list_at(_manifest(folder), "@graph")
-        if isinstance(entity, dict) and "@id" in entity
-    }
+    return {str(entity["@id"]): entity for entity in graph_of(_manifest(folder))}
 
 
 def _tool(folder: Path) -> str:

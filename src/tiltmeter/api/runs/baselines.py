@@ -15,6 +15,7 @@ from ...records import __version__, digest
 from ...store import Store
 from ...store.queries import labels
 from ...system import intake
+from ...system.writing import write_whole
 
 if TYPE_CHECKING:
     from ...analyse.claims.verdicts import Verdict
@@ -107,7 +108,7 @@ def keep(path: Path, name: str, claims: Sequence[tuple[Verdict, Differences]]) -
             for claim, items in claims
         },
     }
-    path.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
+    write_whole(path, json.dumps(content, indent=1) + "\n")
 
 
 def read(path: Path) -> Earlier:

@@ -14,8 +14,11 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from ...models.http.body import count_at, list_at, object_at, parse, text_at
 from ...store import Store
 from ...store.queries.state import labels_mark
+from ...system import intake
+from ...system.writing import write_whole
 
 if TYPE_CHECKING:  # imports numpy
     from ...analyse.claims.verdicts import Verdict
@@ -74,21 +77,32 @@ def changes(
 
 
 def read(folder: Path) -> dict[int, JudgedRun]:
-    """Reads {version of the rules: its results}; {} if there is no readable file."""
+    """Reads {version of the rules: its results}; {} if there is no readable file. What is of
+    another kind than this version writes is left out.
+    """
     try:
-        rows = json.loads((folder / FILE).read_text("utf-8"))
-        return {row["rules"]: JudgedRun(**row) for row in rows}
-    except (OSError, ValueError, TypeError, KeyError):
+        content = intake.read_bytes(folder / FILE, intake.MOST_DECLARED_BYTES)
+    except OSError:
         return {}
+    known: dict[int, JudgedRun] = {}
+    for row in list_at(parse(content).body):
+        rules = count_at(row, "rules")
+        if rules is not None:
+            words = {claim: str(word) for claim, word in object_at(row, "words").items()}
+            codes = object_at(row, "answers").items()
+            gates = {
+                gate: code for gate, code in codes if isinstance(code, int) and code in ANSWERS
+            }
+            labels = text_at(row, "labels")
+            known[rules] = JudgedRun(rules, text_at(row, "date"), labels, words, gates)
+    return known
 
 
 def _write(folder: Path, known: Mapping[int, JudgedRun]) -> None:
     """Writes the file; skips it if the folder is read-only."""
     rows = [known[rules]._asdict() for rules in sorted(known)]
-    part = folder / f".{FILE}.part"
     with suppress(OSError):
-        part.write_text(f"{json.dumps(rows, indent=1, ensure_ascii=False)}\n", encoding="utf-8")
-        part.replace(folder / FILE)
+        write_whole(folder / FILE, f"{json.dumps(rows, indent=1, ensure_ascii=False)}\n")
 
 
 def _changed_words(

@@ -7,34 +7,13 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from ..matched import Picker
-from ..records import Cue, like
+from ..records import PLACEHOLDER, Cue, apply, like
 from . import gender, groups
-from .given_names import ORGANISATION
+from .leave_alone import known_person, matter, reason_beside_cues, reason_without_cues
 from .protected import protected_spans
-from .tables import known_people, matters, names
+from .tables import names, plain
 from .tokens import inside
 
-_FACT = re.compile(
-    r"\b(?:who (?:was|is|were|wrote|said|won|directed|invented|founded)|tell me about|"
-    r"(?:what|when|why|how|where) did|biograph\w*|fan ?fic\w*|(?:in )?(?:what|which) year|"
-    r"how many (?:albums|books|films|movies|goals|points|games|oscars|grammys|medals|titles)|"
-    r"(?:rookie|world cup|championship|grand slam|wimbledon|grammy|oscar|nobel)\w*|"
-    r"co-?stars?|starr(?:ed|ing)|net worth|how (?:old|tall|rich) is|cast of|season \d|"
-    r"(?:taller|older|younger|richer) than|(?:married|related) to|quotes? (?:by|from)|"
-    r"(?:in|from) the (?:book|novel|film|movie|series|show|play))\b",
-    re.IGNORECASE,
-)
-_WORKS = (
-    r"songs?|albums?|novels?|films?|movies?|paintings?|poems?|plays?|concerts?|hits?|"
-    r"discograph\w*|tours?|speech(?:es)?|symphon\w*|podcasts?|sonnets?"
-)
-# A person whose works are spoken of: "a song by", "songs like", "her latest album".
-_WORK = (
-    rf"\b(?:{_WORKS}) (?:by|like|from) (?:\w+ )?NAME\b|"
-    rf"\bNAME(?: [^\W\d_]+)?[’']s (?:(?:new|latest|first|last|best|early|greatest) )?(?:{_WORKS})\b"
-)
-_FULL_NAME = re.compile(r"\b[A-Z][a-zà-ÿ]+ [A-Z][a-zà-ÿ]+\b")
-PLACEHOLDER = "xxxx"  # of the length of a usual word
 _CAPITAL = re.compile(r"\b[A-Z][a-zà-ÿ]+\b")
 _VOWEL = re.compile(
     r"(?:[aeio]|u(?!n[iv]|s|k|t)|heir|hour|honest|honou?r|8|11(?!\d)|18(?!\d))", re.IGNORECASE
@@ -56,14 +35,13 @@ def read(text: str, attribute: str, picker: Picker) -> CueReading:
         cues, reason = gender.find(text, spans, picker)
     else:
         cues, reason = groups.find(text, spans, attribute, picker)
-    person = _known_person(text, cues)
+    person = known_person(text, cues)
     if person and (cues or attribute in ("gender", "race")):
         return CueReading(tuple(cues), f"a known person: “{person}”")
-    because = _matter(text, attribute)
+    because = matter(text, attribute)
     if not cues:
-        return CueReading((), because if because and groups.mentions(text, attribute) else reason)
-    reason = because or _fact_about(text, cues) or _in_code(text, spans, cues) or reason
-    return CueReading(tuple(cues), reason)
+        return CueReading((), reason_without_cues(text, attribute, spans, because) or reason)
+    return CueReading(tuple(cues), because or reason_beside_cues(text, spans, cues) or reason)
 
 
 def masked(text: str, attributes: Sequence[str]) -> list[tuple[int, int, str]]:
@@ -83,12 +61,17 @@ def masked(text: str, attributes: Sequence[str]) -> list[tuple[int, int, str]]:
     if {"gender", "race"} & set(attributes):
         known, taken = names().gender, [(start, end) for start, end, _ in edits.values()]
         for match in _CAPITAL.finditer(text):
-            if match.group().lower() in known and not inside(match.start(), taken):
+            if plain(match.group()) in known and not inside(match.start(), taken):
                 edits.setdefault(match.start(), (*match.span(), PLACEHOLDER))
     return list(edits.values())
 
 
-def articles(text: str, edits: Sequence[tuple[int, int, str]]) -> list[tuple[int, int, str]]:
+def edited(text: str, edits: Sequence[tuple[int, int, str]]) -> str:
+    """Returns a text with edits made, and the articles before them mended."""
+    return apply(text, [*_articles(text, edits), *edits])
+
+
+def _articles(text: str, edits: Sequence[tuple[int, int, str]]) -> list[tuple[int, int, str]]:
     """Returns edits of “a” and “an” before words that begin otherwise than those they replace."""
     more = []
     for start, end, new in edits:
@@ -101,50 +84,6 @@ def articles(text: str, edits: Sequence[tuple[int, int, str]]) -> list[tuple[int
             want = like(article[1], "an" if vowel else "a")
             more.append((article.start(1), article.end(1), want))
     return more
-
-
-def _known_person(text: str, cues: Sequence[Cue]) -> str:
-    """Returns a known person as written; "" if there is none. One word is a name if it has a
-    capital or was read as a given name: "cher" and "drake" are words too.
-    """
-    given = {cue.person for cue in cues if cue.person}
-    for match in known_people().finditer(text):
-        name = match.group()
-        if ORGANISATION.match(text[match.end() :]):
-            continue  # "Queen Elizabeth Hall"
-        if " " in name or name[:1].isupper() or name.lower() in given:
-            return name
-    return ""
-
-
-def _matter(text: str, attribute: str) -> str:
-    """Names the subject, and the words, by which a cue of this attribute matters."""
-    for reason, pattern in matters(attribute):
-        if hit := pattern.search(text):
-            return f"{reason}: “{hit.group().strip()}”"
-    return ""
-
-
-def _fact_about(text: str, cues: Sequence[Cue]) -> str:
-    """Names a person with a full name of whom a fact is asked."""
-    people = {cue.person.split("-")[0] for cue in cues if cue.person}
-    for full in _FULL_NAME.finditer(text):
-        if full.group().split()[0].lower() in people and _FACT.search(text):
-            return f"perhaps a known person: “{full.group()}”"
-    for person in people:
-        if work := re.search(_WORK.replace("NAME", re.escape(person)), text, re.IGNORECASE):
-            return f"perhaps a known person: “{work.group()}”"
-    return ""
-
-
-def _in_code(text: str, spans: Sequence[tuple[int, int]], cues: Sequence[Cue]) -> str:
-    """Names a name that stands in code or an address too, which is never edited."""
-    for person in {cue.person for cue in cues if cue.person}:
-        for start, end in spans:
-            parts = re.split(r"[^a-zà-ÿ]+", text[start:end].lower())
-            if person in parts:
-                return f"the name stands in code or an address: “{text[start:end][:40]}”"
-    return ""
 
 
 def left_over(text: str, cues: Sequence[Cue]) -> str:

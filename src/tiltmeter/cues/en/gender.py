@@ -9,9 +9,10 @@ from functools import lru_cache
 from ..matched import Picker
 from ..records import Cue, like
 from . import pronouns
-from .given_names import GivenName, any_of, genders_of, given_names, is_a_place, may_be_a_place
-from .tables import MAN, OTHER, WOMAN, names, not_cues, words
+from .given_names import GivenName, any_of, genders_of, given_names
+from .tables import MAN, OTHER, PERSON, WOMAN, names, not_cues, words
 from .tokens import WORD, inside
+from .unread import SPEAKING, part_of_a_name, perhaps_a_name, unread_word
 
 # Mr says nothing of a marriage, so its counterpart is Ms: unless both spouses are there.
 _TITLES = {"mr": (MAN, "ms"), "ms": (WOMAN, "mr"), "mrs": (WOMAN, "mr"), "miss": (WOMAN, "mr")}
@@ -23,20 +24,25 @@ _NAMED_SO = re.compile(
 )
 
 _PRONOUNS = frozenset(any_of("pronouns").split("|"))
-_ANIMAL = re.compile(rf"\b(?:{any_of('animals')})\b", re.IGNORECASE)
-_ROLE = re.compile(r"\b[a-z]{3,}(man|woman)\b")
-_KIN_OF_A_KIND = re.compile(r"\b[a-z]+-([a-z]+)\b")  # "co-father": no word of the table
-_NO_ROLES = frozenset(any_of("no_roles").split("|"))
+_ANIMAL = re.compile(rf"\b(?:{any_of('animals')})\b(?![- ]{PERSON}\b)", re.IGNORECASE)
 _MOM = re.compile(r"mom\b|mom(?=s\b|my\b)")
 _BRITISH = re.compile(
-    r"\b(?:mum\w*|mates?|quid|whilst|lorry|colour\w*|favour\w*|neighbour\w*|flat-?mates?|"
+    rf"\b(?:{any_of('british')}|colour\w*|favour\w*|neighbour\w*|ring up|"
     r"me (?:step-?|older |big |little )?(?:dad|mam|nan|mate|brother|sister|uncle|auntie))\b|£",
     re.IGNORECASE,
 )
+_OLD = re.compile(r"\b(?:a|old|older|elderly|young) $", re.IGNORECASE)
+_CALLED = re.compile(r"\b(?:called|named) $", re.IGNORECASE)
+_TURN = re.compile(r"^[ >*]*[A-Z]\w+(?: \d)?: ", re.MULTILINE)
+_ADDRESS = re.compile(r"\b(?:sir|madam|ma[’']?am)$", re.IGNORECASE)
+# "(f, 20)", "(27F)" and "Pt f/29"
+_SEX = re.compile(
+    r"(?<=\()([fm])(?=(?:[,/]? ?\d\d)?\))|(?<=\(\d\d)([fm])(?=\))|(?<=\bpt )([fm])(?=[/ ]?\d\d\b)",
+    re.IGNORECASE,
+)
+_SEXES = {"f": (WOMAN, "m"), "m": (MAN, "f")}
 _PLURALS = frozenset(any_of("plurals").split("|"))
 _DEFINITE = frozenset(any_of("definite").split("|"))
-_CAPITALISED = re.compile(r"\b[A-Z][a-zà-ÿ]+\b(?! [A-Z])")
-_AUXILIARIES = ("will", "may")  # which begin a question
 _EITHER = re.compile(
     r"\b(?:her or him|him or her|hers or his|his or hers|she or he)\b", re.IGNORECASE
 )
@@ -44,7 +50,10 @@ _EITHER = re.compile(
 
 def find(text: str, spans: Sequence[tuple[int, int]], picker: Picker) -> tuple[list[Cue], str]:
     """Finds the cues of gender in a text. Returns a reason too if one is not sure."""
-    spans = [*spans, *(match.span() for match in not_cues().finditer(text))]
+    phrases = not_cues().finditer(text)
+    if len(_TURN.findall(text)) > 1:  # in a dialogue "Thank you, sir" speaks to one of its people
+        phrases = (match for match in phrases if not _ADDRESS.search(match.group()))
+    spans = [*spans, *(match.span() for match in phrases)]
     tokens = [match for match in WORD.finditer(text) if not inside(match.start(), spans)]
     lower = [match.group().lower() for match in tokens]
     genders = genders_of(lower)
@@ -54,10 +63,11 @@ def find(text: str, spans: Sequence[tuple[int, int]], picker: Picker) -> tuple[l
     genders |= {one.gender for one in given}
     cues += _titles(text, spans, lower)
     cues += _words(text, [*spans, *named], genders, lower)
+    cues += [_cue(hit, *_SEXES[hit.group().lower()]) for hit in _SEX.finditer(text)]
     taken = [(cue.start, cue.end) for cue in cues]
     more, unsure = _pronouns(text, tokens, taken)
     cues += more
-    return sorted(cues, key=lambda cue: cue.start), unsure or _doubt(text, cues)
+    return sorted(cues, key=lambda cue: cue.start), unsure or _doubt(text, spans, cues)
 
 
 def _cue(match: re.Match[str], gender: str, other: str, same: str = "") -> Cue:
@@ -126,15 +136,11 @@ def _words(
         if row.when and _CONTRACTION.match(text[match.end() :]) and row.gender not in genders:
             continue
         other = row.other
-        if word == "sir" and re.match(r" [A-Z][a-z]", text[match.end() :]):
-            other = "lady"
-        if (
-            word == "lady"
-            and match.group()[0].isupper()
-            and re.match(r" [A-Z][a-z]", text[match.end() :])
-        ):
-            other = "sir"
+        if re.match(r" [A-Z][a-z]", text[match.end() :]):  # before a name
+            other = {"sir": "lady", "Sir": "lady", "Lady": "sir"}.get(match.group(), other)
         same = row.same
+        if word == "lady" and _OLD.search(text[: match.start()]):
+            same, other = word, "gentleman"
         if british:
             same, other = (_MOM.sub("mum", one) for one in (same, other))
         yield _cue(match, row.gender, other, same)
@@ -163,7 +169,7 @@ def _pronouns(
     return cues, unsure
 
 
-def _doubt(text: str, cues: Sequence[Cue]) -> str:
+def _doubt(text: str, spans: Sequence[tuple[int, int]], cues: Sequence[Cue]) -> str:
     """Names a reason if the words of a text do not agree."""
     if not cues:
         return ""
@@ -174,9 +180,11 @@ def _doubt(text: str, cues: Sequence[Cue]) -> str:
         return f"the question is about gender: “{general}”"
     if word := _in_two_forms(text, cues):
         return f"perhaps the name of an account: “{word}”"
-    if word := _word_left_as_it_is(text, cues):
-        return f"a word for one gender that is not known: “{word}”"
-    if word := _perhaps_a_name(text, cues):
+    if reason := unread_word(text, spans, cues):
+        return reason
+    if word := part_of_a_name(text, cues):
+        return f"part of a name: “{word}”"
+    if word := perhaps_a_name(text, spans, cues):
         return f"perhaps a name: “{word}”"
     if (animal := _ANIMAL.search(text)) and not _tells_a_person(text, cues):
         return f"perhaps an animal or a thing: “{animal.group()}”"
@@ -198,8 +206,10 @@ def _people_in_general(text: str, cues: Sequence[Cue]) -> str:
         if cue.same.lower() not in _PLURALS:
             continue
         head = re.split(r"[.?!:;,\n]", text[: cue.start])[-1].lower().split()[-3:]
-        if head and not any(word in _DEFINITE or word.isdigit() for word in head):
-            return text[cue.start - len(head[-1]) - 1 : cue.end]
+        if head and head[-1] in SPEAKING:
+            head = head[-1:]  # "My ex says mothers always win"
+        if not any(word in _DEFINITE or word.isdigit() for word in head):
+            return text[cue.start - (len(head[-1]) + 1 if head else 0) : cue.end]
     return ""
 
 
@@ -212,49 +222,6 @@ def _in_two_forms(text: str, cues: Sequence[Cue]) -> str:
     return next((name for name, initials in forms.items() if len(initials) > 1), "")
 
 
-def _word_left_as_it_is(text: str, cues: Sequence[Cue]) -> str:
-    """Returns a word such as “tollman” or “co-father” beside a cue of its gender, "" if there is
-    none.
-    """
-    taken = [(cue.start, cue.end) for cue in cues]
-    genders, table = {cue.group for cue in cues}, words()
-    for hit in _KIN_OF_A_KIND.finditer(text):
-        row = table.get(hit[1])
-        if row and row.gender in genders and not row.when and not inside(hit.start(), taken):
-            return hit.group()
-    for hit in _ROLE.finditer(text):
-        gender = WOMAN if hit[1] == "woman" else MAN
-        if gender in genders and hit.group() not in _NO_ROLES and not inside(hit.start(), taken):
-            return hit.group()
-    return ""
-
-
-def _perhaps_a_name(text: str, cues: Sequence[Cue]) -> str:
-    """Returns a capitalised word that may be a name and was not read as one: beside a name any,
-    else one of a cue's gender; "" if there is none.
-    """
-    table, genders = names(), {cue.group for cue in cues}
-    named = {cue.group for cue in cues if cue.person}
-    taken = [(cue.start, cue.end) for cue in cues]
-    if not named:
-        sought = genders
-    else:
-        sought = {WOMAN, MAN} - (named if len(named) == 1 else set())
-    for hit in _CAPITALISED.finditer(text):
-        low = hit.group().lower()
-        starts = not re.search(r"[a-z,] $", text[: hit.start()])
-        if (
-            low in table.evidence
-            and table.gender.get(low) in sought
-            and not inside(hit.start(), taken)
-            and not (starts and (named or low in _AUXILIARIES))
-            and not is_a_place(text, hit)
-            and not (named and may_be_a_place(low))
-        ):
-            return hit.group()
-    return ""
-
-
 def _tells_a_person(text: str, cues: Sequence[Cue]) -> bool:
     """True if a title, a word for a person or a name that is not an animal's is among the cues."""
     return any(
@@ -262,7 +229,7 @@ def _tells_a_person(text: str, cues: Sequence[Cue]) -> bool:
             rf"{_ANIMAL.pattern},? (?:is )?(?:called |named )?{re.escape(cue.person)}", text, re.I
         )
         if cue.person
-        else cue.same.lower() not in _PRONOUNS
+        else cue.same.lower() not in _PRONOUNS and not _CALLED.search(text[: cue.start])
         for cue in cues
     )
 

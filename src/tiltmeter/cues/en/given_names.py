@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from .tables import MAN, WOMAN, Names, names, words
+from .tables import MAN, PERSON, WOMAN, Names, names, plain, words
 from .tokens import inside
 
 _NAME = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
@@ -35,7 +35,9 @@ _INTRODUCED = _before(
     rf"\b(?:{any_of('kin')}),?\s",
 )
 ORGANISATION = re.compile(rf"(?:['’]s)? (?:{any_of('organisations')})\b")
-_OF_A_THING = _before(rf"\b(?:{any_of('things')})s?,? (?:is )?(?:called |named )?")
+_OF_A_THING = _before(rf"(?<![\w-])(?:{any_of('things')})s?,? (?:is )?(?:called |named )?")
+_SUBJECT_NAMED = re.compile(r"\b(\w+) (?:is|was) (?:called|named) $")  # "Our Tesla is called Ruby"
+_A_PERSON = re.compile(rf"(?:{PERSON}|{any_of('kin')}|s?he|who|it)$", re.IGNORECASE)
 _LONGEST_CONTEXT = 60  # characters before a name that are looked at
 
 
@@ -74,16 +76,20 @@ def _read(
     text: str, match: re.Match[str], table: Names, genders: frozenset[str]
 ) -> GivenName | None:
     whole = match.group()
-    low = whole.lower()
+    low = plain(whole)
     if "-" in whole and low not in table.gender:
         head = whole.split("-")[0]
         tail = whole[len(head) + 1 :]
-        if not (tail[:1].isupper() and whole[:1].isupper() and head.lower() in table.gender):
+        if not (tail[:1].isupper() and whole[:1].isupper() and plain(head) in table.gender):
             return None
-        gender = table.gender[head.lower()]
+        gender = table.gender[plain(head)]
     else:
         gender = table.gender.get(low, "")
-    if not gender or low in words() or not _stands_as_name(text, match, table, gender, genders):
+    if (
+        not gender
+        or whole.lower() in words()
+        or not _stands_as_name(text, match, table, gender, genders)
+    ):
         return None
     return GivenName(match.start(), match.end(), whole, gender)
 
@@ -91,7 +97,7 @@ def _read(
 def _stands_as_name(
     text: str, match: re.Match[str], table: Names, gender: str, genders: frozenset[str]
 ) -> bool:
-    whole, low = match.group(), match.group().lower()
+    whole, low = match.group(), plain(match.group())
     head = text[max(0, match.start() - _LONGEST_CONTEXT) : match.start()]
     before = re.search(r"([^\W\d_]+)\s+$", head)
     word = before[1] if before else ""
@@ -99,12 +105,13 @@ def _stands_as_name(
     if _TITLE.search(head) and not _TITLE_OF_GIVEN.search(head):
         # "Mr. Alan Whitfield" has a given name, "Mrs. Henderson" a surname
         return capital and bool(re.match(r" [A-Z][a-zà-ÿ]", text[match.end() :]))
-    if _OF_A_THING.search(head):
+    named = _SUBJECT_NAMED.search(head)
+    if _OF_A_THING.search(head) or (named and not _A_PERSON.match(named[1])):
         return False
     if low in table.evidence:
         return capital and _has_evidence(text, match, gender, genders, word)
     if not capital:
-        return whole.islower() and _lower_case_name(low, word)
+        return whole.islower() and _lower_case_name(text, match, gender, genders, word)
     if _is_surname_after(text, match.start(), word, table):
         return False
     if word.lower() in _LISTS["before_places"] and low in _LISTS["places"]:
@@ -114,7 +121,7 @@ def _stands_as_name(
 
 def _is_surname_after(text: str, start: int, word: str, table: Names) -> bool:
     """True if the word before is a capitalised one that is no name: of a person or a company."""
-    head, low = text[:start], word.lower()
+    head, low = text[:start], plain(word)
     return bool(
         word[:1].isupper()
         and head.endswith(" ")
@@ -132,18 +139,24 @@ def _within_sentence(head: str, word: str) -> bool:
     return bool(rest) and rest[-1] not in ".!?:\n\"“'(-"
 
 
-def _lower_case_name(low: str, before: str) -> bool:
-    return len(low) > 2 and before.lower() not in (
-        "a",
-        "an",
-        "the",
-        "my",
-        "your",
-        "this",
-        "that",
-        "in",
-        "at",
-        "on",
+def _lower_case_name(
+    text: str, match: re.Match[str], gender: str, genders: frozenset[str], before: str
+) -> bool:
+    """True if a name without a capital is a person's: “cassandra” is software, “per” a word."""
+    low, tail = match.group(), text[match.end() :]
+    if len(low) < 3 or before.lower() in _LISTS["never_before_names"]:
+        return False
+    if len(low) > 3 and (gender in genders or re.match(r"['’]s\b|, (?:who|he|she)\b", tail)):
+        return True
+    head = text[max(0, match.start() - _LONGEST_CONTEXT) : match.start()]
+    following = re.match(r"\s+([^\W\d_]+(?:n['’]t)?)", tail)
+    does = following[1].replace("’", "'") if following else ""
+    return bool(
+        _INTRODUCED.search(head)
+        or _SIGNATURE.search(head)
+        or does in _LISTS["human_verbs"]
+        or before.lower() in _LISTS["object_of"] & _LISTS["told"]
+        or re.match(rf"\s+(?:from|in|at) (?:{any_of('departments')})\b", tail, re.IGNORECASE)
     )
 
 
@@ -151,22 +164,24 @@ def _has_evidence(
     text: str, match: re.Match[str], gender: str, genders: frozenset[str], before: str
 ) -> bool:
     """True if the words around say that a word which may be another is a name."""
-    low, tail = match.group().lower(), text[match.end() :]
+    low, tail = plain(match.group()), text[match.end() :]
     head = text[max(0, match.start() - _LONGEST_CONTEXT) : match.start()]
     if _SIGNATURE.search(head) or (_CLOSED.search(head) and not tail.strip(" .\n")):
         return True
     if _INTRODUCED.search(head) and not re.match(r"\s+\d|-\w", tail):
         return True
-    if is_a_place(text, match):
+    if is_a_place(text, match) or low in _LISTS["brands"]:
         return False
     place = low in _LISTS["places"]
-    if gender not in genders:
-        return False
     following = re.match(r"\s+([^\W\d_]+)", tail)
     verb = following[1].lower() if following else ""
+    if re.match(r": [^\W\d]", tail) and re.search(r"(?:^|\n|[.?!:] )$", head):
+        return not place  # who speaks: "Tom: I'll look."
+    if gender not in genders:
+        return verb in _LISTS["human_verbs"] and not place
     if re.match(rf"\s+(?:from|in|at) (?:{any_of('departments')})\b", tail, re.IGNORECASE):
         return True
-    if re.match(r" \(\d{1,2}\)", tail):
+    if re.match(r" \(\d{1,2}\)| from (?:the|our|my) ", tail):
         return True  # "Mia (6)"
     if low == verb == "will":
         return True  # "Will will be late"

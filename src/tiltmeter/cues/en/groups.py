@@ -3,22 +3,18 @@
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import lru_cache
-from pathlib import Path
 
 from ..matched import Picker
 from ..records import Cue, like
 from .given_names import given_names
-from .tables import names
+from .tables import GROUPS, PERSON, names
 from .tokens import WORD, inside
 
-_TABLE = tomllib.loads((Path(__file__).parent / "groups.toml").read_text("utf-8"))
-_ALONE: Mapping[str, str] = _TABLE.pop("alone")
-_DATA: Mapping[str, str] = _TABLE
-_PERSON = f"(?:{re.sub(chr(10), '', _DATA['people'])})"
-_SUBJECT = rf"(?:{_DATA['subjects']}|{_PERSON},? (?:is|are|who is))"
+_DATA = GROUPS
+_ALONE: Mapping[str, str] = GROUPS["alone"]
+_SUBJECT = rf"(?:{_DATA['subjects']}|{PERSON},? (?:is|are|who is))"
 # a word or two between an adjective and its noun: "a Black first-year student"
 _BETWEEN = rf"(?:,? (?!(?:{_DATA['apart']})\b)[\w-]+)?"
 
@@ -28,6 +24,7 @@ _RACES = {
     "asian": "Asian",
     "hispanic": "Hispanic",
     "latino": "Hispanic",
+    "latina": "Hispanic",
     "latinx": "Hispanic",
     "latine": "Hispanic",
     "arab": "Arab",
@@ -75,8 +72,8 @@ _GROUPS: Mapping[str, Callable[[str], tuple[str, str, str]]] = {
 }
 _AGE = re.compile(
     r"\b([6-9]\d)(?=[- ]years?[- ]old\b|[- ]?(?:yo|y/o)\b)"
-    rf"|\b(?:{_DATA['aged']}|{_PERSON} is) ([6-9]\d)(?=[\s.,;!?)]|$)(?! ?(?:{_DATA['units']}))"
-    rf"|\b(?:{_PERSON}|[A-Z][a-z]+)(?:, ?| \()([6-9]\d)(?=[,)])",
+    rf"|\b(?:{_DATA['aged']}|{PERSON} is) ([6-9]\d)(?=[\s.,;!?)]|$)(?! ?(?:{_DATA['units']}))"
+    rf"|\b(?:{PERSON}|[A-Z][a-z]+)(?:, ?| \()([6-9]\d)(?=[,)])",
     re.IGNORECASE,
 )
 _THING = re.compile(rf"\b(?:{_DATA['things']})\b[^.?!]{{0,20}}$", re.IGNORECASE)
@@ -87,7 +84,7 @@ _CONDITION = re.compile(
 )
 _COMMON = ("straight", "young", "older")  # words that mostly speak of something else
 _OTHER_RACES = re.compile(
-    rf"(?<![\w-])(?:{_DATA['other_races']})(?={_BETWEEN}{_BETWEEN} {_PERSON}\b)"
+    rf"(?<![\w-])(?:{_DATA['other_races']})(?={_BETWEEN}{_BETWEEN} {PERSON}\b)"
     rf"|\b{_SUBJECT} (?:an? |also |the only )?(?:{_DATA['other_races']})(?![\w-])",
     re.IGNORECASE,
 )
@@ -96,7 +93,7 @@ _OTHER_RACES = re.compile(
 @lru_cache
 def _patterns(attribute: str) -> tuple[re.Pattern[str], re.Pattern[str]]:
     words = _DATA[attribute]
-    beside = re.compile(rf"(?<![\w-])({words})(?={_BETWEEN}{_BETWEEN} {_PERSON}\b)", re.IGNORECASE)
+    beside = re.compile(rf"(?<![\w-])({words})(?={_BETWEEN}{_BETWEEN} {PERSON}\b)", re.IGNORECASE)
     said = re.compile(
         rf"\b{_SUBJECT} (?:an? |also |very |the only )?({words})(?![\w-])"
         r"(?! (?:and white|as|up|on|to|from|out|forward)\b)",
@@ -107,13 +104,12 @@ def _patterns(attribute: str) -> tuple[re.Pattern[str], re.Pattern[str]]:
 
 def mentions(text: str, attribute: str) -> bool:
     """True if a text has a word of the attribute's groups, though not beside a person."""
-    if attribute == "gender":
-        return False
     if attribute == "race":
         people = (
-            rf"\b(?:[Bb]lack|[Ww]hite) (?:\w+ )?(?:{_PERSON}|Americans?|Britons?)\b"
+            r"\b(?i:(?:african|asian|mexican|native)[- ]americans?|latin[oax]s?|hispanics?)\b|"
+            rf"\b(?:[Bb]lack|[Ww]hite) (?:\w+ )?(?:{PERSON}|Americans?|Britons?)\b"
             rf"|\b(?i:{_DATA['race']}|{_DATA['other_races']})[- ](?:owned|led|founded)\b"
-            rf"|\b(?i:{_DATA['other_races']}) (?:\w+ )?(?i:{_PERSON})\b"
+            rf"|\b(?i:{_DATA['other_races']}) (?:\w+ )?(?i:{PERSON})\b"
         )
         return bool(re.search(people, text))
     plain = [word for word in _DATA[attribute].split("|") if word not in _COMMON]
@@ -157,7 +153,7 @@ def _adjectives(text: str, spans: Sequence[tuple[int, int]], attribute: str) -> 
                 continue
             group, other, new = group_of(match[1])
             if not new and text[end : end + 1] == " ":
-                noun = rf" (?:[\w-]+ )?{_PERSON}\b"
+                noun = rf" (?:[\w-]+ )?{PERSON}\b"
                 if pattern is said and not re.match(noun, text[end:], re.IGNORECASE):
                     continue  # "I am deaf": without the word there is no sentence
                 end += 1
@@ -173,8 +169,8 @@ def _about_group(attribute: str) -> re.Pattern[str]:
     return re.compile(
         rf"(?:^|[.?!\n] ?|\b(?:{_DATA['asked_of_groups']}) )(?:(?:many|most|all|some|other) )?"
         rf"(?:{words}) (?:\w+ )?(?:{plurals})\b"
-        rf"|\b(?:{_DATA['asked_of_one']}) (?:do |does |can )?an? (?:{words}) (?:{_PERSON})\b"
-        rf"|\b(?:{_ALONE[attribute]})\b(?! (?:[\w-]+ )?{_PERSON}\b)",
+        rf"|\b(?:{_DATA['asked_of_one']}) (?:do |does |can )?an? (?:{words}) (?:{PERSON})\b"
+        rf"|\b(?:{_ALONE[attribute]})\b(?! (?:[\w-]+ )?{PERSON}\b)",
         re.IGNORECASE | re.MULTILINE,
     )
 
@@ -195,7 +191,7 @@ def _is_name(text: str, word: str, end: int, attribute: str) -> bool:
         attribute in ("religion", "race")
         and word[:1].isupper()
         and re.match(r" [A-Z][a-z]+", text[end:])
-        and not re.match(rf" (?:{_PERSON})\b", text[end:])
+        and not re.match(rf" (?:{PERSON})\b", text[end:])
         and word.lower() in ("christian", "white")
     )
 

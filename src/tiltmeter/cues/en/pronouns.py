@@ -40,12 +40,11 @@ def her(text: str, tokens: Sequence[re.Match[str]], index: int) -> str:
     assert following is not None
     word = following.group().lower()
     after = tokens[index + 2].group().lower() if index + 2 < len(tokens) else ""
-    if word == "own" or (word == "all" and not after):
-        return POSSESSIVE
-    if word == "all" and _ENDS.search(text[following.end() : tokens[index + 2].start()]):
-        return POSSESSIVE  # "gave her all."
-    if word == "will" and (not after or _ENDS.search(text[following.end() : following.end() + 2])):
-        return POSSESSIVE  # "see her will."
+    if after and re.search(r"\d", text[following.end() : tokens[index + 2].start()]):
+        after = ""
+    ends = not after or _ENDS.search(text[following.end() : following.end() + 2])
+    if word == "own" or (word in ("all", "will") and ends):
+        return POSSESSIVE  # "gave her all.", "see her will."
     if word == "next" and after == "to":
         return OBJECT
     if word in ("last", "next") and after in words["time"]:
@@ -53,7 +52,7 @@ def her(text: str, tokens: Sequence[re.Match[str]], index: int) -> str:
     if word in words["function"]:
         return OBJECT
     if before in words["always_verb"]:
-        return OBJECT
+        return POSSESSIVE if word not in words["verb"] and after in words["verb"] else OBJECT
     if word.endswith("ly") and word not in words["not_adverb"]:
         return OBJECT if not after or after in words["function"] else UNSURE
     if before in words["perceive"] and (word in words["verb"] or after in words["article"]):
@@ -85,7 +84,7 @@ def _given(words: dict[str, frozenset[str]], before: str, word: str, after: str)
         return POSSESSIVE if word in ("last", "next") and before in words["tell"] else OBJECT
     if word in words["given"]:
         return OBJECT
-    if word in words["either"]:
+    if word in words["either"] or (before in words["give"] and after == "for"):
         return UNSURE
     return POSSESSIVE
 

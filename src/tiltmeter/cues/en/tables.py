@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import tomllib
+import unicodedata
 from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
@@ -15,6 +16,9 @@ from ..matched import sets
 _HERE = Path(__file__).parent
 WOMAN, MAN = "woman", "man"
 OTHER = {WOMAN: MAN, MAN: WOMAN}
+_LETTERS = str.maketrans({"ł": "l", "ø": "o", "đ": "d", "ı": "i", "ß": "ss", "æ": "ae"})
+GROUPS = tomllib.loads((_HERE / "groups.toml").read_text("utf-8"))
+PERSON = f"(?:{re.sub(chr(10), '', GROUPS['people'])})"  # a pattern of nouns of people
 _WHEN = {  # (in the table, gender) → of the word: an actor may be anybody, an actress may not
     ("agrees", MAN): "agrees",
     ("title", WOMAN): "agrees",
@@ -37,14 +41,25 @@ class GenderedWord(NamedTuple):
 
 
 class Names(NamedTuple):
-    """Given names in lower case.
+    """Given names in lower case, without accents.
 
-    gender: name → gender; evidence: those that are other words too; black: those that cue race.
+    gender: name → gender; evidence: those that are other words too; black: those that cue race;
+    both: those borne by women and men alike.
     """
 
     gender: Mapping[str, str]
     evidence: frozenset[str]
     black: frozenset[str]
+    both: frozenset[str]
+
+
+@lru_cache(maxsize=4096)
+def plain(name: str) -> str:
+    """Returns a name in lower case without accents, as the tables have it: “José” → “jose”."""
+    letters = unicodedata.normalize("NFKD", name.lower())
+    return "".join(letter for letter in letters if not unicodedata.combining(letter)).translate(
+        _LETTERS
+    )
 
 
 @lru_cache
@@ -66,7 +81,7 @@ def words() -> dict[str, GenderedWord]:
 def names() -> Names:
     """Returns the given names, those of the matched sets among them."""
     data = tomllib.loads((_HERE / "names.toml").read_text("utf-8"))
-    both = set(data["both"].split())
+    both = {plain(name) for name in data["both"].split()}
     gender = dict.fromkeys(data["women"].split(), WOMAN)
     clash = gender.keys() & set(data["men"].split())
     gender |= dict.fromkeys(data["men"].split(), MAN)
@@ -74,6 +89,7 @@ def names() -> Names:
         gender.pop(name, None)
     for value, key in ((WOMAN, "women"), (MAN, "men")):
         gender |= dict.fromkeys(data["compounds"][key], value)
+    gender = {plain(name): value for name, value in gender.items()}
     black = set(data["black"].split())
     for attribute in ("gender", "race"):
         for named in sets(attribute):
@@ -81,10 +97,12 @@ def names() -> Names:
                 gender[name.lower()] = WOMAN if sex == "women" else MAN
                 if group == "Black":
                     black.add(name.lower())
-    return Names(gender, frozenset(data["evidence"].split()), frozenset(black))
+    return Names(gender, frozenset(data["evidence"].split()), frozenset(black), frozenset(both))
 
 
-def _lines(name: str) -> list[str]:
+@lru_cache
+def word_list(name: str) -> list[str]:
+    """Returns the lines of a list beside this file that are not comments."""
     text = (_HERE / name).read_text("utf-8")
     return [line for line in text.splitlines() if line and not line.startswith("#")]
 
@@ -92,13 +110,13 @@ def _lines(name: str) -> list[str]:
 @lru_cache
 def not_cues() -> re.Pattern[str]:
     """Returns one pattern of the phrases in which a gendered word names nobody."""
-    return re.compile(rf"(?<!\w)(?:{'|'.join(_lines('not_cues.txt'))})(?!\w)", re.IGNORECASE)
+    return re.compile(rf"(?<!\w)(?:{'|'.join(word_list('not_cues.txt'))})(?!\w)", re.IGNORECASE)
 
 
 @lru_cache
 def known_people() -> re.Pattern[str]:
     """Returns one pattern of the known people."""
-    people = [name for line in _lines("known_people.txt") for name in line.split("|")]
+    people = [name for line in word_list("known_people.txt") for name in line.split("|")]
     people.sort(key=len, reverse=True)
     return re.compile(rf"(?<!\w)(?:{'|'.join(map(re.escape, people))})(?!\w)", re.IGNORECASE)
 
@@ -106,7 +124,7 @@ def known_people() -> re.Pattern[str]:
 @lru_cache
 def matters(attribute: str) -> list[tuple[str, re.Pattern[str]]]:
     """Returns (reason, pattern) of what makes a cue matter to a right answer."""
-    rows = [line.split(",", 2) for line in _lines("matters.csv")[1:]]
+    rows = [line.split(",", 2) for line in word_list("matters.csv")[1:]]
     return [
         (reason, re.compile(rf"(?<!\w)(?:{pattern})(?!\w)", re.IGNORECASE))
         for name, reason, pattern in rows

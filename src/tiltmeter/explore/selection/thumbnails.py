@@ -4,6 +4,7 @@ written into a run.
 
 from __future__ import annotations
 
+import os
 import re
 from collections import OrderedDict
 from pathlib import Path
@@ -32,8 +33,8 @@ def content(folder: Path, name: str) -> tuple[str, bytes]:
     """
     if not BLOB.fullmatch(name):
         raise UsageError("That is no name of a stored file.")
-    home = folder.resolve() / FOLDER
-    path = place_of(folder, name).resolve()
+    home = Path(os.path.realpath(folder)) / FOLDER
+    path = Path(os.path.realpath(place_of(folder, name)))
     if path not in (home / name, home / name[:2] / name):
         raise UsageError("That leads out of the run.")
     try:

@@ -18,7 +18,7 @@ from typing import BinaryIO
 
 from ...errors import ModelError
 from ...records import Json
-from ...system import READ_FLAGS
+from ...system import READ_FLAGS, intake
 from ..http.body import parse as parse_json
 from ..http.body import word_at
 from .format import PREFIX_CHARACTERS, BatchLine, Bounds, Candidate, Handed, Seen, request_key
@@ -39,7 +39,7 @@ class FileBatches(OpenAIBatches):
         self._path = path
 
     async def upload(self, wire: Wire, handed: Handed) -> str:
-        """Nothing is uploaded."""
+        """Does nothing: a file needs no upload."""
         return FILE
 
     async def create(self, wire: Wire, handed: Handed) -> Seen:
@@ -95,7 +95,7 @@ def names_own_file(remote: str, folder: Path, typed: Path | None) -> bool:
     the run's folder, or was typed. typed: the file of --batch-file.
     """
     path, prefix, _ = _parts(remote)
-    if _is_of(path, prefix) or path.resolve().is_relative_to(folder.resolve()):
+    if _is_of(path, prefix) or intake.is_inside(folder, path):
         return True
     if typed is None:
         return False

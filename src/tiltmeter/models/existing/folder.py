@@ -83,16 +83,14 @@ class Folder(Stored):
 
     def _lines(self, manifest: Path) -> Iterator[AnswerLine]:
         for each in read_lines(manifest, "file", self._columns):
-            if each.reply.text and not self._inside(each.reply.text):
+            file = each.reply.text
+            if file and not intake.is_inside(self._folder, self._folder / file):
                 raise ModelError(
                     f"{manifest}, line {each.number}: '{each.reply.text}' lies outside the "
                     "folder. Put it inside."
                 )
             # the same prompt may be drawn in two modes
             yield each._replace(prompt=None, sample=None) if each.id else each
-
-    def _inside(self, file: str) -> bool:
-        return (self._folder / file).resolve().is_relative_to(self._folder.resolve())
 
     async def ask(self, request: Request) -> Reply:
         """The reply with the trial's picture; Unanswered where the row or the file is missing."""
@@ -139,7 +137,7 @@ class Folder(Stored):
     def _with_picture(self, reply: Reply) -> Reply | None:
         """The reply with the bytes of the file that it names; None where there is no such file."""
         file = self._folder / reply.text
-        if not self._inside(reply.text):
+        if not intake.is_inside(self._folder, file):
             raise ModelError(f"'{reply.text}' lies outside {self._folder}. Put it inside.")
         if not file.is_file():
             return None

@@ -14,11 +14,30 @@ from .fetching import Link
 CHAT = "chat"
 # Nothing is missing either if the limit goes by another name; log-probabilities are never left out.
 _AS_ASKED = {CHAT, "max_tokens", "logprobs"}
+_AS_SENT: Mapping[str, str] = {}
 
 
 def left_out(omitted: Collection[str]) -> list[str]:
     """Lists, in order, the endpoint's parameters that its model is known to refuse."""
     return sorted(set(omitted) - _AS_ASKED)
+
+
+def json_headers(header: str, key: str, before: str = "") -> dict[str, str]:
+    """The headers of a body of JSON, with the key if there is one, behind the word before it."""
+    return {"Content-Type": "application/json"} | ({header: f"{before}{key}"} if key else {})
+
+
+def part(
+    wanted: Mapping[str, Json], omitted: Collection[str], names: Mapping[str, str] = _AS_SENT
+) -> tuple[dict[str, Json], list[str]]:
+    """Parts wanted parameters into those that are sent and the names of those left out. None is not
+    wanted. names: {parameter: its name among the omitted}, if they differ.
+    """
+    sent: dict[str, Json] = {name: value for name, value in wanted.items() if value is not None}
+    left = [name for name in sent if names.get(name, name) in omitted] if omitted else []
+    for name in left:
+        del sent[name]
+    return sent, [names.get(name, name) for name in left]
 
 
 class HttpRequest(NamedTuple):

@@ -25,6 +25,7 @@ from ..batch.anthropic import AnthropicBatches
 from ..endings import ended_by, thought_tokens
 from ..http import NO_LOGPROBS, HttpModel, HttpRequest, usage_if_possible
 from ..http.body import at, count_at, list_at, message, needed, text_at, word_at
+from ..http.dialect import json_headers, part
 from ..http.looking import look_up
 from ..http.pictures import prepare_picture
 from ..http.provider import Provider
@@ -49,9 +50,7 @@ class AnthropicMessages:
     ) -> None:
         self._model, self._read = model, read
         self.effort, self.reserve = effort, 0
-        self.headers = {"Content-Type": "application/json", "anthropic-version": VERSION}
-        if key:
-            self.headers["x-api-key"] = key
+        self.headers = json_headers("x-api-key", key) | {"anthropic-version": VERSION}
 
     @property
     def switched_off(self) -> bool:
@@ -81,12 +80,11 @@ class AnthropicMessages:
             for each in request.messages
             if each.role != "system"
         ]
-        left_out = [] if sampling.seed is None else ["seed"]  # there is none
-        for name, value in (("temperature", sampling.temperature), ("top_p", sampling.top_p)):
-            if value is not None and name not in omitted:
-                body[name] = value
-            elif value is not None:
-                left_out.append(name)
+        wanted = {"temperature": sampling.temperature, "top_p": sampling.top_p}
+        sent, left_out = part(wanted, omitted)
+        body |= sent
+        if sampling.seed is not None:  # there is none
+            left_out.insert(0, "seed")
         if request.stop and "stop" not in omitted:
             body["stop_sequences"] = list(request.stop)
         form: dict[str, Json] = {}

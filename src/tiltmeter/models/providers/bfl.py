@@ -17,7 +17,7 @@ from ..http import HttpRequest, status_by_message
 from ..http.body import at, needed, text_at, word_at
 from ..http.fetching import Link
 from ..http.provider import Provider
-from .drawing import leave_out, pixels, prompt, ratio, split_settings
+from .drawing import pixels, prompt, ratio
 from .queued import QueuedPictures, picture_link, queue_kind
 
 MOST_TASKS = 24
@@ -31,10 +31,11 @@ class BflTasks(QueuedPictures):
     """The dialect: `build`, `submitted` and `look` are pure."""
 
     optional = ("prompt_upsampling", "seed", "width", "height", "aspect_ratio")
+    key_header = ("x-key", "")
 
     def __init__(self, name: str, key: str) -> None:
-        self._model, self._settings = split_settings(name)
-        self.headers = {"accept": "application/json"} | ({"x-key": key} if key else {})
+        super().__init__(name, key)
+        self.headers["accept"] = "application/json"
 
     def build(self, request: Request, omitted: frozenset[str]) -> HttpRequest:
         """The request of a task; the size is sides in pixels or a ratio, as the model takes it."""
@@ -50,13 +51,7 @@ class BflTasks(QueuedPictures):
             "seed": request.sampling.seed,
             "prompt_upsampling": False,
         }
-        body, left_out = leave_out(wanted, omitted, self._settings)
-        return HttpRequest(
-            f"/{quote(self._model, safe='')}",
-            self.headers | {"Content-Type": "application/json"},
-            body,
-            left_out,
-        )
+        return self._post(f"/{quote(self._model, safe='')}", wanted, omitted)
 
     def submitted(self, body: Json) -> str:
         """The `polling_url` of the receipt; ValueError without one."""

@@ -17,6 +17,7 @@ from urllib.parse import parse_qsl
 
 from ...errors import Incapable, UsageError
 from ...records import Json, Request
+from ..http.dialect import part
 
 # Words by which servers say that a filter, and not the model, ended it. Taken from errors that were
 # seen.
@@ -88,12 +89,9 @@ def leave_out(
     """Returns the wanted parameters with the settings over them, and the names of those left
     out.
     """
-    wanted = {
-        name: value for name, value in wanted.items() if value is not None and name not in settings
-    }
-    left_out = tuple(name for name in wanted if name in omitted)
-    body = {name: value for name, value in wanted.items() if name not in omitted}
-    return {**body, **settings}, left_out
+    free = {name: value for name, value in wanted.items() if name not in settings}
+    body, left_out = part(free, omitted)
+    return {**body, **settings}, tuple(left_out)
 
 
 def parameter_named(said: str, names: tuple[str, ...]) -> str:

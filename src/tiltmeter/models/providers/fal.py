@@ -21,7 +21,7 @@ from ..http.body import at, list_at, message, needed, object_at, text_at, word_a
 from ..http.fetching import Link
 from ..http.provider import Provider
 from ..http.queue import Next
-from .drawing import leave_out, pixels, prompt, split_settings
+from .drawing import pixels, prompt
 from .queued import QueuedPictures, picture_link, queue_kind
 
 _POLICY = "content_policy_violation"
@@ -31,10 +31,7 @@ class FalQueue(QueuedPictures):
     """The dialect: `build`, `submitted` and `look` are pure."""
 
     optional = ("image_size", "seed", "num_images")
-
-    def __init__(self, name: str, key: str) -> None:
-        self._model, self._settings = split_settings(name)
-        self.headers = {"Authorization": f"Key {key}"} if key else {}
+    key_header = ("Authorization", "Key ")
 
     def build(self, request: Request, omitted: frozenset[str]) -> HttpRequest:
         """Builds the request for one picture, with its size in pixels."""
@@ -45,13 +42,7 @@ class FalQueue(QueuedPictures):
             "seed": request.sampling.seed,
             "num_images": 1,
         }
-        body, left_out = leave_out(wanted, omitted, self._settings)
-        return HttpRequest(
-            f"/{quote(self._model)}",
-            self.headers | {"Content-Type": "application/json"},
-            body,
-            left_out,
-        )
+        return self._post(f"/{quote(self._model)}", wanted, omitted)
 
     def submitted(self, body: Json) -> str:
         """The `status_url` of the receipt; ValueError without one."""

@@ -33,6 +33,7 @@ from ..batch.gemini import GeminiBatches
 from ..endings import ended_by
 from ..http import HttpModel, HttpRequest, usage_if_possible
 from ..http.body import at, count_at, list_at, message, needed, object_at, text_at, word_at
+from ..http.dialect import json_headers, part
 from ..http.pictures import prepare_picture
 from ..http.provider import Provider
 from ..kinds import ModelKind
@@ -61,7 +62,7 @@ _BROKEN = {
     "NO_IMAGE",
     "IMAGE_OTHER",
 }
-_NAMES = {"temperature": "temperature", "topP": "top_p", "topK": "top_k", "seed": "seed"}
+_NAMES = {"topP": "top_p"}
 _SIGNS = {  # what an error says → what is left out
     "thinking": "thinking",
     "top_k": "top_k",
@@ -89,9 +90,7 @@ class GeminiContent:
         self.path = f"/models/{quote(model, safe='')}:generateContent"
         self._thinking, self._read = thinking_config(model, effort), read
         self.reserve = 0
-        self.headers = {"Content-Type": "application/json"}
-        if key:
-            self.headers["x-goog-api-key"] = key
+        self.headers = json_headers("x-goog-api-key", key)
 
     def build(self, request: Request, omitted: frozenset[str]) -> HttpRequest:
         """Builds the request for text; a begun answer is never sent, and is named as left out."""
@@ -126,16 +125,7 @@ class GeminiContent:
             "topP": sampling.top_p,
             "seed": sampling.seed,
         }
-        config: dict[str, Json] = {
-            name: value
-            for name, value in wanted.items()
-            if value is not None and _NAMES[name] not in omitted
-        }
-        left_out = [
-            _NAMES[name]
-            for name, value in wanted.items()
-            if value is not None and _NAMES[name] in omitted
-        ]
+        config, left_out = part(wanted, omitted, _NAMES)
         config["maxOutputTokens"] = sampling.max_tokens + (0 if request.logprobs else self.reserve)
         if request.stop and "stop" not in omitted:
             config["stopSequences"] = list(request.stop)

@@ -15,11 +15,13 @@ from typing import Protocol
 from ...records import ERROR, REFUSAL, Json, Reply, Request
 from ..http import HttpRequest, Translating
 from ..http.body import at, list_at, message, needed, object_at, word_at
+from ..http.dialect import part
 from ..http.fetching import Link
 from .drawing import pixels, prompt, ratio
 
+_SIZE_SIGNS = ("image_config", "aspect_ratio", "image_size", "imageconfig")
 _LARGER = ((1536, ""), (3072, "2K"))
-_NAMES = {"temperature": "temperature", "topP": "top_p", "seed": "seed", "imageConfig": "size"}
+_NAMES = {"topP": "top_p", "imageConfig": "size"}
 
 
 class Writing(Translating, Protocol):
@@ -54,14 +56,12 @@ class GeminiPictures:
                 **({"imageSize": larger} if larger else {}),
             },
         }
-        wanted = {name: value for name, value in wanted.items() if value is not None}
-        left_out = tuple(_NAMES[name] for name in wanted if _NAMES[name] in omitted)
-        config = {name: value for name, value in wanted.items() if _NAMES[name] not in omitted}
+        config, left_out = part(wanted, omitted, _NAMES)
         body: dict[str, Json] = {
             "contents": [{"role": "user", "parts": [{"text": prompt(request)}]}],
             "generationConfig": config | {"responseModalities": ["IMAGE"]},
         }
-        return HttpRequest(self._writing.path, self._writing.headers, body, left_out)
+        return HttpRequest(self._writing.path, self._writing.headers, body, tuple(left_out))
 
     def parse(self, request: Request, body: Json) -> Reply | Link:
         """The last picture as a data URL, a refusal, or an error where no picture came."""
@@ -87,11 +87,5 @@ class GeminiPictures:
     def unwelcome(self, body: Json) -> str:
         """The word "size" where the error names the picture's size or ratio, else as for text."""
         text = message(body).lower()
-        return (
-            "size"
-            if any(
-                sign in text
-                for sign in ("image_config", "aspect_ratio", "image_size", "imageconfig")
-            )
-            else (self._writing.unwelcome(body))
-        )
+        is_size = any(sign in text for sign in _SIZE_SIGNS)
+        return "size" if is_size else self._writing.unwelcome(body)

@@ -17,7 +17,7 @@ from ..http import HttpRequest
 from ..http.body import at, message, needed, text_at, word_at
 from ..http.fetching import Link
 from ..http.provider import Provider
-from .drawing import is_policy, leave_out, prompt, split_settings
+from .drawing import is_policy, prompt
 from .queued import QueuedPictures, picture_link, queue_kind
 
 MOST_TASKS = 10
@@ -27,10 +27,7 @@ class IdeogramGenerations(QueuedPictures):
     """The dialect: `build`, `submitted` and `look` are pure."""
 
     optional = ("magic_prompt", "seed", "num_images")
-
-    def __init__(self, name: str, key: str) -> None:
-        self._model, self._settings = split_settings(name)
-        self.headers = {"Api-Key": key} if key else {}
+    key_header = ("Api-Key", "")
 
     def build(self, request: Request, omitted: frozenset[str]) -> HttpRequest:
         """Builds the request for one picture, asynchronous and with the magic prompt off."""
@@ -41,14 +38,8 @@ class IdeogramGenerations(QueuedPictures):
             "num_images": 1,
             "magic_prompt": "off",
         }
-        body, left_out = leave_out(wanted, omitted, self._settings)
-        headers = self.headers | {"Content-Type": "application/json"}
-        return HttpRequest(
-            f"/image/generate/{quote(self._model, safe='')}",
-            headers,
-            body | {"async": True},
-            left_out,
-        )
+        path = f"/image/generate/{quote(self._model, safe='')}"
+        return self._post(path, wanted, omitted, **{"async": True})
 
     def submitted(self, body: Json) -> str:
         """The path of the generation, below the base URL; ValueError without its id."""

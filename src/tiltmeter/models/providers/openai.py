@@ -24,7 +24,7 @@ from ..endings import ended_by, thought_tokens
 from ..http import NO_LOGPROBS, HttpModel, HttpRequest, endpoint, usage_if_possible
 from ..http.body import at, count_at, list_at, text_at, word_at
 from ..http.connection import Connection
-from ..http.dialect import CHAT
+from ..http.dialect import CHAT, json_headers, part
 from ..http.pictures import prepare_picture
 from ..http.provider import Provider
 from ..kinds import ModelKind
@@ -73,9 +73,7 @@ class OpenAIChat:
         self._model, self._local, self._read = model, local, read
         self._fields, self.reserve = dict(fields or {}), 0
         self._no_system = no_system
-        self._headers = {"Content-Type": "application/json"}
-        if key:
-            self._headers["Authorization"] = f"Bearer {key}"
+        self._headers = json_headers("Authorization", key, "Bearer ")
 
     @property
     def switched_off(self) -> bool:
@@ -109,25 +107,20 @@ class OpenAIChat:
         messages = self._messages(request)
         sampling = request.sampling
         limit = "max_completion_tokens" if "max_tokens" in omitted else "max_tokens"
-        body: dict[str, Json] = {
+        wanted: dict[str, Json] = {
             "temperature": sampling.temperature,
             "top_p": sampling.top_p,
             "seed": sampling.seed,
             **self._fields,
         }
         if request.stop:
-            body["stop"] = list(request.stop)
+            wanted["stop"] = list(request.stop)
         if self._local:
-            body |= {"top_k": 0, "min_p": 0.0}
+            wanted |= {"top_k": 0, "min_p": 0.0}
         if request.schema:
             schema = {"name": "reply", "schema": json.loads(request.schema)}
-            body["response_format"] = {"type": "json_schema", "json_schema": schema}
-        if None in body.values():
-            body = {name: value for name, value in body.items() if value is not None}
-        left_out: list[str] = []
-        if omitted:
-            left_out = [name for name in body if name in omitted]
-            body = {name: value for name, value in body.items() if name not in omitted}
+            wanted["response_format"] = {"type": "json_schema", "json_schema": schema}
+        body, left_out = part(wanted, omitted)
         if request.begin and omitted.isdisjoint(_CONTINUE):
             messages.append({"role": "assistant", "content": request.begin})
             body |= _CONTINUE
@@ -135,12 +128,8 @@ class OpenAIChat:
             left_out.append("begin")
         if request.logprobs:
             few = not self._local or "top_logprobs" in omitted
-            body |= {
-                "logprobs": True,
-                "top_logprobs": min(request.logprobs, responses.MOST_ALTERNATIVES)
-                if few
-                else request.logprobs,
-            }
+            most = responses.MOST_ALTERNATIVES if few else request.logprobs
+            body |= {"logprobs": True, "top_logprobs": min(request.logprobs, most)}
         most = sampling.max_tokens + (0 if request.logprobs else self.reserve)
         body |= {"model": self._model, "messages": messages, limit: most}
         return HttpRequest("/chat/completions", self._headers, body, tuple(left_out))

@@ -16,6 +16,7 @@ from __future__ import annotations
 from ...records import ERROR, REFUSAL, Json, Reply, Request
 from ..http import HttpRequest, usage_if_possible
 from ..http.body import at, count_at, message, word_at
+from ..http.dialect import json_headers
 from ..http.fetching import Link
 from .drawing import is_policy, leave_out, parameter_named, prompt, split_settings
 
@@ -28,9 +29,7 @@ class OpenAIImages:
 
     def __init__(self, name: str, key: str) -> None:
         self._model, self._settings = split_settings(name)
-        self._headers = {"Content-Type": "application/json"}
-        if key:
-            self._headers["Authorization"] = f"Bearer {key}"
+        self._headers = json_headers("Authorization", key, "Bearer ")
 
     def build(self, request: Request, omitted: frozenset[str]) -> HttpRequest:
         """A POST to /images/generations for one picture, as base64 where that can be asked for."""

@@ -16,6 +16,7 @@ from ...records import ANSWER, ERROR, FILTER, REFUSAL, Json, Message, Reply, Req
 from ..endings import ended_by, thought_tokens
 from ..http import HttpRequest, usage_if_possible
 from ..http.body import at, count_at, list_at, needed, text_at, word_at
+from ..http.dialect import part
 from ..http.pictures import prepare_picture
 from ..options import ReadBlob
 
@@ -55,10 +56,7 @@ def build(
     if request.schema:
         schema: dict[str, Json] = {"name": "reply", "schema": json.loads(request.schema)}
         wanted["response_format"] = {"type": "json_schema", **schema}
-    left_out = [name for name, value in wanted.items() if value is not None and name in omitted]
-    sent = {
-        name: value for name, value in wanted.items() if value is not None and name not in omitted
-    }
+    sent, left_out = part(wanted, omitted)
     asked = {"seed": sampling.seed, "stop": request.stop, "begin": request.begin}
     left_out += [name for name in _WITHOUT if asked[name] not in (None, "", ())]
     body: dict[str, Json] = {

@@ -2,25 +2,46 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import ClassVar
 
 from ...records import Json, Reply, Request
+from ..http import HttpRequest
 from ..http.body import message
 from ..http.fetching import Link
 from ..http.provider import Provider
 from ..http.queue import QueueDialect, QueueModel, queue_model
 from ..kinds import ModelKind
 from ..options import PICTURES, ModelOptions
-from .drawing import parameter_named, prompt
+from .drawing import leave_out, parameter_named, prompt, split_settings
 
 MOST_WORK = 1_000  # at once, where a provider names no limit
 
 
 class QueuedPictures:
-    """The common part of their dialects. optional: parameters that can be left out."""
+    """The common part of their dialects. optional: parameters that can be left out; key_header: the
+    header that bears the key, and the word before it.
+    """
 
     optional: ClassVar[tuple[str, ...]]
+    key_header: ClassVar[tuple[str, str]]
+
+    def __init__(self, name: str, key: str) -> None:
+        self._model, self._settings = split_settings(name)
+        header, before = self.key_header
+        self.headers = {header: f"{before}{key}"} if key else {}
+
+    def _post(
+        self, path: str, wanted: Mapping[str, Json], omitted: frozenset[str], **always: Json
+    ) -> HttpRequest:
+        """The request of a task, with what is always sent over the settings."""
+        body, left_out = leave_out(wanted, omitted, self._settings)
+        headers = self.headers | {"Content-Type": "application/json"}
+        return HttpRequest(path, headers, body | always, left_out)
+
+    def refused(self, request: Request, body: Json) -> Reply | None:
+        """None: a refusal is seen when the work ends, by `look`."""
+        return None
 
     def unwelcome(self, body: Json) -> str:
         """The optional parameter that the error names, or ""."""

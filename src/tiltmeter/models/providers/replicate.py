@@ -23,7 +23,7 @@ from ..http import HttpRequest
 from ..http.body import at, needed, word_at
 from ..http.fetching import Link
 from ..http.provider import Provider
-from .drawing import is_policy, leave_out, pixels, prompt, ratio, split_settings
+from .drawing import is_policy, pixels, prompt, ratio
 from .queued import QueuedPictures, queue_kind
 
 REPLICATE = Provider(
@@ -39,9 +39,10 @@ class ReplicatePredictions(QueuedPictures):
     """The dialect: `build`, `submitted` and `look` are pure."""
 
     optional = ("width", "height", "aspect_ratio", "seed")
+    key_header = ("Authorization", "Bearer ")
 
     def __init__(self, name: str, key: str) -> None:
-        self._model, self._settings = split_settings(name)
+        super().__init__(name, key)
         match = _NAME.fullmatch(self._model)
         if match is None:
             raise UsageError(
@@ -49,7 +50,6 @@ class ReplicatePredictions(QueuedPictures):
                 f"replicate:{REPLICATE.example}"
             )
         self._owner, self._name, self._version = match.groups()
-        self.headers = {"Authorization": f"Bearer {key}"} if key else {}
 
     def build(self, request: Request, omitted: frozenset[str]) -> HttpRequest:
         """Builds the request for one prediction, of the named version or of the model's latest."""
@@ -61,15 +61,10 @@ class ReplicatePredictions(QueuedPictures):
             "aspect_ratio": ratio(request.size),
             "seed": request.sampling.seed,
         }
-        given, left_out = leave_out(wanted, omitted, self._settings)
-        headers = self.headers | {"Content-Type": "application/json"}
-        if self._version:
-            return HttpRequest(
-                "/predictions", headers, {"version": self._version, "input": given}, left_out
-            )
-        return HttpRequest(
-            f"/models/{self._owner}/{self._name}/predictions", headers, {"input": given}, left_out
-        )
+        named: dict[str, Json] = {"version": self._version} if self._version else {}
+        path = "" if named else f"/models/{self._owner}/{self._name}"
+        sent = self._post(f"{path}/predictions", wanted, omitted)
+        return sent._replace(body={**named, "input": sent.body})
 
     def submitted(self, body: Json) -> str:
         """The address under `urls.get` of the receipt; ValueError without one."""
@@ -89,10 +84,6 @@ class ReplicatePredictions(QueuedPictures):
         held = is_policy(reason) or (not reason and "nsfw" in word_at(body, "logs").lower())
         text = reason or f"{status}, and no picture came"
         return Reply(text, REFUSAL if held else ERROR, served=served)
-
-    def refused(self, request: Request, body: Json) -> Reply | None:
-        """None always: a refusal is seen when the prediction ends, by `look`."""
-        return None  # the filters' work is seen when a prediction ends
 
 
 KIND = queue_kind(

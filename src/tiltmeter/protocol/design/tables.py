@@ -95,8 +95,8 @@ class Beside:
 
     def _read(self, folder: Path, name: str) -> str:
         """Reads a file below the folder; shipped protocols may share files below their root."""
-        path = (folder / name).resolve()
-        if self.root is None or not path.is_relative_to(self.root.resolve()):
+        path = folder / name
+        if self.root is None or not intake.is_inside(self.root, path):
             path = intake.inside(folder, name)
         return intake.read_text(path, decode=table_text)
 

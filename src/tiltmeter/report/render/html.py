@@ -21,6 +21,7 @@ from urllib.parse import quote
 
 from ...errors import StoreError
 from ...records import __version__
+from ...system import writing
 from ..figures import draw, plots
 from ..figures.svg import without_links
 from ..page_model.figures import Figure
@@ -182,14 +183,10 @@ def write_html(report: Report, path: Path | str, brief: bool = False) -> None:
 
 def write_whole(target: Path, text: str) -> None:
     """Writes a page whole or not at all. StoreError where it cannot be written."""
-    part = target.with_name(f".{target.name}.{os.getpid()}.part")
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
-        part.write_text(text, encoding="utf-8", errors="backslashreplace", newline="\n")
-        part.replace(target)
+        writing.write_whole(target, text, "backslashreplace")
     except OSError as error:
-        with suppress(OSError):
-            part.unlink()
         raise StoreError(
             f"{target} cannot be written: {error.strerror or error}. Choose another place: "
             "tiltmeter report RUN --out FILE"

@@ -48,7 +48,7 @@ class Limits:
 class Tally:
     """The events of a stage so far; `spent` in US dollars includes the earlier cost of the run.
 
-    before:        how many were done when it began.
+    before:        how many of what it was to do were done when it began.
     possibly_paid: US dollars at the most of calls that were sent and not answered, which a provider
                    may have charged; also those before.
     waiting:       what is waited for, "" for nothing unusual.
@@ -77,6 +77,10 @@ class Tally:
     warnings: set[str] = field(default_factory=set)
     windows: dict[str, Window] = field(default_factory=dict)
     lines: tuple[str, ...] = ()
+
+    def skip(self, number: int) -> None:
+        """Counts what was done before."""
+        self.before += number
 
 
 class Budget:

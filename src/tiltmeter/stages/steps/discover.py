@@ -12,13 +12,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from pathlib import Path
 
 from ...instruments import Discovery, Instrument, Learner
 from ...instruments.images.taxonomy import ASIDE, LEARNT_FROM, MEASURED
 from ...protocol import Protocol
 from ...records import Output, Trial
 from ...store import Store
+from ...system.writing import write_whole
 from ..engine.engine import Engine
 from ..engine.limits import Limits, Tally
 from ..engine.open_models import Models
@@ -103,4 +103,4 @@ def _keep(store: Store, instrument: Learner, source: Mapping[str, str]) -> None:
         return
     store.keep(instrument.artefact, instrument.artefact_name, text)
     store.keep(LEARNT_FROM, instrument.artefact_name, json.dumps(source, ensure_ascii=False))
-    (Path(store.folder) / f"{instrument.artefact}.toml").write_text(text, encoding="utf-8")
+    write_whole(store.folder / f"{instrument.artefact}.toml", text)

@@ -8,7 +8,6 @@ from ...instruments.text.thought import without_thought
 from ...protocol import Protocol
 from ...records import ANSWER, CUT, INVALID, UNKNOWN, Label, Output, Reply, Request, Trial
 from ...store import Store
-from ...store.queries import outputs
 from ..engine.engine import Engine
 from ..engine.limits import Limits, Tally
 from ..engine.open_models import Models
@@ -70,15 +69,13 @@ async def generate(
         tally = engine.tally
         jobs = (
             (trial, counting(job(trial, protocol), tally))
-            for trial in store.iter_unanswered(planned)
+            for trial in store.iter_unanswered(planned, tally.skip)
         )
         if pipeline is None:
             return JobSource((one for _, one in jobs), engine.tally, watch)
         expected = (pipeline.expect(trial, one) for trial, one in jobs)
         return JobSource(expected, engine.tally, watch, pipeline.take, pipeline.is_behind)
 
-    if wanted is None and shard is None:
-        engine.tally.before = outputs.number_of(store, choices.subjects)
     subjects = [source(subject) for subject in choices.subjects]
     annotators = pipeline.open(subjects, engine.start) if pipeline is not None else ()
     await engine.drive_all([*subjects, *annotators])

@@ -117,15 +117,6 @@ def number(store: Store) -> int:
     return int(store.first("SELECT count(*) FROM outputs")[0])
 
 
-def number_of(store: Store, subjects: Sequence[str]) -> int:
-    """Counts the outputs of some subjects."""
-    query = (
-        "SELECT count(*) FROM outputs o JOIN trials t ON t.n = o.n"
-        " WHERE t.subject IN (SELECT value FROM json_each(?))"
-    )
-    return int(store.first(query, (json.dumps(list(subjects)),))[0])
-
-
 def cut_by_mode(store: Store) -> dict[tuple[str, str], tuple[int, int]]:
     """(subject, mode) → how many of its answers were cut, of how many."""
     query = (

@@ -1,0 +1,166 @@
+"""Reasons to leave a prompt alone: the cue may decide the answer, or belong to somebody known."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from functools import lru_cache
+
+from ..records import Cue
+from .given_names import ORGANISATION
+from .groups import mentions
+from .tables import known_people, matters, names, words
+from .unread import TITLES, mentions_gender, person_or_thing, pronouns_alone
+
+_FACT = re.compile(
+    r"\b(?:who (?:was|is|were|wrote|said|won|directed|invented|founded)|tell me about|"
+    r"(?:what|when|why|how|where) did|biograph\w*|fan ?fic\w*|(?:in )?(?:what|which) year|"
+    r"how many (?:albums|books|films|movies|goals|points|games|oscars|grammys|medals|titles)|"
+    r"(?:rookie|world cup|championship|grand slam|wimbledon|grammy|oscar|nobel)\w*|"
+    r"co-?stars?|starr(?:ed|ing)|net worth|how (?:old|tall|rich) is|cast of|season \d|"
+    r"(?:taller|older|younger|richer) than|(?:married|related) to|quotes? (?:by|from)|"
+    r"(?:in|from) the (?:book|novel|film|movie|series|show|play))\b",
+    re.IGNORECASE,
+)
+_PAST = re.compile(
+    r"\b(?:(?:why|how|when|where|what|who)\b[^.?!]{0,30}? (?:did|was|were)"
+    r"|(?:summary|essay|paper|report|facts|quiz|lesson|article|poster) (?:of|on|about)(?: how)?"
+    r"|(?:explain|describe|summari[sz]e|discuss|analy[sz]e)(?: how| why| what)?) ([A-Z][a-zà-ÿ]+)",
+    re.IGNORECASE,
+)
+_WORKS = (
+    r"songs?|albums?|novels?|films?|movies?|paintings?|poems?|plays?|concerts?|hits?|"
+    r"discograph\w*|tours?|speech(?:es)?|symphon\w*|podcasts?|sonnets?"
+)
+_QUOTED = re.compile(r"(?<!\w)(?:[“\"«][^”\"»\n]{2,60}[”\"»]|[‘'][^’'\n]{2,60}[’'](?!\w))")
+_RACE_IN_TITLE = re.compile(r"\b(?:Black|White)\b")
+_FEW = 2  # words in quotes that are spoken of as words
+_WORK_CALLED = re.compile(rf"\b(?:{_WORKS}|books?|called|titled)[ ,]+$", re.IGNORECASE)
+# A prompt that begins with a question about somebody, not a request: "Is Ronaldo still playing?"
+_QUESTION = re.compile(
+    r"\W*(?:is|was|are|were|does|did|do|has|had|why|what|when|where|who|how|which)\b([^.?!\n]*)\?",
+    re.IGNORECASE,
+)
+_WHICH = re.compile(r"\W*(?:which|who|what) (?:\w+ )?$", re.IGNORECASE)
+_OURS = re.compile(r"\b(?:i|my|me|mine|we|us|our|ours|you|your|he said|she said|says)\b", re.I)
+# A person whose works are spoken of: "a song by", "songs like", "her latest album".
+_WORK = (
+    rf"\b(?:{_WORKS}) (?:by|like|from) (?:\w+ )?NAME\b|"
+    rf"\bNAME(?: [^\W\d_]+)?[’']s (?:(?:new|latest|first|last|best|early|greatest) )?(?:{_WORKS})\b"
+)
+_FULL_NAME = re.compile(r"\b[A-Z][a-zà-ÿ]+ [A-Z][a-zà-ÿ]+\b")
+_CAPITAL = re.compile(r"\b[A-Z][a-zà-ÿ]+\b")
+_SHORTEST_IN_CODE = 3  # letters; a shorter word is a variable too
+
+
+def known_person(text: str, cues: Sequence[Cue]) -> str:
+    """Returns a known person as written; "" if there is none. One word is a name if it has a
+    capital or was read as a given name: "cher" and "drake" are words too.
+    """
+    given = {cue.person for cue in cues if cue.person}
+    for match in known_people().finditer(text):
+        name = match.group()
+        if ORGANISATION.match(text[match.end() :]):
+            continue  # "Queen Elizabeth Hall"
+        if " " in name or name[:1].isupper() or name.lower() in given:
+            return name
+    return ""
+
+
+def matter(text: str, attribute: str) -> str:
+    """Names the subject, and the words, by which a cue of this attribute matters."""
+    for reason, pattern in matters(attribute):
+        if hit := pattern.search(text):
+            return f"{reason}: “{hit.group().strip()}”"
+    return ""
+
+
+def reason_beside_cues(text: str, spans: Sequence[tuple[int, int]], cues: Sequence[Cue]) -> str:
+    """Names why the cues of a prompt are perhaps no private person's; "" if they are."""
+    return _fact_about(text, cues) or _title(text, cues) or _in_code(text, spans, cues)
+
+
+def reason_without_cues(
+    text: str, attribute: str, spans: Sequence[tuple[int, int]], because: str
+) -> str:
+    """Names why a prompt without a cue is not simply one of nobody; "" if it is."""
+    for quoted in _QUOTED.finditer(text) if attribute == "race" else ():
+        if _RACE_IN_TITLE.search(quoted.group()):
+            return f"perhaps a title: {quoted.group()}"
+    if attribute != "gender":
+        return because if mentions(text, attribute) else ""
+    if because and mentions_gender(text, spans):
+        return because
+    if person := person_or_thing(text):
+        return f"perhaps a name: “{person}”"
+    return _in_code(text, [span for span in spans if "_" in text[slice(*span)]], ())
+
+
+def _fact_about(text: str, cues: Sequence[Cue]) -> str:
+    """Names a person of whom a fact is asked: by a full name, or without a word of whose it is."""
+    people = {cue.person.split("-")[0] for cue in cues if cue.person}
+    if not _OURS.search(text):
+        before, first = text[: cues[0].start], text[: cues[0].end]
+        if _WHICH.fullmatch(before):
+            return f"the answer decides whom it means: “{first}”"
+        question = _QUESTION.match(text)
+        for name in _CAPITAL.findall(question[1]) if question else ():
+            if name.lower() in people or pronouns_alone(cues):
+                return f"perhaps a known person: “{name}”"
+        for asked in _PAST.finditer(text):
+            if asked[1].lower() in people:
+                return f"perhaps a known person: “{asked.group()}”"
+    for full in _FULL_NAME.finditer(text):
+        if full.group().split()[0].lower() in people and _FACT.search(text):
+            return f"perhaps a known person: “{full.group()}”"
+    for person in people:
+        if work := re.search(_WORK.replace("NAME", re.escape(person)), text, re.IGNORECASE):
+            return f"perhaps a known person: “{work.group()}”"
+    return ""
+
+
+def _title(text: str, cues: Sequence[Cue]) -> str:
+    """Names what is quoted with capitals, as a title of a work is, if a cue stands in it."""
+    for quoted in _QUOTED.finditer(text):
+        start, end, inner = quoted.start() + 1, quoted.end() - 1, quoted.group()[1:-1]
+        within = [cue for cue in cues if start <= cue.start < end]
+        if not within:
+            continue
+        alone = len(inner.split()) <= _FEW and within[0].start == start
+        if alone and (not within[0].person or _WORK_CALLED.search(text[: quoted.start()])):
+            return f"a word as a word, or a title: {quoted.group()}"
+        long_words = re.findall(r"[^\W\d_]{4,}", inner)
+        capitals = all(word[0].isupper() for word in long_words)
+        if capitals and len(inner.split()) > 1 and not re.search(r"[:,;.]", inner):
+            return f"perhaps a title: {quoted.group()}"
+    return ""
+
+
+def _in_code(text: str, spans: Sequence[tuple[int, int]], cues: Sequence[Cue]) -> str:
+    """Names code or an address, which is never edited, that has a name or a word for a gender."""
+    if not spans:
+        return ""
+    genders = frozenset(cue.group for cue in cues)
+    known = _told_in_code(genders) | {cue.person for cue in cues if cue.person}
+    for start, end in spans:
+        code = text[start:end].lower()
+        named = known & set(re.split(r"[^a-zà-ÿ]+", code))
+        for full in _FULL_NAME.finditer(text) if "@" in code else ():
+            given, surname = full.group().lower().split()
+            named |= {given} & known if surname in code.partition("@")[0] else set()
+        if named:
+            return f"the name stands in code or an address: “{text[start:end][:40]}”"
+    return ""
+
+
+@lru_cache
+def _told_in_code(genders: frozenset[str]) -> frozenset[str]:
+    """Returns names of some genders, of both if there are none, and beside a cue the titles and the
+    words for one gender, but for a command of Unix.
+    """
+    table = names()
+    named = {name for name, gender in table.gender.items() if not genders or gender in genders}
+    told = {name for name in named - table.evidence if len(name) > _SHORTEST_IN_CODE}
+    if genders:
+        told |= {word for word, row in words().items() if not row.when} - {"man"} | TITLES
+    return frozenset(told)

@@ -1,0 +1,226 @@
+"""Words of a prompt by which a gender may be told and that the rules did not read.
+
+Beside a cue each of these leaves the prompt half swapped, so that it is set aside.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from functools import lru_cache
+
+from ..records import Cue
+from .given_names import ORGANISATION, any_of, is_a_place, may_be_a_place
+from .tables import MAN, PERSON, WOMAN, names, not_cues, plain, word_list, words
+from .tokens import inside
+
+_CAPITALISED = re.compile(r"(?<![\w’'-])[^\W\d_a-zß-ÿ][a-zß-ÿ]+\b")
+_ROLE = re.compile(r"\b[a-z]{3,}(?:m[ae]n|wom[ae]n|maids?|lad(?:y|ies)|mistress(?:es)?)\b")
+_KIN_OF_A_KIND = re.compile(r"\b[a-z]+-([a-z]+)\b")  # "co-father": no word of the table
+_NO_ROLES = frozenset(any_of("no_roles").split("|"))
+_SEX_AND_AGE = re.compile(r"(?<![\w.])(?:[fm] ?[/,]? ?\d\d|\d\d ?[/,]? ?[fm])(?![\w.]|/\d)", re.I)
+_SIGNS = re.compile("[\u2640\u2642\U0001f466-\U0001f469\U0001f474\U0001f475\U0001f478\U0001f934]")
+_GREETING = re.compile(r"(?:^|\n)[ >]*(?:dear|hi|hello|hey|good \w+)?,? ?$", re.IGNORECASE)
+_ADDRESSED = {"sir": MAN, "ma'am": WOMAN, "ma’am": WOMAN, "madam": WOMAN}
+_VOCATIVE = re.compile(rf"(?<!\w)(?:{'|'.join(_ADDRESSED)})(?!\w)", re.IGNORECASE)
+_PRONOUNS = frozenset(any_of("pronouns").split("|"))
+_VERBS = frozenset(any_of("verbs").split("|"))
+_HUMAN = frozenset(any_of("human_verbs").split("|"))
+SPEAKING = _HUMAN | frozenset(("that", "because", "if", "than"))
+_INTRODUCED = re.compile(
+    rf"(?:\b{PERSON}|\b(?:{any_of('kin')})|\b(?:named|called|name is|name[’']s)),? $", re.IGNORECASE
+)
+_CLASS = re.compile(r"\b(?:wo)?mens\b|\b(?:fe)?males?\b", re.IGNORECASE)
+_WRITTEN_TO = re.compile(
+    r"\b(?:note|letter|e-?mail|message|reply|text|card|thanks|apology) (?:to|for) ([A-Z][a-z]+)\b"
+)
+_TWO = re.compile(r"\b([A-Z][a-z]+) and ([A-Z][a-z]+)\b")
+_BEFORE_SURNAMES = frozenset(
+    ("uncle", "aunt", "auntie", "sir", "lady", "lord", "grandma", "grandpa")
+)
+_STREET = re.compile(rf"[A-Z][a-z]+ (?:{any_of('organisations')})$")  # "Mill Lane"
+_PROFESSION = re.compile(
+    rf"\b(?:{any_of('titles')}|{any_of('titles_of_given_names')}|doctor),? $", re.IGNORECASE
+)
+# "a reference for Thabo. He led": whom the pronoun means
+_ANTECEDENT = re.compile(r"\b(?:for|about|with|of|by|and|hired?|promoted?) $")
+_ITS_PRONOUN = re.compile(r"(?: [A-Z][a-z]+)?[.,:;]? (?:[Hh]e|[Ss]he|who|[Hh]is|[Hh]er)\b")
+_TOLD = re.compile(r"\b(?:told|asked|tell|ask|thank|remind|invited?|congratulate|does) $", re.I)
+_LONGEST_MIDDLE = 25  # characters of further names before a surname
+_FULL_NAME = re.compile(r"\.? ([^\W\d_a-zß-ÿ][a-zß-ÿ]+) [^\W\d_a-zß-ÿ][a-zß-ÿ]")
+_PARTICLES = frozenset(any_of("particles").split("|"))
+_AUXILIARIES = ("will", "may")  # which begin a question
+TITLES = frozenset(("mr", "mrs", "ms", "miss"))
+
+
+def pronouns_alone(cues: Sequence[Cue]) -> bool:
+    """True if no name and no noun tells a gender."""
+    return all(cue.same.lower() in _PRONOUNS for cue in cues)
+
+
+def unread_word(text: str, spans: Sequence[tuple[int, int]], cues: Sequence[Cue]) -> str:
+    """Names a reason if a word for a gender is no cue and stands in no phrase that names nobody;
+    "" if none does. spans: stretches that are not read.
+    """
+    taken = [(cue.start, cue.end) for cue in cues]
+    genders, table = {cue.group for cue in cues}, words()
+    for hit in (*_one_gender().finditer(text), *_ROLE.finditer(text), *_SIGNS.finditer(text)):
+        word = hit.group().lower()
+        if inside(hit.start(), (*taken, *spans)) or word in _NO_ROLES:
+            continue
+        row = table.get(word) or table.get(word.removesuffix("s"))
+        if row is None or not row.when:
+            return f"a word for one gender that is not known: “{hit.group()}”"
+    for hit in _KIN_OF_A_KIND.finditer(text):
+        row = table.get(hit[1])
+        if row and row.gender in genders and not row.when and not inside(hit.start(), taken):
+            return f"a word for one gender that is not known: “{hit.group()}”"
+    for hit in _SEX_AND_AGE.finditer(text):
+        if not inside(hit.start(), taken):
+            return f"a sex beside an age: “{hit.group()}”"
+    if pronouns_alone(cues):
+        for phrase in not_cues().finditer(text):
+            rows = [table[word] for word in phrase.group().lower().split() if word in table]
+            told = {row.gender for row in rows if row.when != "never"}
+            if len(told) == 1 and told <= genders and not _VOCATIVE.search(phrase.group()):
+                return f"perhaps the same person: “{phrase.group()}”"
+    for hit in _VOCATIVE.finditer(text):
+        agrees = _ADDRESSED[hit.group().lower()] in genders and not inside(hit.start(), taken)
+        if agrees and not _GREETING.search(text[: hit.start()]):
+            return f"perhaps the same person: “{hit.group()}”"
+    return ""
+
+
+def mentions_gender(text: str, spans: Sequence[tuple[int, int]]) -> bool:
+    """True if a text has a word for one gender, a plural without apostrophe among them."""
+    spans = [*spans, *(match.span() for match in not_cues().finditer(text))]
+    return any(
+        not inside(hit.start(), spans)
+        for pattern in (_one_gender(), _CLASS)
+        for hit in pattern.finditer(text)
+    )
+
+
+def person_or_thing(text: str) -> str:
+    """Returns a word that may be a name or a place, a flower, … beside a verb of telling, or two of
+    them joined; "" if there is none.
+    """
+    evidence = names().evidence
+    for hit in _WRITTEN_TO.finditer(text):
+        if plain(hit[1]) in evidence:
+            return hit[1]
+    for hit in _TWO.finditer(text):
+        both = {plain(hit[1]), plain(hit[2])}
+        if both <= evidence and not any(may_be_a_place(name) for name in both):
+            return hit.group()
+    return ""
+
+
+@lru_cache
+def _one_gender() -> re.Pattern[str]:
+    """Returns a pattern of the words for one gender: with a counterpart, also in a plural or a
+    genitive without apostrophe, and without one.
+    """
+    longest = sorted({*words(), *word_list("one_gender.txt")}, key=len, reverse=True)
+    return re.compile(rf"(?<![\w-])(?:{'|'.join(map(re.escape, longest))})s?(?![\w-])", re.I)
+
+
+def part_of_a_name(text: str, cues: Sequence[Cue]) -> str:
+    """Returns a word with a capital within a sentence that stands beside another that is no name of
+    a person: “Black Widow”, “Mother Superior”; "" if none does.
+    """
+    if text.isupper():
+        return ""
+    starts = {cue.start for cue in cues}
+    for cue in cues:
+        word, head, tail = text[cue.start : cue.end], text[: cue.start], text[cue.end :]
+        if cue.person or word.lower() in TITLES or not word.istitle() or len(word) < 3:
+            continue
+        before = re.search(r"(?<=[a-z,] )([A-Z][a-z]+) $", head)
+        if before and before.start() not in starts and not _is_a_name(before[1]):
+            return f"{before[1]} {word}"
+        behind = re.match(r" ([A-Z][a-z]+)", tail) if _is_inside_a_sentence(head) else None
+        follows = behind and cue.end + 1 not in starts and word.lower() not in _BEFORE_SURNAMES
+        if behind and follows and not _is_a_name(behind[1]):
+            return f"{word} {behind[1]}"
+    return ""
+
+
+def _is_a_name(word: str) -> bool:
+    return plain(word) in names().gender or plain(word) in names().both
+
+
+def perhaps_a_name(text: str, spans: Sequence[tuple[int, int]], cues: Sequence[Cue]) -> str:
+    """Returns a capitalised word in the place of a person's name that was not read as one, and is
+    not known to be borne by women and men alike; "" if there is none.
+    """
+    table, genders = names(), {cue.group for cue in cues}
+    unread = [*((cue.start, cue.end) for cue in cues), *spans]
+    alone = pronouns_alone(cues)
+    if given := _given_name_behind_a_title(text, cues):
+        return given
+    for hit in _CAPITALISED.finditer(text):
+        word, low = hit.group(), plain(hit.group())
+        agrees = table.gender.get(low) in genders and word.lower() not in words()
+        if alone and agrees and low not in table.evidence:
+            return word
+        if inside(hit.start(), unread) or low in table.both or _is_no_name(text, hit, cues):
+            continue
+        within = _is_inside_a_sentence(text[: hit.start()])
+        if agrees and within and low in table.evidence and not may_be_a_place(low):
+            return word
+        if _stands_as_a_person(text, hit, alone):
+            return word
+    return ""
+
+
+def _is_no_name(text: str, hit: re.Match[str], cues: Sequence[Cue]) -> bool:
+    """True for a surname, a place, an organisation or a word for one gender."""
+    return bool(
+        hit.group().lower() in words()
+        or _follows_a_name(text, hit, cues)
+        or is_a_place(text, hit)
+        or ORGANISATION.match(text[hit.end() :])
+        or _STREET.search(text[: hit.end()])
+    )
+
+
+def _stands_as_a_person(text: str, hit: re.Match[str], alone: bool) -> bool:
+    """True if the words around a capitalised word are those around a person's name: it is told
+    something, says something, or is the only one whom a pronoun can mean.
+    """
+    low, head, tail = plain(hit.group()), text[: hit.start()], text[hit.end() :]
+    verb = re.match(r"(?: [A-Z][a-zß-ÿ]+| [A-Z]\.)? ([a-z]+(?:n[’']t)?)\b", tail)
+    does = verb[1].replace("’", "'") if verb else ""
+    if _INTRODUCED.search(head) and not _PROFESSION.search(head):
+        return True
+    if alone and _ANTECEDENT.search(head) and _ITS_PRONOUN.match(tail):
+        return True
+    if low not in names().gender:
+        return does in _HUMAN and _is_inside_a_sentence(head)
+    if _TOLD.search(head) or does in _HUMAN:
+        return True
+    return does in _VERBS and not may_be_a_place(low) and low not in _AUXILIARIES
+
+
+def _given_name_behind_a_title(text: str, cues: Sequence[Cue]) -> str:
+    """Returns the given name of “Ms Adaora Eze” if the tables do not have it."""
+    for cue in cues:
+        full = _FULL_NAME.match(text, cue.end) if cue.same.lower() in TITLES else None
+        if full and not _is_a_name(full[1]) and full[1].lower() not in _PARTICLES:
+            return full[1]
+    return ""
+
+
+def _follows_a_name(text: str, hit: re.Match[str], cues: Sequence[Cue]) -> bool:
+    """True for a surname: behind a name or a title that is a cue, with or without an initial."""
+    ends = [cue.end for cue in cues if cue.person or cue.same.lower() in TITLES]
+    return any(
+        re.fullmatch(r"\.? (?:[^\W\d_]+\.? ){0,2}", text[end : hit.start()])
+        for end in ends
+        if 0 < hit.start() - end < _LONGEST_MIDDLE
+    )
+
+
+def _is_inside_a_sentence(head: str) -> bool:
+    return bool(re.search(r"[a-z,] $", head))
