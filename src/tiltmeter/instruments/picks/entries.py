@@ -72,10 +72,8 @@ class Entries:
         )
         self._known = language(words.code)
         self._left_out = self._known.any_of(words.data.get("left_out", ()))
-        announcing = (
-            word for name in ("announce", "copula") for word in self._known.pack.list_of(name)
-        )
-        self._announcing = frozenset(map(key, announcing))
+        listed = self._known.pack.list_of
+        self._announcing = frozenset(map(key, (*listed("announce"), *listed("copula"))))
         self._because = re.compile(between(reasons, words.unspaced))
         self._frames = frames_of(words.code)
         self._heads = tuple(before for before, _ in self._frames)
