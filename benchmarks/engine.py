@@ -81,7 +81,7 @@ VERB_PARTS = {
     "/stages/label.py": "labels",
     "/store/queries/state.py": "the state of the run",
     "/analyse/run_estimates.py": "estimates",
-    "/cli/ending.py": "page and table",
+    "/cli/output.py": "page and table",
     "/stages/writer.py": "SQLite",
     "/stages/loops.py": "calls",
     "": "start and imports",

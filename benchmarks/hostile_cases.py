@@ -329,6 +329,15 @@ def _source(name: str, run: Path, chance: random.Random) -> None:
     change_rows(run, "INSERT OR REPLACE INTO meta VALUES ('source', ?)", value)
 
 
+def _rename(name: str, run: Path, chance: random.Random) -> None:
+    """What the protocol, the trials and the labels call so leads out of the folder."""
+    away = f"../../{outside(run.parent).name}/x"
+    for table, column in (("meta", "value"), ("words", "text"), ("texts", "body")):
+        change = f"UPDATE OR IGNORE {table} SET {column} = replace({column}, ?, ?)"
+        change_rows(run, change, f'"{name}"', f'"{away}"')
+    change_rows(run, "UPDATE OR IGNORE words SET text = ? WHERE text = ?", away, name)
+
+
 REMOTES = (
     *("file:{outside}/mine.jsonl#{a}#1", "file:{outside}/pipe#{a}#1", "file:/dev/zero#{a}#1"),
     *("file:{outside}#{a}#1", "file:{outside}/mine.jsonl", "b1", "file:\0#{a}#1", "../../x"),
@@ -345,9 +354,10 @@ def _batch(remote: str, run: Path, chance: random.Random) -> None:
     (run / "link.jsonl").symlink_to(away / "mine.jsonl")
     model, state = chance.choice(MODELS), chance.choice(STATES)
     file_id = chance.choice(("file:", "f1", "../../outside/mine.jsonl"))
-    change = "UPDATE batches SET remote_id=?, model=?, state=?, file_id=?"
-    change_rows(run, change, named, model, state, file_id)
-    row = (1, "k", model, "text", "a" * 32, "[]")
+    key = chance.choice(("a" * 32, "../../outside/mine", "/dev/null", "a\0b"))
+    change = "UPDATE batches SET remote_id=?, model=?, state=?, file_id=?, key=?"
+    change_rows(run, change, named, model, state, file_id, key)
+    row = (1, "k", model, "text", key, "[]")
     change_rows(run, "INSERT OR REPLACE INTO batch_requests VALUES (?,?,?,?,?,?)", *row)
 
 
@@ -414,6 +424,8 @@ def hostile_runs(base: Base) -> dict[str, tuple[str, Change]]:
         for kind in (*NODES, "gone"):
             for number in range(4):
                 made[f"{of}: {JUDGED}, a node {kind} {number}"] = of, partial(_node, JUDGED, kind)
+    for name in ("accepted", "decision", "choice", "mine", "group", "women", "nurse"):
+        made[f"own: {name} leads outside"] = "own", partial(_rename, name)
     for remote in REMOTES:
         for number in range(6):
             made[f"judged: batch {remote!r} {number}"] = "judged", partial(_batch, remote)

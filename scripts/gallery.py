@@ -31,12 +31,12 @@ HEAD = """# Gallery
 
 Finished reports, with the command that makes each and a paragraph that can be quoted. \
 `python scripts/gallery.py` makes them all anew. The small model is SmolLM2-135M-Instruct, which \
-comes with tiltmeter and runs without a graphics card: nobody would put it to these uses.
+comes with tiltmeter and runs without a graphics card: nobody would put it to these uses, and \
+other models answer otherwise.
 """
 PLANTED = "planted:protocol=occupations,female=.3,male=.7,female.nurse=.9,male.nurse=.1"
 RELEASE = "2024-openai-gpt-hiring-racial-discrimination"  # the folder of a clone
 NAMES = {"gpt-3.5-turbo-0613": "GPT-3.5", "gpt-4-0613": "GPT-4"}
-SMALL = "The model is SmolLM2-135M-Instruct; other models answer otherwise."
 Sentences = Callable[[tiltmeter.Run], str]
 
 
@@ -112,7 +112,7 @@ def quote_first_screen(run: tiltmeter.Run) -> str:
     """What the report's first screen says."""
     with Store(run.folder) as store:
         screen = content.build(store, run.protocol, run.analyse()).screen
-    return " ".join((screen.headline, *screen.lede, SMALL))
+    return " ".join((screen.headline, *screen.lede))
 
 
 GALLERY = (
@@ -195,7 +195,7 @@ def make(example: Example, runs: Path, release: Path | None) -> str:
     run.report(target)
     return (
         f"## {example.title}\n\n```text\n{example.command}\n```\n\n"
-        f"[The report](../examples/{example.folder}/{example.report}).\n\n"
+        f"[The report](../../examples/{example.folder}/{example.report}).\n\n"
         f"> {example.paragraph(run)}\n"
     )
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -27,11 +27,6 @@ OPTIONS = """# Options
 --help`. What a verb does, with examples: [the command line](cli.md). Most options of `run` are
 keywords of `tiltmeter.run` in Python too; those that may stand in a folder's `tiltmeter.toml` are
 [listed there](cli.md#defaults-of-a-folder).
-
-## Of several verbs
-
-| option | of | meaning |
-|---|---|---|
 """
 KEYS = """# Keys of a protocol's file
 
@@ -45,8 +40,6 @@ MEASURES = """# Kinds of measures
 lists them too. Why these and not others: [statistics](../explanation/statistics.md). To add one:
 [adding a measure](adding-a-measure.md).
 
-| kind | what it computes | interval | test |
-|---|---|---|---|
 """
 TABLES = {
     "table": "A table: `[[tables]]`",
@@ -59,19 +52,29 @@ Row = tuple[str, str]  # flags, meaning
 
 
 def options() -> str:
-    """The page of options: those that verbs share, then each verb's own."""
-    collected = _collected_options()
-    shared = "".join(
-        f"| {flags} | {', '.join(f'`{verb}`' for verb in verbs)} | {meaning} |\n"
-        for (flags, meaning), verbs in collected.items()
-        if len(verbs) > 1
+    """The page of options: a section per set of verbs that share some, then each verb's own."""
+    sections: dict[tuple[str, ...], list[Row]] = {}
+    for row, verbs in _collected_options().items():
+        sections.setdefault(tuple(verbs), []).append(row)
+    shared = sorted(
+        (verbs for verbs in sections if len(verbs) > 1), key=lambda v: -len(sections[v])
     )
-    own = [
-        f"## {verb}\n\n| option | meaning |\n|---|---|\n" + "".join(lines)
-        for verb in VERBS
-        if (lines := _own_options(collected, verb))
-    ]
-    return "\n".join([OPTIONS + shared, *own])
+    own = [(verb,) for verb in VERBS if (verb,) in sections]
+    return "\n".join(
+        [
+            OPTIONS,
+            *(
+                f"## {', '.join(verbs)}\n\n{_table(('option', 'meaning'), sections[verbs])}"
+                for verbs in (*shared, *own)
+            ),
+        ]
+    )
+
+
+def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """A Markdown table without blanks around its bars, which no reader sees and `wc` counts."""
+    lines = (head, ["---"] * len(head), *rows)
+    return "".join(f"|{'|'.join(cell.strip() for cell in line)}|\n" for line in lines)
 
 
 def _collected_options() -> dict[Row, list[str]]:
@@ -107,35 +110,26 @@ def _meaning(option: click.Option) -> str:
     return f"{_with_links(text)} Needed." if option.required else _with_links(text)
 
 
-def _own_options(collected: dict[Row, list[str]], verb: str) -> list[str]:
-    return [
-        f"| {flags} | {meaning} |\n"
-        for (flags, meaning), verbs in collected.items()
-        if verbs == [verb]
-    ]
-
-
 def keys() -> str:
     """The page of keys: the file's own, those of each table in it, the settings of instruments."""
     whole: Any = shape()
     parts = [KEYS, f"## The protocol\n\n{_table_of_keys(whole, whole)}"]
     for name, title in TABLES.items():
         parts.append(f"## {title}\n\n{_table_of_keys(whole['$defs'][name], whole)}")
-    parts.append("## Settings of instruments\n\n" + "\n".join(_instruments()) + "\n")
+    parts.append("## Settings of instruments\n\n" + _instruments())
     return "\n".join(parts)
 
 
 def _table_of_keys(part: Any, whole: Any) -> str:
-    rows = "".join(_rows_of_keys(part, whole, ""))
-    return f"| key | otherwise | meaning |\n|---|---|---|\n{rows}"
+    return _table(("key", "otherwise", "meaning"), _rows_of_keys(part, whole, ""))
 
 
-def _rows_of_keys(part: Any, whole: Any, before: str) -> Iterator[str]:
+def _rows_of_keys(part: Any, whole: Any, before: str) -> Iterator[tuple[str, str, str]]:
     """Yields a row per key, and behind a key that is a table itself those of its keys."""
     for key, about in part["properties"].items():
         otherwise = "needed" if key in part.get("required", ()) else _default(about)
         text = str(about.get("description", "")).replace("|", "\\|")
-        yield f"| `{before}{key}` | {otherwise} | {_with_links(text)} |\n"
+        yield f"`{before}{key}`", otherwise, _with_links(text)
         inner = _inner(about, whole)
         if inner is not None:
             yield from _rows_of_keys(inner, whole, f"{before}{key}.")
@@ -160,21 +154,24 @@ def _default(about: Any) -> str:
     return f"`{json.dumps(default, ensure_ascii=False)}`".replace("|", "\\|")
 
 
-def _instruments() -> Iterator[str]:
-    """The lines of two tables: kinds with their settings, and settings that several kinds have."""
+def _instruments() -> str:
+    """Two tables: kinds with their settings, and settings that several kinds have."""
     kinds = instrument_kinds()
     users = Counter(
         (key, _described(part)) for kind in kinds for key, part in kind.settings.items()
     )
-    shared = {named: count for named, count in users.items() if count > 2}
-    yield "| kind | what it does | settings |\n|---|---|---|"
+    shared = {setting: count for setting, count in users.items() if count > 2}
+    rows = []
     for kind in kinds:
-        named = [(key, _described(part)) for key, part in kind.settings.items()]
-        told = "; ".join(f"`{k}`" if (k, text) in shared else f"`{k}`: {text}" for k, text in named)
-        yield f"| `{kind.name}` | {kind.summary} | {told} |"
-    yield "\n| setting of several kinds | meaning |\n|---|---|"
-    for key, text in shared:
-        yield f"| `{key}` | {text} |"
+        settings = [(key, _described(part)) for key, part in kind.settings.items()]
+        texts = (f"`{k}`" if (k, text) in shared else f"`{k}`: {text}" for k, text in settings)
+        rows.append((f"`{kind.name}`", kind.summary, "; ".join(texts)))
+    several = [(f"`{key}`", text) for key, text in shared]
+    return (
+        _table(("kind", "what it does", "settings"), rows)
+        + "\n"
+        + _table(("setting of several kinds", "meaning"), several)
+    )
 
 
 def _described(part: Any) -> str:
@@ -184,10 +181,8 @@ def _described(part: Any) -> str:
 
 def measures() -> str:
     """The page of kinds of measures."""
-    return MEASURES + "".join(
-        f"| `{name}` | {kind.summary} | {kind.interval} | {kind.test} |\n"
-        for name, kind in KINDS.items()
-    )
+    rows = [(f"`{name}`", kind.summary, kind.interval, kind.test) for name, kind in KINDS.items()]
+    return MEASURES + _table(("kind", "what it computes", "interval", "test"), rows)
 
 
 def _with_links(text: str) -> str:

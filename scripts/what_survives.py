@@ -47,17 +47,17 @@ def _section(run: tiltmeter.Run) -> Iterator[str]:
     )
     claims = [number for number in numbers if number.verdict is not None]
     if claims:
-        yield from ("", "| claim | printed | ours | verdict | why they part |")
+        yield from ("", "|claim|printed|ours|verdict|why they part|")
         yield "|---|---|---|---|---|"
         yield from map(_row, claims[:MOST])
         if claims[MOST:]:
             yield f"\n{len(claims) - MOST} more are in the run's report."
     else:
-        yield from ("", "| claim | ours | verdict |", "|---|---|---|")
+        yield from ("", "|claim|ours|verdict|", "|---|---|---|")
         for verdict in verdicts[:MOST]:
             claim = _of(verdict.subject, *verdict.condition.values())
             number = _interval(verdict.value, verdict.low, verdict.high)
-            yield f"| {claim} | {number} | {verdict.word.value} |"
+            yield f"|{claim}|{number}|{verdict.word.value}|"
         if verdicts[MOST:]:
             yield f"\n{len(verdicts) - MOST} more are in the run's report."
     signatures = list(dict.fromkeys(row.signature for row in rows))
@@ -82,7 +82,7 @@ def _row(number: PrintedBeside) -> str:
         word,
         number.why,
     )
-    return f"| {' | '.join(cells)} |"
+    return f"|{'|'.join(cells)}|"
 
 
 def _of(*parts: str) -> str:

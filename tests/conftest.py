@@ -15,6 +15,7 @@ from tiltmeter.protocol import Protocol
 from tiltmeter.records import Label, Output, Sampling, Trial
 from tiltmeter.stages.planning.plan import Choices
 from tiltmeter.store import Store
+from tiltmeter.system import cache
 
 # With it each process, a worker or one that a test starts, would compile the whole package again: a quarter of its start.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
@@ -70,6 +71,16 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
         for name, number in sorted(missing.items()):
             terminalreporter.line(f"{number:4} {name}")
         terminalreporter.line("They look in ../shared/data, or where SHARED_DATA says.")
+
+
+@pytest.fixture(scope="module")
+def computed_once(tmp_path_factory: pytest.TempPathFactory) -> Iterable[Path]:
+    """Lets one command read what an earlier one computed of a run, as on a user's machine."""
+    folder = tmp_path_factory.mktemp("computed")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.delenv(cache.KEEP)
+        patch.setattr(cache, "_texts", lambda: folder)
+        yield folder
 
 
 class Made:

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable
 from functools import lru_cache
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from .errors import ProtocolError, UnknownName, UsageError
 from .protocol import Protocol
@@ -29,9 +29,7 @@ from .protocol.source.keys import ProtocolKeys
 from .protocol.source.printed import PrintedNumber, read_printed
 from .protocol.source.source_lines import SourceLocation
 from .records import Json
-
-if TYPE_CHECKING:
-    from importlib.metadata import EntryPoint
+from .system.entry_points import entry_points
 
 PROTOCOLS = (
     "decisions",
@@ -120,20 +118,14 @@ _HOME = Path(__file__).parent / "protocols"
 _DECLARED: dict[str, Protocol] = {}  # protocols declared in this process, by name
 
 
-def _entry_points(group: str) -> dict[str, EntryPoint]:
-    from importlib.metadata import entry_points
-
-    return {point.name: point for point in entry_points(group=f"tiltmeter.{group}")}
-
-
 def protocol_names() -> list[str]:
     """Lists the names of all protocols: those that ship and those of other packages."""
-    return sorted({*PROTOCOLS, *COMPANIONS, *_entry_points("protocols")})
+    return sorted({*PROTOCOLS, *COMPANIONS, *entry_points("protocols")})
 
 
 def has_outside() -> bool:
     """True if another package adds a protocol or a kind of anything."""
-    return any(map(_entry_points, ("protocols", "models", "instruments", "measures", "importers")))
+    return any(map(entry_points, ("protocols", "models", "instruments", "measures", "importers")))
 
 
 def is_protocol(name: str) -> bool:
@@ -162,12 +154,12 @@ def _folder(name: str) -> Path | None:
         return Path(name).parent
     if name in PROTOCOLS or is_sourced(name):
         return _HOME / name
-    return _outside_folder(name) if name in _entry_points("protocols") else None
+    return _outside_folder(name) if name in entry_points("protocols") else None
 
 
 def source(name: str) -> copies.CopySources | None:
     """Returns the published data that a protocol reads and that does not ship; None for none."""
-    folder, point = _folder(name), _entry_points("protocols").get(name)
+    folder, point = _folder(name), entry_points("protocols").get(name)
     if folder is None:
         return None
     shipped = f"{__package__}.protocols.{name}" if folder == _HOME / name else ""
@@ -208,7 +200,7 @@ def protocol(name: str | Path | Protocol) -> Protocol:
         return _DECLARED[name]
     if is_sourced(name):
         return _sourced(name)
-    if name in _entry_points("protocols"):
+    if name in entry_points("protocols"):
         return load.load(_outside_folder(name) / "protocol.toml", instrument_kind, PROTOCOLS)
     if refusal := misnamed(Path(name)):
         raise UsageError(refusal)
@@ -225,12 +217,12 @@ def protocol_file(name: str) -> Path:
 
 def outside_protocols() -> dict[str, Path]:
     """Lists the protocols of other packages: {name: the folder of its protocol.toml}."""
-    return {name: _outside_folder(name) for name in sorted(_entry_points("protocols"))}
+    return {name: _outside_folder(name) for name in sorted(entry_points("protocols"))}
 
 
 def _outside_folder(name: str) -> Path:
     """Returns the folder of a module that lies beside a protocol.toml, or of that file's path."""
-    place = _entry_points("protocols")[name].load()
+    place = entry_points("protocols")[name].load()
     return Path(getattr(place, "__file__", place)).parent
 
 
@@ -279,13 +271,13 @@ def with_mitigations(asked: Protocol, file: str, *, graded: bool) -> Protocol:
 
 def model_names() -> list[str]:
     """Lists the kinds of models: those that ship, then those of other packages by name."""
-    return [*MODELS, *sorted(_entry_points("models").keys() - MODELS.keys())]
+    return [*MODELS, *sorted(entry_points("models").keys() - MODELS.keys())]
 
 
 def is_model(name: str) -> bool:
     """True if a name is a kind of model, or begins with one and a colon."""
     kind = name.partition(":")[0]
-    return kind in MODELS or kind in RETIRED_MODELS or kind in _entry_points("models")
+    return kind in MODELS or kind in RETIRED_MODELS or kind in entry_points("models")
 
 
 def model_entry(kind: str) -> Any:
@@ -316,7 +308,7 @@ def _record(instrument: Callable[..., ReadyInstrument]) -> InstrumentKind:
 
 def instrument_kinds() -> list[InstrumentKind]:
     """Lists all kinds of instruments, those of other packages too."""
-    return [instrument_kind(name) for name in _names(INSTRUMENTS, _entry_points("instruments"))]
+    return [instrument_kind(name) for name in _names(INSTRUMENTS, entry_points("instruments"))]
 
 
 def instrument(kind: str, name: str = "") -> Callable[..., ReadyInstrument]:
@@ -340,7 +332,7 @@ def _find(table: dict[str, str], group: str, name: str, what: str) -> Any:
     if name in table:
         module, _, attribute = table[name].partition(":")
         return getattr(import_module(module), attribute)
-    extra = _entry_points(group)
+    extra = entry_points(group)
     if name in extra:
         return extra[name].load()
     raise UnknownName(what, name, _names(table, extra))

@@ -25,6 +25,7 @@ from tiltmeter.formats import crate
 
 Forge = Callable[[Path, random.Random], None]
 Change = Callable[[dict], object]  # type: ignore[type-arg]  # in place, or returns the new value
+MANY = {"language": "en", "limit": 9, "samples": 3}  # of which a tilt is shown
 FEW = {"language": "en", "limit": 6, "samples": 2}
 MODEL, JUDGE = "planted:she=0.8,refuses=.1", "planted:accuracy=0.9,seed=4"
 FILL = "suit the use of the system: **to be filled in**", "suit the use of the system: they do"
@@ -83,7 +84,7 @@ class Bases:
     @cached_property
     def judged(self) -> Path:
         """A run with a judge."""
-        return self._run("judged", MODEL, judge=JUDGE, **FEW)
+        return self._run("judged", MODEL, judge=JUDGE, **MANY)
 
     @cached_property
     def pictures(self) -> Path:
@@ -166,7 +167,7 @@ class Bases:
     @cached_property
     def other(self) -> Path:
         """The archive and the evidence of another run."""
-        run = self._run("another", "planted:she=.5,seed=9", judge=JUDGE, **FEW)
+        run = self._run("another", "planted:she=.5,seed=9", judge=JUDGE, **MANY)
         api.export_crate(run, self._place / "other")
         api.export_audit(run, self._place / "other" / "audit")
         return self._place / "other"
@@ -219,6 +220,7 @@ def rehash(folder: Path) -> None:
 LABELS, TRIALS = "SELECT id FROM labels WHERE current", "SELECT id FROM trials"
 ANSWERS = "SELECT key FROM calls WHERE purpose='subject' AND outcome='answer'"
 JUDGED = "SELECT key FROM calls WHERE purpose<>'subject'"
+RULES = "annotator LIKE 'choice/_@%'"  # and not a judge
 TEXTS = "UPDATE outputs SET text=(SELECT text FROM calls WHERE key=outputs.call)"
 
 

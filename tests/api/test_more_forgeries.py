@@ -16,6 +16,7 @@ from tests.api.forgeries import (
     ANSWERS,
     JUDGED,
     LABELS,
+    RULES,
     TEXTS,
     TRIALS,
     Bases,
@@ -36,7 +37,7 @@ from tests.api.forgeries import (
 def swap_answers(run: Path, chance: random.Random) -> None:
     """Two outputs with other labels change places, labels with them."""
     with forging.changing(run) as db:
-        pick = "SELECT min(output) FROM labels WHERE annotator LIKE '%/5@%' AND value=?"
+        pick = f"SELECT min(output) FROM labels WHERE {RULES} AND value=?"
         she, he = (db.execute(pick, (value,)).fetchone()[0] for value in ("she", "he"))
         of = {
             one: db.execute("SELECT call, text FROM outputs WHERE trial=?", (one,)).fetchone()

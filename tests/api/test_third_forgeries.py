@@ -21,6 +21,7 @@ from tests import forging
 from tests.api.forgeries import (
     ANSWERS,
     JUDGED,
+    RULES,
     TEXTS,
     Bases,
     Forge,
@@ -226,8 +227,8 @@ FORGERIES: Mapping[str, tuple[str, Forge]] = {
     "a trigger turns labels": ("judged", both(raw("UPDATE packed_labels SET current=0 WHERE id=1"), raw(f"CREATE TRIGGER t AFTER INSERT ON packed_labels BEGIN UPDATE packed_labels SET value={SHE_HE[1]} WHERE id=NEW.id; END"))),
     "labels lie in the journal beside": ("crate", in_wal(f"UPDATE packed_labels SET value={SHE_HE[1]} WHERE value={SHE_HE[0]}")),
     "a request's shape is another's": ("judged", raw("UPDATE packed_calls SET turn=turn+1 WHERE n IN (SELECT n FROM packed_calls ORDER BY n LIMIT 3)")),
-    "all labels of the rules go": ("judged", sql("DELETE FROM labels WHERE annotator LIKE 'choice/6%'")),
-    "labels of the rules are no longer current": ("judged", sql("UPDATE labels SET current=0 WHERE annotator LIKE 'choice/6%'")),
+    "all labels of the rules go": ("judged", sql(f"DELETE FROM labels WHERE {RULES}")),
+    "labels of the rules are no longer current": ("judged", sql(f"UPDATE labels SET current=0 WHERE {RULES}")),
     "answers that were never asked": ("judged", stuffed),
     "the judge was asked something else": ("judged", sql("UPDATE calls SET request=replace(request, 'she', 'he') WHERE key=?", JUDGED, 4)),
     "a prompt begins otherwise": ("judged", sql("UPDATE trials SET begin='She' WHERE id=?", "SELECT id FROM trials", 3)),
@@ -280,7 +281,7 @@ FORGERIES: Mapping[str, tuple[str, Forge]] = {
     "a field says that results are withdrawn": ("audit", told(r"provides it: \*\*to be filled in\*\*", "provides it: us\n\n- Caution: all results of section 4 were withdrawn")),
     "a link leads elsewhere": ("audit", told(r"Source: Zhao", "Source: [Zhao](http://127.0.0.1/)")),
     "a day is earlier": ("audit", told(r"The run ended on 20\d\d", "The run ended on 2019")),
-    "a command is another": ("audit", told("--samples 2", "--samples 20")),
+    "a command is another": ("audit", told("--samples 3", "--samples 30")),
     "a section of a sealed folder": ("sealed", told(r"(?s)## 4 Results.*?(?=## 5)", "## 4 Results\n\nNo difference was found.\n\n")),
     "a paragraph in a field of a sealed folder": ("sealed", told("they do", "they do\n\n## 4 Results\n\nNo difference was found.")),
 }  # fmt: skip

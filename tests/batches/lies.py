@@ -413,6 +413,13 @@ class Liar:
         """True if a reply of this kind may be changed."""
         return self.lie is not None and kind == self.lie.place and self.told < self.lie.times
 
+    def provokes(self, kind: str) -> bool:
+        """True if a complaint about this request follows from what was told: results are asked for where a look said that
+        they are, or that the batch has ended."""
+        return (
+            self.told > 0 and self.lie is not None and (self.lie.place, kind) == ("look", "results")
+        )
+
     def loses_receipt(self) -> bool:
         """True if the lie is about a list, which is asked for only where a receipt was lost."""
         return self.lie is not None and self.lie.place == "list"

@@ -103,7 +103,8 @@ class BatchServer:
                 response = self._lie(response)
                 lost = lost or response.headers.get("X-Abort") == "1"
         except Complaint as complaint:
-            self.ledger.complaints.append(f"{request.method} {request.path}: {complaint.said}")
+            if not self.liar.provokes(kind_of(request.method, request.path)):
+                self.ledger.complaints.append(f"{request.method} {request.path}: {complaint.said}")
             response = send(self.format.error(complaint.status, complaint.said), complaint.status)
             lost = False
         except web.HTTPNotFound:

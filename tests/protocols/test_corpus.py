@@ -448,7 +448,7 @@ def test_docs_quote_the_corpus() -> None:
         )
     )
     texts = {t.where: t.text for t in read(CORPUS)[0]}
-    assert len(quoted) == 7
+    assert len(quoted) == 5
     assert quoted == {name: texts[name] for name in quoted}
 
 

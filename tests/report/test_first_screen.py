@@ -76,7 +76,7 @@ PLANTED: dict[str, tuple[str, list[str], dict[str, Any]]] = {
 
 
 @pytest.fixture(scope="module")
-def seen(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Visit]:
+def seen(tmp_path_factory: pytest.TempPathFactory, computed_once: Path) -> dict[str, Visit]:
     folder = tmp_path_factory.mktemp("screens")
     visits = {}
     for name, (protocol, models, options) in PLANTED.items():

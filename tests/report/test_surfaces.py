@@ -8,6 +8,7 @@ import json
 import re
 from collections.abc import Iterator
 from html import unescape
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
@@ -438,7 +439,11 @@ class Surfaces(NamedTuple):
 
 
 @pytest.fixture(scope="module", params=sorted(PLANTS))
-def seen(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Surfaces:
+def seen(
+    request: pytest.FixtureRequest,
+    tmp_path_factory: pytest.TempPathFactory,
+    computed_once: Path,
+) -> Surfaces:
     plant = PLANTS[request.param]
     folder = tmp_path_factory.mktemp(request.param)
     if plant.protocol.startswith("own"):

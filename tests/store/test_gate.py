@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests import forging
+from tests.api.forgeries import PROTOCOL
 from tiltmeter import api
 from tiltmeter.errors import StoreError, TiltmeterError, UsageError
 
@@ -53,6 +54,40 @@ def test_files_of_others_are_left_alone(tmp_path: Path, monkeypatch: pytest.Monk
     run = with_batch(tmp_path / "run", f"file:{tmp_path / 'none'}#{PREFIX}#1")
     with pytest.raises(UsageError, match=r"--batch-file .*none.* --trust"):
         api.label(run)
+
+
+@pytest.mark.parametrize("state", ["reserved", "sent", "accepted", "answered", "possibly paid"])
+def test_no_file_is_removed_by_the_key_of_a_batch(
+    state: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The file of a batch bears its key: one that leads elsewhere would remove what lies there."""
+    monkeypatch.setenv("OPENAI_API_KEY", "k1234567890")
+    mine = tmp_path / "mine.jsonl"
+    mine.write_text("mine", "utf-8")
+    run = with_batch(tmp_path / "run", "")
+    (run / "batches").mkdir()
+    with forging.changing(run) as db:
+        key = "../../mine"
+        db.execute("UPDATE batches SET key=?, state=?, file_id=''", (key, state))
+        db.execute("UPDATE batch_requests SET batch=?", (key,))
+    for ask in (api.cancel_jobs, api.label, api.jobs):
+        with pytest.raises(StoreError, match=r"damaged at batches\.key"):
+            ask(run)
+    assert mine.read_text("utf-8") == "mine"
+
+
+def test_figures_are_written_where_they_were_asked_for(tmp_path: Path) -> None:
+    """Names of measures stand in a run, and a figure bears one as its name."""
+    mine = tmp_path / "mine.toml"
+    named = PROTOCOL.replace('[[measures]]\nname = "accepted"', '[[measures]]\nname = "../../x"')
+    mine.write_text(named, "utf-8")
+    api.run(mine, f"planted:protocol={mine}", tmp_path / "run")
+    before = {path for path in tmp_path.rglob("*") if path.suffix == ".svg"}
+    saved = api.open_run(tmp_path / "run").save_figures(tmp_path / "deep" / "er" / "figures")
+    assert saved and not before
+    assert {path.parent for path in tmp_path.rglob("*.svg")} == {
+        tmp_path / "deep" / "er" / "figures"
+    }
 
 
 def test_models_of_others_are_not_opened(tmp_path: Path) -> None:

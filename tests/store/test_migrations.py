@@ -139,12 +139,15 @@ def test_the_batches_of_an_older_run_are_as_far_as_they_were(tmp_path: Path) -> 
     db = sqlite3.connect(run / "run.sqlite")
     with db:
         db.execute(
-            "INSERT INTO batches VALUES ('k', 'openai:m', '/x', 'open', 'b1', 'f1', '[]', 3, 30, .5,"
+            "INSERT INTO batches VALUES ('"
+            + "a" * 32
+            + "', 'openai:m', '/x', 'open', 'b1', 'f1', '[]', 3, 30, .5,"
             " 'in_progress', '2026-11-01T00:00:00+00:00', '2026-11-01T00:00:00+00:00')"
         )
         for key in ("1", "2"):
             db.execute(
-                "INSERT INTO batch_requests VALUES (?, ?, 'm', 'text', 'k', '')", (int(key), key)
+                "INSERT INTO batch_requests VALUES (?, ?, 'm', 'text', ?, '')",
+                (int(key), key, "a" * 32),
             )
     db.close()
     states = [(job.state, job.requests, job.waiting) for job in api.jobs(run)]

@@ -75,8 +75,7 @@ if TYPE_CHECKING:  # what editors and mypy see; `__getattr__` looks the same up
     from .runs.batch_jobs import Job, cancel_jobs, jobs, money
     from .runs.checks import CheckResult, ThresholdCheck
     from .runs.execute import label, run
-    from .runs.imports import draw_gold_sample, import_gold, import_outputs, use_copy
-    from .runs.merges import merge
+    from .runs.imports import draw_gold_sample, import_gold, import_outputs, merge, use_copy
     from .runs.progress import Watch
     from .runs.results import compare, history, validate
     from .runs.run_folder import Run, frame, open_run, report
@@ -101,8 +100,7 @@ else:
             "export_replies",
         ),
         "runs.execute": ("label", "run"),
-        "runs.imports": ("draw_gold_sample", "import_gold", "import_outputs", "use_copy"),
-        "runs.merges": ("merge",),
+        "runs.imports": ("draw_gold_sample", "import_gold", "import_outputs", "merge", "use_copy"),
         "planning.plan_page": ("Plan",),
         "planning.plan": ("plan", "trials"),
         "runs.progress": ("Watch",),

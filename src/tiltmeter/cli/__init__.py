@@ -237,7 +237,7 @@ def _exit_code(arguments: list[str]) -> int:
         return _fail(str(error), error.exit_code)
     except OSError as error:  # a full disk, a folder that cannot be written to
         return _fail(_of_system(error), 1)
-    except Exception as error:
+    except Exception as error:  # a bug, or damage: it is said in a line, and -v shows all of it
         if {"-v", "--verbose"} & set(arguments):
             raise
         return _fail(_unforeseen(error), 1)

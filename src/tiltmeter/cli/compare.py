@@ -9,17 +9,11 @@ from typing import TYPE_CHECKING
 import click
 
 from .json_output import echo_json
-from .options import as_json, label, margin
+from .options import as_json, label, margin, page_file
 
 if TYPE_CHECKING:
     from ..analyse.between_runs.compare import Comparison
     from ..records import Json
-
-out = click.option(
-    "--out",
-    type=click.Path(dir_okay=False, path_type=Path),
-    help="A page to write, with a figure; Markdown if it ends in .md.",
-)
 
 
 @click.command()
@@ -30,7 +24,7 @@ out = click.option(
     is_flag=True,
     help="Print every measure and group, not just headline numbers that fit one screen.",
 )
-@out
+@page_file
 @as_json
 @label
 def command(

@@ -9,15 +9,16 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from ..stats.power.design import POWER
 from ..stats.power.equivalence import SURE, clusters_to_pass, pass_chance
 from ..stats.quantiles import t_quantile
+from ..stats.results import ALPHA
 
 if TYPE_CHECKING:
     from ..api import Plan
     from ..protocol import Protocol
     from ..stages.planning.power import Detectable
 
-_ALPHA, _POWER = 0.05, 0.8  # behind a plan's detectable differences
 # Assumed standard deviations of answers to one prompt: of the logarithm of a length, of a reading
 # level, of a difference of likeness; and between prompts, of the logarithm of a length.
 _LENGTH, _LEVEL, _LIKENESS, _LENGTH_BY_PROMPT = 0.25, 2.0, 0.286, 0.05
@@ -96,8 +97,8 @@ def _errors(kind: str, row: Detectable) -> tuple[float, float] | None:
     """
     items, answers = float(row.clusters or 0), row.per_cluster
     if row.detectable and row.twice_samples:
-        level = 1 - _ALPHA / max(1, row.tests) / 2
-        factor = t_quantile(level, items - 1) + t_quantile(_POWER, items - 1)
+        level = 1 - ALPHA / max(1, row.tests) / 2
+        factor = t_quantile(level, items - 1) + t_quantile(POWER, items - 1)
         return row.detectable / factor, row.twice_samples / factor
     if kind == "mean_ratio":
         once, twice = (_LENGTH_BY_PROMPT**2 + 2 * _LENGTH**2 / n for n in (answers, 2 * answers))

@@ -7,17 +7,13 @@ from pathlib import Path
 import click
 
 from .json_output import echo_json
-from .options import as_json, label, margin
+from .options import as_json, label, margin, page_file
 
 
 @click.command()
 @click.argument("run", nargs=-1, required=True, type=click.Path(file_okay=False))
 @margin
-@click.option(
-    "--out",
-    type=click.Path(dir_okay=False, path_type=Path),
-    help="A page to write, with a figure; Markdown if it ends in .md.",
-)
+@page_file
 @click.option(
     "--full",
     is_flag=True,

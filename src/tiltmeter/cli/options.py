@@ -237,6 +237,11 @@ data = click.option(
     help="Your copy of the texts that a protocol asks, if they do not ship (tiltmeter show); later "
     "commands know it.",
 )
+page_file = click.option(
+    "--out",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="A page to write, with a figure; Markdown if it ends in .md.",
+)
 pages = _stack(
     click.option(
         "--port",

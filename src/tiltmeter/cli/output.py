@@ -1,11 +1,13 @@
-"""The printing of estimates: the table, JSON or CSV on standard output, warnings and
-thresholds on standard error. Nothing is computed here.
+"""The results of a run: its page, and the table, JSON or CSV on standard output; warnings and
+thresholds on standard error.
 """
 
 from __future__ import annotations
 
+import shlex
 import sys
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import click
@@ -14,13 +16,15 @@ from ..api.runs import checks
 from ..api.runs.run_folder import Run
 from ..display import visible
 from ..protocol import Protocol
+from ..records import Estimate
 from ..stats.results import count_of
-from .ending import ending_of
+from ..store import Store
 from .json_output import echo_json
 from .options import Printing
 
 if TYPE_CHECKING:
     from ..api import CheckResult
+    from ..report.page_model.page import Content
     from ..stages.engine.limits import Tally
 
 
@@ -46,20 +50,73 @@ def emit_results(
 
     tallies: by stage.
     """
+    from ..analyse.words.short_model_names import given_names
+    from ..report.page_model.page import alone
+    from ..report.run_page import content, models_asked
+
     refuse_gates(run.protocol, printing)
-    ending = ending_of(run, printing)
-    _emit_lines(ending.warnings)
-    sys.stdout.write(ending.text)
-    sys.stdout.flush()
+    estimates = run.analyse(printing.variant)
+    named = given_names(dict(printing.labels), (row.subject for row in estimates))
+    with Store(run.folder) as store:
+        page = printing.page is not None
+        built = content.build(store, run.protocol, estimates, named, for_page=page)
+        asked = models_asked.asked_once(store)
+    if printing.page is not None:
+        from ..report.render import html
+
+        html.write_html(alone(built), printing.page)
+    checked = run.check(*printing.fail_if, estimates=estimates, **printing.gate)
+    checked = replace(checked, allow=printing.allow)
+    verdicts = run.verdicts(estimates=estimates)
+    if printing.junit is not None:
+        from ..api.handover.junit import write_junit
+
+        write_junit(printing.junit, run.protocol.name, checked, verdicts)
+    emit_warnings(run.warnings(estimates=estimates))
+    if printing.variant == "default" and not checked.changed:
+        emit_warnings(run.changes(verdicts))
+    _print_results(run, printing, estimates, built)
     if printing.page is not None:
         click.echo(f"report: {printing.page}", err=True)
     failed = emit_failures(tallies or {})
     if tallies:
-        _emit_lines(ending.asked)
+        _emit_lines(asked)
     if failed:
         return failed
-    _emit_lines(ending.checks)
-    return ending.code
+    _emit_lines(checked.lines)
+    return checked.exit_code
+
+
+def _print_results(
+    run: Run, printing: Printing, estimates: Sequence[Estimate], built: Content
+) -> None:
+    """Prints the estimates on standard output, as JSON, CSV or for people."""
+    if printing.as_json or printing.as_csv:
+        from ..report.render import json_csv
+
+        if printing.as_json:
+            verdicts = run.verdicts(estimates=estimates)
+            click.echo(json_csv.as_json(built.run_info, estimates, verdicts, run.protocol))
+        else:
+            click.echo(json_csv.as_csv(estimates), nl=False)
+        return
+    from rich.console import Console
+
+    console = Console()
+    if printing.variant == "default" and not printing.full:
+        from ..report.render import terminal_screen
+
+        terminal_screen.print_screen(built, console, shlex.quote(str(run.folder)))
+    else:  # imports 30 modules for tables of judges and of papers
+        from ..report.render import terminal
+        from ..report.tables import cross_table_formats, cross_tables
+
+        for name, model in printing.labels:
+            click.echo(f"{visible(name)} = {visible(model)}")
+        papers = cross_tables.declared(run.protocol, estimates, printing.variant)
+        tables = [cross_table_formats.terminal_table(table) for table in papers]
+        terminal.print_table(built, console, tables)
+    sys.stdout.flush()
 
 
 def emit_shard(run: Run, shard: str, tallies: Mapping[str, Tally], as_json: bool) -> int:

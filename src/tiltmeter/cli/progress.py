@@ -63,7 +63,7 @@ def progress_line() -> Iterator[tuple[Watch, dict[str, Tally]]]:
             if stage not in tasks:
                 started[stage] = now
                 tasks[stage] = progress.add_task(stage_title(stage), total=total, more="")
-            more = _more(tally, now - started[stage])
+            more = escape(visible(progress_text(tally, now - started[stage])))
             done = progress_text(tally, now - started[stage], total)
             held = tally.done + tally.before
             notices.count(repr(ProgressBar(stage, held, total, done)))
@@ -80,11 +80,6 @@ def progress_line() -> Iterator[tuple[Watch, dict[str, Tally]]]:
                     "sent and not answered.",
                     err=True,
                 )
-
-
-def _more(tally: Tally, elapsed: float) -> str:
-    """Returns the text behind the bar."""
-    return escape(visible(progress_text(tally, elapsed)))
 
 
 class _Notices:

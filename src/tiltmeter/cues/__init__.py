@@ -5,9 +5,9 @@ cannot be swapped surely, or in which the cue decides what a right answer is, is
 reason; nothing is guessed.
 """
 
-from .en.english import PLACEHOLDER as PLACEHOLDER
 from .pairing import LANGUAGES as LANGUAGES
 from .pairing import mask as mask
 from .pairing import pair as pair
 from .records import ATTRIBUTES as ATTRIBUTES
+from .records import PLACEHOLDER as PLACEHOLDER
 from .records import Pairing as Pairing

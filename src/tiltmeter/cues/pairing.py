@@ -5,7 +5,6 @@ from __future__ import annotations
 from functools import lru_cache
 
 from ..errors import UsageError
-from .en import english
 from .matched import Picker
 from .records import (
     AS_WRITTEN,
@@ -31,6 +30,8 @@ def pair(text: str, attribute: str = "gender", *, language: str = "en", seed: in
         raise UsageError(f"'{attribute}' is not a cue. Choose of: {', '.join(ATTRIBUTES)}")
     if language not in LANGUAGES:
         return Pairing(attribute, SET_ASIDE, reason=f"no cues are known for language {language}")
+    from .en import english  # hundreds of patterns, which most readers of answers never need
+
     reading = english.read(text, attribute, Picker(text, seed))
     if not reading.cues:
         if reading.reason:
@@ -41,8 +42,8 @@ def pair(text: str, attribute: str = "gender", *, language: str = "en", seed: in
     cues = reading.cues
     groups = list(dict.fromkeys(cue.group for cue in cues))
     versions = (
-        _version(text, [(cue.start, cue.end, cue.same) for cue in cues]),
-        _version(text, [(cue.start, cue.end, cue.other_text) for cue in cues]),
+        english.edited(text, [(cue.start, cue.end, cue.same) for cue in cues]),
+        english.edited(text, [(cue.start, cue.end, cue.other_text) for cue in cues]),
     )
     if reason := english.left_over(versions[1], cues):
         return Pairing(attribute, SET_ASIDE, cues=cues, reason=reason)
@@ -58,9 +59,7 @@ def mask(text: str, attributes: tuple[str, ...], language: str = "en") -> str:
     """
     if language not in LANGUAGES:
         return text
+    from .en import english
+
     edits = english.masked(text, attributes)
     return apply(text, edits)
-
-
-def _version(text: str, edits: list[tuple[int, int, str]]) -> str:
-    return apply(text, [*english.articles(text, edits), *edits])

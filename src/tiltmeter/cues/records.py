@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 ATTRIBUTES = ("gender", "race", "age", "religion", "disability", "orientation")
+PLACEHOLDER = "xxxx"  # of a masked cue, of the length of a usual word
 
 # The states of a prompt.
 PAIRED = "paired"  # its cues are all of one group: the other version has the other group

@@ -29,6 +29,7 @@ _DIGESTS = {
     "rows": "SHA-256 of the rows of the run, sorted by key",
     "beside": "SHA-256 of the design, costs, looks and sheets of the run",
 }
+_SIGNATURE = "signature of numbers of this run"
 TO_COMPLETE = ("evidence.md", "CITATION.cff")  # documents that people fill in
 _TYPES = {
     ".html": "text/html",
@@ -42,7 +43,6 @@ _TYPES = {
     ".png": "image/png",
     ".webp": "image/webp",
 }
-_BLOCK_BYTES = 1 << 20
 OPEN = "to be filled in"
 
 
@@ -67,7 +67,7 @@ class About:
 def write_manifest(folder: Path, about: About) -> Path:
     """Describes every file that lies in a folder, and returns the manifest's path."""
     entities = [*_head(about), *(_file(folder, path, about.files) for path in files_of(folder))]
-    entities[1]["hasPart"] = refer([str(entity["@id"]) for entity in entities if _is_file(entity)])
+    entities[1]["hasPart"] = refer([str(one["@id"]) for one in entities if one["@type"] == "File"])
     target = folder / MANIFEST
     save_manifest(target, {"@context": f"{_PROFILE}/context", "@graph": entities})
     return target
@@ -84,8 +84,8 @@ def _head(about: About) -> list[dict[str, Json]]:
     return [
         *_roots(about, [*marks, *(f"#{name}" for name in _DIGESTS)]),
         *_origins(about),
-        *(_digest(name, about.digests[name]) for name in _DIGESTS),
-        *(_signature(mark, text) for mark, text in marks.items()),
+        *(_property(f"#{kind}", kind, _DIGESTS[kind], about.digests[kind]) for kind in _DIGESTS),
+        *(_property(mark, "signature", _SIGNATURE, text) for mark, text in marks.items()),
     ]
 
 
@@ -146,23 +146,13 @@ def _origins(about: About) -> list[dict[str, Json]]:
     ]
 
 
-def _digest(name: str, digest: str) -> dict[str, Json]:
-    return {
-        "@id": f"#{name}",
-        "@type": "PropertyValue",
-        "name": _DIGESTS[name],
-        "propertyID": f"tiltmeter-{name}",
-        "value": digest,
-    }
-
-
-def _signature(mark: str, text: str) -> dict[str, Json]:
+def _property(mark: str, kind: str, name: str, value: str) -> dict[str, Json]:
     return {
         "@id": mark,
         "@type": "PropertyValue",
-        "name": "signature of numbers of this run",
-        "propertyID": "tiltmeter-signature",
-        "value": text,
+        "name": name,
+        "propertyID": f"tiltmeter-{kind}",
+        "value": value,
     }
 
 
@@ -170,10 +160,6 @@ def refer(ids: Sequence[str]) -> Json:
     """A reference to entities: one by itself, several as a list."""
     found = [{"@id": one} for one in ids]
     return found[0] if len(found) == 1 else found
-
-
-def _is_file(entity: Mapping[str, Json]) -> bool:
-    return entity["@type"] == "File"
 
 
 def foreign_of(folder: Path) -> list[Path]:
@@ -224,12 +210,6 @@ def _file(folder: Path, path: Path, told: Mapping[str, str]) -> dict[str, Json]:
 
 def fingerprint(path: Path) -> dict[str, str]:
     """A file's size in bytes and its SHA-256, under the names of the manifest."""
-    return {"contentSize": str(path.stat().st_size), "sha256": _sha256(path)}
-
-
-def _sha256(path: Path) -> str:
-    found = hashlib.sha256()
     with path.open("rb") as file:
-        while block := file.read(_BLOCK_BYTES):
-            found.update(block)
-    return found.hexdigest()
+        digest = hashlib.file_digest(file, "sha256").hexdigest()
+    return {"contentSize": str(path.stat().st_size), "sha256": digest}

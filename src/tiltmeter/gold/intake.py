@@ -186,8 +186,8 @@ def _label(lists: _Lists, where: str, row: RawRow) -> Label:
 
 
 def _refuse_outputs(store: Store, protocol: Protocol, file: str, labels: Sequence[Label]) -> None:
-    """Outputs that do not exist or have no text, and attributes that have several values an
-    output.
+    """Refuses labels of outputs that do not exist or have no text, and of attributes with several
+    values per output.
     """
     modes = outputs.modes(store)
     missing = list(dict.fromkeys(label.output for label in labels if label.output not in modes))

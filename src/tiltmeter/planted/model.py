@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import fields, replace
+from typing import Any
 
 from ..errors import Incapable, MissingKey, ModelError, TransientError
 from ..models import FREE, Model, Price
@@ -22,9 +23,7 @@ from ..models.http import NO_LOGPROBS
 from ..models.kinds import ModelKind
 from ..models.options import DEFAULTS, ModelOptions, ReadBlob
 from ..records import CUT, STOP, Message, Reply, Request
-from .judge import PlantedJudge
 from .settings import FAULTS, SWITCHES, Settings
-from .subjects import parse, spoken_by
 from .tilt import uniforms
 
 Identity = tuple[tuple[Message, ...], str, int | None, str]
@@ -51,6 +50,9 @@ class Planted(Model):
         timeout: float = 120.0,
         see: ReadBlob | None = None,
     ) -> None:
+        from .judge import PlantedJudge  # with half of the instruments, which `ls` does not pay for
+        from .subjects import spoken_by
+
         self.name, self.price, self.settings = f"planted:{settings.text}", price, settings
         self.subject = spoken_by(settings)
         self._timeout, self.sees = timeout, not settings.blind
@@ -119,29 +121,31 @@ class Planted(Model):
         draws = uniforms(self._mark, _identity(request))
         judged = None if request.size else self._judge.reply(request, draws)
         said = self.subject.reply(request, draws) if judged is None else Reply(judged)
-        said = replace(
+        sent = {} if request.size else self._as_sent(said, request)
+        return replace(
             said,
             served="planted",
             fingerprint=f"tilt-{self.settings.seed}",
             omitted=self.settings.refuses,
+            **sent,
         )
-        return said if request.size else self._as_sent(said, request)
 
-    def _as_sent(self, reply: Reply, request: Request) -> Reply:
-        """A text as a server sends it: up to a mark or the limit of tokens, with its usage."""
+    def _as_sent(self, reply: Reply, request: Request) -> dict[str, Any]:
+        """The fields of a text as a server sends it: up to a mark or the limit of tokens, with its
+        usage.
+        """
         text, ended = reply.text, STOP
         for mark in request.stop:
             text = text.partition(mark)[0]
         words = text.split(" ")
         if len(words) > request.sampling.max_tokens:
             text, ended = " ".join(words[: request.sampling.max_tokens]), CUT
-        return replace(
-            reply,
-            text=text,
-            ended=ended,
-            alternatives=() if self.settings.nologprobs else reply.alternatives,
-            usage=None if self.settings.lie else usage(request, text),
-        )
+        return {
+            "text": text,
+            "ended": ended,
+            "alternatives": () if self.settings.nologprobs else reply.alternatives,
+            "usage": None if self.settings.lie else usage(request, text),
+        }
 
 
 def _identity(request: Request) -> Identity:
@@ -157,6 +161,8 @@ def usage(request: Request, text: str) -> tuple[int, int]:
 
 def planted(settings: str, options: ModelOptions = DEFAULTS) -> Planted:
     """`planted:SETTINGS`; without settings every word is chosen equally often."""
+    from .subjects import parse
+
     price = FREE if options.price is None else options.price
     return Planted(parse(settings), price, options.timeout, options.read)
 

@@ -150,28 +150,34 @@ def one_of(choices: Sequence[str], uniform: float, settings: Settings) -> str:
 
 def say(settings: Settings, known: Known, outcome: str, uniform: float) -> str:
     """An outcome in words."""
-    return _fill(one_of(_fitting(known, outcome), uniform, settings), known, outcome)
+    return _fill(one_of(_sentences(known, outcome), uniform, settings), known, outcome)
 
 
 def ways(known: Known, outcome: str) -> list[str]:
     """Every way to say an outcome in answer to a prompt."""
-    return [_fill(sentence, known, outcome) for sentence in _fitting(known, outcome)]
+    return [_fill(sentence, known, outcome) for sentence in _sentences(known, outcome)]
 
 
-def _fitting(known: Known, outcome: str) -> Sequence[str]:
-    candidates = sentences(known.language, "form" if outcome in known.forms else outcome)
-    unfit = () if known.blank else ("{filled}",)
-    if _negates(known):  # nobody says "not no, but yes"
+def _sentences(known: Known, outcome: str) -> Sequence[str]:
+    kind = "form" if outcome in known.forms else outcome
+    return _fitting(known.language, kind, tuple(known.forms.values()), bool(known.blank))
+
+
+@lru_cache
+def _fitting(language: str, kind: str, forms: Sequence[str], has_blank: bool) -> Sequence[str]:
+    candidates = sentences(language, kind)
+    unfit = () if has_blank else ("{filled}",)
+    if _negates(language, forms):  # nobody says "not no, but yes"
         unfit = (*unfit, "{other}")
     return [
         sentence for sentence in candidates if not any(slot in sentence for slot in unfit)
     ] or candidates
 
 
-def _negates(known: Known) -> bool:
+def _negates(language: str, forms: Sequence[str]) -> bool:
     """True if a form is a word by which the language says yes or no."""
-    words = {w for name in ("yes", "no", "reject") for w in pack(known.language).list_of(name)}
-    return any(form.casefold() in words for form in known.forms.values())
+    words = {w for name in ("yes", "no", "reject") for w in pack(language).list_of(name)}
+    return any(form.casefold() in words for form in forms)
 
 
 def _fill(sentence: str, known: Known, outcome: str) -> str:

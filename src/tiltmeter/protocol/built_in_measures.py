@@ -237,7 +237,7 @@ _CONTROLS = (
     MeasureKind(
         name="effect_mean",
         summary="the unweighted mean of the effect over cells, as papers average",
-        compute=f"{_ANALYSE}.measures.controlled_effects:effect_mean",
+        compute=f"{_ANALYSE}.scores.published_means:effect_mean",
         test="none; how many cells have p < .05 is in the note",
         contrast=("factor", "controls", "cells"),
         null=0,
@@ -247,7 +247,7 @@ _CONTROLS = (
     MeasureKind(
         name="cell_mean",
         summary="the unweighted mean of hits / among over cells",
-        compute=f"{_ANALYSE}.measures.controlled_effects:cell_mean",
+        compute=f"{_ANALYSE}.scores.published_means:cell_mean",
         contrast=("cells",),
         low=0,
         high=1,
@@ -256,7 +256,7 @@ _CONTROLS = (
         name="item_mean",
         summary="the unweighted mean of the items' shares, an undefined one counted as 0, as "
         "published",
-        compute=f"{_ANALYSE}.measures.controlled_effects:item_mean",
+        compute=f"{_ANALYSE}.scores.published_means:item_mean",
         contrast=("factor",),
         low=0,
         high=1,

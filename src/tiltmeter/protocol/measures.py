@@ -5,16 +5,11 @@ group `tiltmeter.measures`.
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import TYPE_CHECKING
 
 from ..errors import UnknownName
+from ..system.entry_points import entry_points
 from .built_in_measures import KINDS
 from .measure_kinds import Compute, MeasureKind
-
-if TYPE_CHECKING:
-    from importlib.metadata import EntryPoint
-
-GROUP = "tiltmeter.measures"
 
 
 def of_function(name: str, function: Compute) -> MeasureKind:
@@ -23,15 +18,9 @@ def of_function(name: str, function: Compute) -> MeasureKind:
     return MeasureKind(name=name, summary=first or f"computed by {name}", compute=function)
 
 
-def _entry_points() -> dict[str, EntryPoint]:
-    from importlib.metadata import entry_points  # a tenth of the time of the first `--help`
-
-    return {point.name: point for point in entry_points(group=GROUP)}
-
-
 def names() -> list[str]:
     """Lists all kinds: those that ship, then those of other packages, without importing these."""
-    return list(dict.fromkeys((*KINDS, *sorted(_entry_points()))))
+    return list(dict.fromkeys((*KINDS, *sorted(entry_points("measures")))))
 
 
 @lru_cache
@@ -41,7 +30,7 @@ def measure_kind(name: str) -> MeasureKind:
     """
     if name in KINDS:
         return KINDS[name]
-    points = _entry_points()
+    points = entry_points("measures")
     if name not in points:
         raise UnknownName("kind", name, names())
     loaded: MeasureKind | Compute = points[name].load()

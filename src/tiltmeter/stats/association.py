@@ -17,7 +17,14 @@ from tiltmeter.stats import arguments
 from tiltmeter.stats.arguments import Floats
 from tiltmeter.stats.quantiles import t_quantile, t_two_sided, t_upper
 from tiltmeter.stats.rates import carriers, cluster_variance, clustered_share, few_carriers
-from tiltmeter.stats.results import Interval, IntervalCaution, Test, join_notes, with_cautions
+from tiltmeter.stats.results import (
+    UPPER,
+    Interval,
+    IntervalCaution,
+    Test,
+    join_notes,
+    with_cautions,
+)
 from tiltmeter.stats.special import gammaln
 from tiltmeter.stats.wilson import wilson_limits
 
@@ -132,7 +139,7 @@ def _log_mover(
     return a.value / b.value * math.exp(-below), a.value / b.value * math.exp(above)
 
 
-def odds(*, first: ArrayLike, second: ArrayLike, confidence: float = 0.95) -> Interval:
+def odds(*, first: ArrayLike, second: ArrayLike) -> Interval:
     """Σfirst/Σsecond over clusters (n_she/n_he, or Σp(she)/Σp(he)), with the share's interval.
 
     Arrays: shape (C,), counts or sums of probabilities. Formula: s/(1-s) of the share s =
@@ -147,8 +154,7 @@ def odds(*, first: ArrayLike, second: ArrayLike, confidence: float = 0.95) -> In
     """
     x, y = arguments.counts("first", first), arguments.counts("second", second)
     arguments.same_shape("first", x, "second", y)
-    confidence = arguments.level("confidence", confidence)
-    share = clustered_share(successes=x, n=x + y, confidence=confidence)
+    share = clustered_share(successes=x, n=x + y)
     row = replace(share, method="odds of the clustered share, log scale", se=None)
     top, bottom = float(x.sum()), float(y.sum())
     if share.value is None:
@@ -163,7 +169,7 @@ def odds(*, first: ArrayLike, second: ArrayLike, confidence: float = 0.95) -> In
         return row
     low, high, corrected = share.low, share.high, value / (1 + value)
     if zero:
-        quantile = t_quantile(0.5 + confidence / 2, share.df)
+        quantile = t_quantile(UPPER, share.df)
         near = wilson_limits(corrected, share.effective_n, quantile)
         low, high = (near[0], high) if top < bottom else (low, near[1])
     se = 1 / math.sqrt(share.effective_n * corrected * (1 - corrected))

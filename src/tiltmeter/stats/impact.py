@@ -10,14 +10,12 @@ from numpy.typing import ArrayLike
 
 from tiltmeter.stats import arguments, association
 from tiltmeter.stats.association import Side
-from tiltmeter.stats.results import Interval, join_notes
+from tiltmeter.stats.results import CONFIDENCE, Interval, join_notes
 
 METHOD = "log ratio to every group, highest unknown, t"
 
 
-def impact_ratios(
-    *, successes: Sequence[ArrayLike], n: Sequence[ArrayLike], confidence: float = 0.95
-) -> list[Interval]:
+def impact_ratios(*, successes: Sequence[ArrayLike], n: Sequence[ArrayLike]) -> list[Interval]:
     """Computes r_g = p_g / max_u p_u of each group, with an interval that allows for the highest
     group being picked from the data.
 
@@ -44,29 +42,28 @@ def impact_ratios(
     ]
     rates = [float(x.sum() / size.sum()) if size.sum() > 0 else np.nan for x, size in sides]
     if not np.nansum(rates) > 0:
-        return [_blank(side, confidence, "no success in any group") for side in sides]
+        return [_blank(side, "no success in any group") for side in sides]
     highest = int(np.nanargmax(rates))
-    alpha = 1 - confidence
     could_lead = 1 + sum(
-        _limits(sides[u], sides[highest], confidence)[1] >= 1
-        for u in range(len(sides))
-        if u != highest
+        _limits(sides[u], sides[highest])[1] >= 1 for u in range(len(sides)) if u != highest
     )
     rows = []
     for place, side in enumerate(sides):
         if np.isnan(rates[place]):
-            rows.append(_blank(side, confidence, "no outcomes"))
+            rows.append(_blank(side, "no outcomes"))
             continue
         others = [other for u, other in enumerate(sides) if u != place and other[1].sum() > 0]
-        low = min((_limits(side, other, confidence)[0] for other in others), default=np.nan)
-        high = 1.0 if place == highest else _limits(side, sides[highest], 1 - alpha / could_lead)[1]
-        rows.append(
-            _row(side, sides[highest], (low, high), rates[place] / rates[highest], confidence)
+        low = min((_limits(side, other)[0] for other in others), default=np.nan)
+        high = (
+            1.0
+            if place == highest
+            else _limits(side, sides[highest], 1 - (1 - CONFIDENCE) / could_lead)[1]
         )
+        rows.append(_row(side, sides[highest], (low, high), rates[place] / rates[highest]))
     return rows
 
 
-def _limits(side: Side, other: Side, confidence: float) -> tuple[float, float]:
+def _limits(side: Side, other: Side, confidence: float = CONFIDENCE) -> tuple[float, float]:
     """The limits of one pairwise ratio; NaN if it has no interval."""
     pair = _ratio(side, other, confidence)
     return (
@@ -75,16 +72,14 @@ def _limits(side: Side, other: Side, confidence: float) -> tuple[float, float]:
     )
 
 
-def _ratio(side: Side, other: Side, confidence: float) -> Interval:
+def _ratio(side: Side, other: Side, confidence: float = CONFIDENCE) -> Interval:
     return association.ratio(
         successes_a=side[0], n_a=side[1], successes_b=other[0], n_b=other[1], confidence=confidence
     )
 
 
-def _row(
-    side: Side, top: Side, limits: tuple[float, float], value: float, confidence: float
-) -> Interval:
-    pair = _ratio(side, top, confidence)
+def _row(side: Side, top: Side, limits: tuple[float, float], value: float) -> Interval:
+    pair = _ratio(side, top)
     low, high = (None if np.isnan(limit) else min(1.0, limit) for limit in limits)
     note = pair.note if side is not top else None
     zero = tuple(code for code in pair.cautions if code in association.ZEROS and note)
@@ -92,17 +87,16 @@ def _row(
         note, low, high, se = join_notes(note, "no interval"), None, None, None
     else:
         high, se = max(high, value), pair.se
-    row = _blank(side, confidence, note)
+    row = _blank(side, note)
     return replace(row, value=value, low=low, high=high, se=se, cautions=zero)
 
 
-def _blank(side: Side, confidence: float, note: str | None) -> Interval:
+def _blank(side: Side, note: str | None) -> Interval:
     return Interval(
         None,
         None,
         None,
         METHOD,
-        confidence,
         n=float(side[1].sum()),
         clusters=int((side[1] > 0).sum()),
         note=note,

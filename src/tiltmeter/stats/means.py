@@ -16,7 +16,7 @@ from tiltmeter.stats import arguments
 from tiltmeter.stats.arguments import Floats
 from tiltmeter.stats.quantiles import t_quantile, t_two_sided
 from tiltmeter.stats.rates import cluster_variance, few_clusters
-from tiltmeter.stats.results import Interval, Test, join_notes, with_cautions
+from tiltmeter.stats.results import UPPER, Interval, Test, join_notes, with_cautions
 
 NO_VARIANCE = "no variance between clusters: no interval"
 
@@ -52,7 +52,6 @@ def pooled_difference(
     n_a: ArrayLike,
     sums_b: ArrayLike,
     n_b: ArrayLike,
-    confidence: float = 0.95,
 ) -> Interval:
     """The mean in A less the mean in B over the same clusters (paired), with t on the linearised
     error.
@@ -66,7 +65,6 @@ def pooled_difference(
     sa, na = _numbers("sums_a", sums_a, "n_a", n_a)
     sb, nb = _numbers("sums_b", sums_b, "n_b", n_b)
     arguments.same_shape("n_a", na, "n_b", nb)
-    confidence = arguments.level("confidence", confidence)
     kept = (na + nb) > 0
     sa, na, sb, nb = sa[kept], na[kept], sb[kept], nb[kept]
     total_a, total_b = float(na.sum()), float(nb.sum())
@@ -75,7 +73,6 @@ def pooled_difference(
         None,
         None,
         "linearised difference of means, t",
-        confidence,
         n=total_a + total_b,
         clusters=int(kept.sum()),
     )
@@ -92,7 +89,6 @@ def geometric_ratio(
     n_a: ArrayLike,
     sums_b: ArrayLike,
     n_b: ArrayLike,
-    confidence: float = 0.95,
 ) -> Interval:
     """The geometric mean over clusters of (mean in A)/(mean in B), with t on the log scale.
 
@@ -102,12 +98,9 @@ def geometric_ratio(
     """
     sa, na = _numbers("sums_a", sums_a, "n_a", n_a)
     sb, nb = _numbers("sums_b", sums_b, "n_b", n_b)
-    confidence = arguments.level("confidence", confidence)
     kept = (na > 0) & (nb > 0) & (sa > 0) & (sb > 0)
     total = float((na + nb)[kept].sum())
-    blank = Interval(
-        None, None, None, "mean of log ratios, t", confidence, n=total, clusters=int(kept.sum())
-    )
+    blank = Interval(None, None, None, "mean of log ratios, t", n=total, clusters=int(kept.sum()))
     if not kept.any():
         return replace(blank, note="no numbers on both sides")
     logs = np.log(sa[kept] / na[kept]) - np.log(sb[kept] / nb[kept])
@@ -118,7 +111,7 @@ def geometric_ratio(
     return replace(log_row, value=math.exp(mean), low=low, high=high)
 
 
-def counted_mean(*, numbers: ArrayLike, counts: ArrayLike, confidence: float = 0.95) -> Interval:
+def counted_mean(*, numbers: ArrayLike, counts: ArrayLike) -> Interval:
     """The mean of independent numbers given as how often each occurs, with t(n-1): outputs of one
     item.
 
@@ -127,9 +120,8 @@ def counted_mean(*, numbers: ArrayLike, counts: ArrayLike, confidence: float = 0
     """
     x, count = arguments.vector("numbers", numbers), arguments.counts("counts", counts)
     arguments.same_shape("numbers", x, "counts", count)
-    confidence = arguments.level("confidence", confidence)
     n = float(count.sum())
-    blank = Interval(None, None, None, "mean of outputs, t", confidence, n=n)
+    blank = Interval(None, None, None, "mean of outputs, t", n=n)
     if n == 0:
         return replace(blank, note="no numbers")
     mean = float(x @ count) / n
@@ -137,13 +129,11 @@ def counted_mean(*, numbers: ArrayLike, counts: ArrayLike, confidence: float = 0
     if n <= 1 or squares <= 1e-24 * max(1.0, mean * mean):
         return replace(blank, value=mean, note="one number, or all equal: no interval")
     se = math.sqrt(squares / (n - 1) / n)
-    half = t_quantile(0.5 + confidence / 2, n - 1) * se
+    half = t_quantile(UPPER, n - 1) * se
     return replace(blank, value=mean, low=mean - half, high=mean + half, se=se, df=n - 1)
 
 
-def slope(
-    *, successes: ArrayLike, n: ArrayLike, reference: ArrayLike, confidence: float = 0.95
-) -> Interval:
+def slope(*, successes: ArrayLike, n: ArrayLike, reference: ArrayLike) -> Interval:
     """Estimates the rise of a share with a reference share over items: 1 as the reference does,
     above 1 more, 0 not at all.
 
@@ -159,7 +149,6 @@ def slope(
     """
     x, size = arguments.shares("successes", successes, "n", n)
     r, _ = arguments.shares("reference", reference, "1", np.ones_like(size))
-    confidence = arguments.level("confidence", confidence)
     kept = size > 0
     x, size, r = x[kept], size[kept], r[kept]
     items = size.size
@@ -168,7 +157,6 @@ def slope(
         None,
         None,
         "least squares over items, HC3, t",
-        confidence,
         n=float(size.sum()),
         clusters=items,
     )
@@ -186,7 +174,7 @@ def slope(
     if float(np.abs(residuals).max()) <= 1e-12:
         return replace(row, se=0.0, note=join_notes("all items on one line: no interval", row.note))
     se = math.sqrt(float((centred**2) @ (residuals / (1 - leverage)) ** 2)) / spread
-    half = t_quantile(0.5 + confidence / 2, items - 2.0) * se
+    half = t_quantile(UPPER, items - 2.0) * se
     return replace(row, se=se, low=value - half, high=value + half)
 
 

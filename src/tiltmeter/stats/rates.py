@@ -17,7 +17,14 @@ from tiltmeter.stats import arguments
 from tiltmeter.stats.arguments import Floats
 from tiltmeter.stats.beta_binomial import posterior_limits
 from tiltmeter.stats.quantiles import t_quantile
-from tiltmeter.stats.results import Interval, IntervalCaution, count_of, join_notes, with_cautions
+from tiltmeter.stats.results import (
+    UPPER,
+    Interval,
+    IntervalCaution,
+    count_of,
+    join_notes,
+    with_cautions,
+)
 from tiltmeter.stats.wilson import wilson as wilson  # its address for measures of others
 from tiltmeter.stats.wilson import wilson_limits
 
@@ -273,7 +280,7 @@ def _mover(a: Interval, b: Interval) -> tuple[float | None, float | None]:
     )
 
 
-def clustered_mean(*, values: ArrayLike, confidence: float = 0.95) -> Interval:
+def clustered_mean(*, values: ArrayLike) -> Interval:
     """The unweighted mean of one value per cluster, with t(C-1).
 
     Formula: m ± t(C-1)·s/√C. Range: that of the values; null value 0 for differences.
@@ -281,9 +288,8 @@ def clustered_mean(*, values: ArrayLike, confidence: float = 0.95) -> Interval:
     2 ± 2.4841. No cluster, one, or all equal: no interval, and a note. ``ValueError`` for NaN.
     """
     x = arguments.vector("values", values)
-    confidence = arguments.level("confidence", confidence)
     clusters = x.size
-    blank = Interval(None, None, None, "mean, t", confidence, n=float(clusters), clusters=clusters)
+    blank = Interval(None, None, None, "mean, t", n=float(clusters), clusters=clusters)
     if clusters == 0:
         return replace(blank, note="no clusters")
     mean = float(x.mean())
@@ -297,7 +303,7 @@ def clustered_mean(*, values: ArrayLike, confidence: float = 0.95) -> Interval:
             note="all clusters equal: no variance to build an interval from",
         )
     se = float(x.std(ddof=1)) / math.sqrt(clusters)
-    half = t_quantile(0.5 + confidence / 2, clusters - 1.0) * se
+    half = t_quantile(UPPER, clusters - 1.0) * se
     return replace(blank, value=mean, low=mean - half, high=mean + half, se=se, df=clusters - 1.0)
 
 

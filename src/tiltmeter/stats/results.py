@@ -9,6 +9,8 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 ALPHA = 0.05  # of a test, for an estimate without a confidence of its own
+CONFIDENCE = 0.95  # of an interval, unless somebody asks for another
+UPPER = 0.5 + CONFIDENCE / 2  # the quantile of its upper limit
 FEW_GOLD = (
     10  # gold labels of a class below which coverage left 95 ± 3 in docs/explanation/statistics.md
 )
@@ -38,7 +40,7 @@ class Interval:
     low: float | None
     high: float | None
     method: str
-    confidence: float = 0.95
+    confidence: float = CONFIDENCE
     n: float | None = None
     clusters: int | None = None
     se: float | None = None

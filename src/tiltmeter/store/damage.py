@@ -99,6 +99,7 @@ def _rules() -> Iterator[Rule]:
     yield Rule("calls", "request", _json("request", "array"))
     yield Rule("calls", "request", "json_array_length(request) NOT IN (8, 10, 11)")
     yield Rule("batches", "omitted", _json("omitted", "array", "type = 'text'"))
+    yield Rule("batches", "key", "length(key) <> 32 OR key GLOB '*[^0-9a-f]*'")
     for name in ("requests", "tokens"):
         yield Rule("batches", name, whole.format(name))
     yield Rule("batches", "reserved", "NOT (reserved >= 0 AND reserved < 1e12)")

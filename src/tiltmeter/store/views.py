@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import NamedTuple
 
 from .packing import id_number, join_request, number_text, unpack
@@ -219,6 +220,14 @@ def create_views(
     """Makes the views of a run. run: its database; prefix: of the views' names; looks: the first
     and the last look whose trials, outputs and labels are read, None for all.
     """
+    for statement in _statements(run, prefix, looks):
+        db.execute(statement)
+
+
+@lru_cache
+def _statements(run: str, prefix: str, looks: tuple[int, int] | None) -> tuple[str, ...]:
+    """Writes the statements of `create_views`: a command opens the same run several times."""
+    statements = []
     for table, columns in _COLUMNS.items():
         query = f"SELECT {', '.join(_listed(columns))} FROM {{run}}.{_SOURCES[table]} p"
         if table == "call_servers":
@@ -228,14 +237,14 @@ def create_views(
                 f" WHERE {columns['n'].sql} IN (SELECT n FROM {{run}}.packed_trial_looks"
                 f" WHERE look BETWEEN {looks[0]:d} AND {looks[1]:d})"
             )
-        db.execute(f"DROP VIEW IF EXISTS temp.{prefix}{table}")
-        db.execute(f"CREATE TEMP VIEW {prefix}{table} AS " + query.replace("{run}", run))
+        statements.append(f"CREATE TEMP VIEW {prefix}{table} AS {query.replace('{run}', run)}")
+    return tuple(statements)
 
 
 def drop_views(db: sqlite3.Connection, prefix: str) -> None:
-    """Forgets the views of another run."""
+    """Forgets the views whose names begin so."""
     for table in _COLUMNS:
-        db.execute(f"DROP VIEW IF EXISTS temp.{prefix}{table}")
+        db.execute(f"DROP VIEW temp.{prefix}{table}")
 
 
 def _number_text(number: int | None) -> str | None:

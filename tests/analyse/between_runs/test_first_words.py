@@ -16,7 +16,9 @@ import tiltmeter
 from tests.analyse.test_traps import TRAPS, flat, run
 from tests.golden import runs
 from tiltmeter.analyse.between_runs import first_words
+from tiltmeter.analyse.words.first_sentence.facts import strength
 from tiltmeter.cli import main
+from tiltmeter.records import Estimate
 
 SAME = 30  # words at most, of a sentence without what is excepted
 
@@ -134,7 +136,9 @@ def test_a_claim_of_many_cells_names_the_value_that_changed(tmp_path: Path) -> N
 
 
 def test_strengths_of_a_difference() -> None:
-    assert [first_words.strength(p) for p in (0.048, 0.01, 0.002, 0.0009)] == [
+    blank = Estimate("", "", "", "", {}, None, 0.1, "share")
+    rows = [replace(blank, p=p) for p in (0.048, 0.01, 0.002, 0.0009)]
+    assert [first_words.GRADES[strength(row)][0] for row in rows] == [
         "weak",
         "weak",
         "plain",

@@ -24,7 +24,7 @@ def test_a_single_look_by_hand() -> None:
     """Drift 1.96 + .84: found in .8 of runs, with all calls; without a truth in .05."""
     design = StoppingDesign((16,), (1.0,), (), 1)
     family = ForecastFamily(design, [ForecastClaim(4.2, (0.0,))], ONE)
-    drift = drift_found(design=design, power=0.8)
+    drift = drift_found(design=design)
     assert drift == pytest.approx(2.8016, abs=1e-4)
     made = forecast([family], np.ones(1), [drift])
     assert made.calls == 1.0

@@ -14,13 +14,18 @@ from ...stats.results import count_of
 from ..claims.verdicts import Verdict
 from ..whole_run.signature import RULES
 from ..words import numerals, populations, reading
+from ..words.first_sentence.facts import Strength, strength
 from ..words.verdict_words import Word
 from .change_sentences import Change
 from .compare import Comparison
 from .paired_runs import FACTOR, NONE, ComparisonRow, leading
 from .set_up import Difference
 
-WEAK, CLEAR = 0.01, 0.001  # adjusted p from which a difference is weak, and below which it is clear
+GRADES = {  # of a difference: as a class of the style sheet, and in words
+    Strength.WEAK: ("weak", "weak signs"),
+    Strength.TILT: ("plain", Word.DIFFERENT.value),
+    Strength.CLEAR: ("clear", "clearly different"),
+}
 NO_CLAIM = "No headline number could be tested against the other run."
 REFUTED = "Nothing can be said: people contradict the judge."
 SIMULATED, SERVED_SIMULATED = ("planted:", "planted-rewriter:"), "planted tilt"
@@ -67,26 +72,22 @@ def of_comparison(found: Comparison) -> FirstWords:
 def pills(verdicts: Sequence[Verdict]) -> list[Pill]:
     """The verdicts of all headline differences, k of m."""
     words = [one.word for one in verdicts]
-    strongest = min((_p(one) for one in verdicts if one.word == Word.DIFFERENT), default=1.0)
+    grades = [strength(one.facts.row) for one in verdicts if one.word == Word.DIFFERENT]
     made = []
     for word in Word:
         number = words.count(word)
         if number:
-            grade = strength(strongest) if word == Word.DIFFERENT else ""
-            text = {"weak": "weak signs", "clear": "clearly different"}.get(grade, word.value)
+            grade, text = "", word.value
+            if word == Word.DIFFERENT:
+                grade, text = GRADES[max(grades, key=list(Strength).index)]
             look = word.record.look
             made.append(Pill(look.symbol, f"{text}: {number} of {len(words)}", look.colour, grade))
     return made
 
 
-def strength(p_adjusted: float) -> str:
-    """Grades an adjusted p as evidence against no difference."""
-    return "weak" if p_adjusted >= WEAK else "clear" if p_adjusted < CLEAR else "plain"
-
-
 def weakened(sentence: str, verdict: Verdict) -> str:
     """The sentence of a difference, as weak signs if its adjusted p is no smaller than .01."""
-    if strength(_p(verdict)) != "weak":
+    if strength(verdict.facts.row) is not Strength.WEAK:
         return sentence
     start = f"the {sentence[4:]}" if sentence.startswith("The ") else sentence
     return f"There are weak signs that {start}"
@@ -270,7 +271,3 @@ def _detectable(rows: Sequence[ComparisonRow]) -> str:
 def _nouns(found: Comparison, row: ComparisonRow) -> tuple[str, str]:
     spec = change_of(found, row).spec
     return ("words", "items") if spec is None else populations.nouns(found.protocol, spec)
-
-
-def _p(verdict: Verdict) -> float:
-    return 1.0 if verdict.p_adjusted is None else verdict.p_adjusted

@@ -37,7 +37,8 @@ def _headline(found: History, names: Mapping[str, str]) -> str:
         last = told[-1]
         lead = _lead(last.told)
         sentence = weakened(_change(found, last, lead, names).over_time(), lead)
-        over = ", over words and items like these" if _likes(lead) else ""
+        likes = lead.population.get("cue_words") == "like these"
+        over = ", over words and items like these" if likes else ""
         return f"{sentence} in the {_nth(last.second)} run{over}{_around(compared, last)}"
     since = found.since_first
     if since and since.told:
@@ -161,11 +162,6 @@ def line_of(found: History, verdict: Verdict) -> HistoryLine | None:
         ),
         None,
     )
-
-
-def _likes(verdict: Verdict) -> bool:
-    """True if the change is told of cue words like those that were asked."""
-    return verdict.population.get("cue_words") == "like these"
 
 
 def _nth(place: int) -> str:

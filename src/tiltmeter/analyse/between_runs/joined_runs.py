@@ -11,12 +11,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-import numpy as np
-
 from ...protocol import MeasureSpec, few_items
 from ...protocol.measures import measure_kind
 from ...records import Estimate
-from ...stats import association, independent, rates
+from ...stats import association, independent
 from ...stats.results import ALPHA, join_notes
 from ..correction import corrected_rows
 from ..correction.correct import Sense, Side, correct
@@ -25,7 +23,7 @@ from ..counts.prompt_counts import change_of_prompts
 from ..measures import shares
 from ..measures.controlled_effects import TESTED, Sides, item_sides, shared_items
 from ..measures.cue_word_rows import PromptsByValue, with_cue_words
-from ..measures.estimate_rows import bounds_of_pair, estimate_row, with_sign_flip
+from ..measures.estimate_rows import bounds_of_pair
 from ..measures.interactions import double_difference
 from ..words.reading import BOUNDS, CORRECTED, MISSING
 from .common_items import CommonItems, common_items
@@ -122,14 +120,12 @@ class JoinedRuns:
             about = {name: level for name, level in row.condition.items() if name not in self.by}
             row = self._over_words(row, items.counted, about)
             row = replace(row, note=join_notes(row.note, items.note(row.condition)) or "")
-            yield self._held(row, (_gap(pairs[0]), _gap(pairs[1])))
+            yield self._held(row, (pairs[0].gap, pairs[1].gap))
             first, second = (one.get(key) for one in asked)
             if self.measure.headline and first is not None and second is not None:
                 for other in self._beside_gap(spec, [first, second]):
                     missing = other.measure == spec.name + MISSING
-                    missing_gaps = (
-                        (_gap(_missing(first)), _gap(_missing(second))) if missing else None
-                    )
+                    missing_gaps = (_missing(first).gap, _missing(second).gap) if missing else None
                     yield from self._beside(row, other, missing_gaps)
             if self.measure.attribute in self.pairing.gold:
                 yield self._uncorrected(row, "a difference of differences is not corrected")
@@ -139,10 +135,7 @@ class JoinedRuns:
         double = double_difference(pairs[1], pairs[0])
         if double is None:
             return None
-        interval = replace(rates.clustered_mean(values=double.differences), value=double.value)
-        group = Group(pairs[0].condition, (), np.zeros_like(double.n), double.n, {})
-        row = estimate_row(group, spec, interval, self.pairing.before, pairs[0].contrast)
-        return with_sign_flip(row, double.differences, interval, self.pairing.before)
+        return double.row(replace(pairs[0], outcomes={}), spec, self.pairing.before)
 
     def _beside_gap(self, spec: MeasureSpec, pairs: Sequence[Pair]) -> Iterator[Estimate]:
         """Yields the values between which the difference lies whatever is in no denominator would
@@ -318,8 +311,3 @@ def _missing(pair: Pair) -> Pair:
     """The pair with what is in no denominator as hits, among all labels."""
     (a, b), (na, nb) = pair.missing, pair.among
     return replace(pair, hits=pair.missing, among=(a + na, b + nb))
-
-
-def _gap(pair: Pair) -> float | None:
-    (xa, xb), (na, nb) = pair.hits, pair.among
-    return float(xa.sum() / na.sum() - xb.sum() / nb.sum()) if na.sum() and nb.sum() else None

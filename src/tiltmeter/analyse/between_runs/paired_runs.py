@@ -44,8 +44,8 @@ class ComparisonRow:
 
     @property
     def verdict(self) -> Word | None:
-        """The verdict of the claim; of any other row what its own test, interval and margin say.
-        None of bounds, and of what gold corrects in a row beside it.
+        """The verdict of the claim, or of the row's own test, interval and margin if no claim rests
+        on it. None for bounds, and for a row that gold corrects in another.
         """
         if self.claim is not None:
             return self.claim.word

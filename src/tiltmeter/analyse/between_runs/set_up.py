@@ -39,7 +39,7 @@ def made_with(store: Store, protocol: Protocol) -> dict[str, str]:
     judges = [name for name in labels.annotators(store) if not name.startswith(HUMAN)]
     levels = trials.levels_asked(store)
     items = {row.get(protocol.item, "") for row in levels}
-    system = frozen.get("system")
+    system, temperature = frozen.get("system"), frozen.get("temperature")
     facts = {
         "model": ", ".join(subjects),
         "served as": ", ".join(dict.fromkeys(f"{r.name} {r.fingerprint}".strip() for r in served)),
@@ -54,12 +54,8 @@ def made_with(store: Store, protocol: Protocol) -> dict[str, str]:
         ),
         "seed": str(frozen.get("seed", 0)),
         "begun answer": frozen.get("begin") or "",
-        "temperature": _text(frozen.get("temperature")),
+        "temperature": "" if temperature is None else f"{temperature:g}",
         "system prompt": content_id(system)[:8] if system else "",
     }
     facts |= endpoints.facts(store, subjects)
     return {name: text for name, text in facts.items() if text}
-
-
-def _text(value: float | None) -> str:
-    return "" if value is None else f"{value:g}"

@@ -109,7 +109,7 @@ def _plain(spec: MeasureSpec) -> str:
 
 
 def _levels(claim: Claim) -> str:
-    """The levels of a claim: of its group, and of what its effect is held against."""
+    """Joins the levels of a claim: those of its group, and those that it compares."""
     row = claim.row
     held = [level for name, level in (row.contrast or {}).items() if name != FACTOR]
     return ", ".join(filter(None, (*reading.group(row).values(), *held)))

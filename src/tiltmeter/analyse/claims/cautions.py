@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from ...records import Estimate
 from ...stats import multiplicity
 from ...stats.results import ALPHA
-from ..words import sentences
+from ..words import numerals, sentences
 from ..words.caution_kinds import Caution, CautionKind
 from ..words.verdict_words import Word
 from .background import GoldFacts
@@ -102,15 +102,16 @@ def further_cautions(claim: Claim, told: Sequence[Caution], known: GoldFacts) ->
             yield _missing_differs(claim)
         return
     if claim.captured is not None and claim.captured < LOW_MASS:
-        yield Caution(CautionKind.LOW_MASS, sentences.low_mass(claim.captured))
+        text = CautionKind.LOW_MASS.text(share=numerals.percent(claim.captured))
+        yield Caution(CautionKind.LOW_MASS, text)
     bounds = claim.bounds
     if CautionKind.MISSING_DIFFERS not in kinds and _misses_more(claim):
         yield _missing_differs(claim)
     elif bounds is not None and not any(kind.missing for kind in kinds) and _is_wide(bounds):
         text = sentences.missing(spec, bounds, claim.drawn, open_=False)
-        yield Caution(
-            CautionKind.MISSING_ANSWERS, text if row is claim.raw else sentences.before_gold(text)
-        )
+        if row is not claim.raw:  # bounds are those of the labels as they are
+            text = f"{text.removesuffix('.')}, before gold corrects the number."
+        yield Caution(CautionKind.MISSING_ANSWERS, text)
     for factor, effect, levels in significant(claim.interactions):
         if factor not in {caution.factor for caution in told}:
             text = sentences.shared_direction(spec, factor, effect, levels)
@@ -118,12 +119,14 @@ def further_cautions(claim: Claim, told: Sequence[Caution], known: GoldFacts) ->
     if known.errs_by_level:
         yield Caution(CautionKind.JUDGE_ERRS_BY_LEVEL, known.errs_by_level)
     if claim.uncorrected and CautionKind.GOLD_SCARCE not in kinds:
-        yield Caution(CautionKind.UNCORRECTED, sentences.uncorrected(claim.uncorrected))
+        reason = claim.uncorrected.removeprefix("uncorrected: ")
+        yield Caution(CautionKind.UNCORRECTED, CautionKind.UNCORRECTED.text(reason=reason))
     undecided = spec.null is not None and test_word(row, spec.null) == Word.UNDECIDED
     if undecided and CautionKind.TOO_FEW_ITEMS not in kinds:
         yield Caution(CautionKind.BORDERLINE, sentences.borderline(spec, row))
     if test_word(row, spec.null) == Word.TILT and row.stopped and holds_null(row, spec.null):
-        yield Caution(CautionKind.INTERVAL_AFTER_STOPPING, sentences.INTERVAL_AFTER_STOPPING)
+        kind = CautionKind.INTERVAL_AFTER_STOPPING
+        yield Caution(kind, kind.text())
     for kind in map(CautionKind, row.cautions):
         if kind.mark:
             yield Caution(kind, kind.mark)

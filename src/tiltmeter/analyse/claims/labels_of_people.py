@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from ...records import Estimate
-from ..words import sentences
+from ..words import numerals
 from ..words.verdict_words import Word
 from .background import GoldFacts
 from .evidence import Claim
@@ -21,15 +21,15 @@ def disagree(claim: Claim, known: GoldFacts) -> str:
         return ""
     if known.people > 1 and row.voices:
         return _of_voices(row, null, known)
-    if known.people != 1 and not _lacks_a_voice(known, row):
+    if known.people not in (1, 2):  # of two people one gave too few labels to correct by
         return ""
     words = {test_word(one, null) for one in (row, raw)}
-    return sentences.one_person(known.labels) if len(words) > 1 and Word.TILT in words else ""
-
-
-def _lacks_a_voice(known: GoldFacts, row: Estimate) -> bool:
-    """True if only one of two people gave labels enough to correct by."""
-    return known.people == 2 and not row.voices
+    if len(words) == 1 or Word.TILT not in words:
+        return ""
+    return (
+        "One person's labels alone say so; a second person on the same "
+        f"{numerals.count(known.labels)} answers would tell."
+    )
 
 
 def _of_voices(row: Estimate, null: float, known: GoldFacts) -> str:
@@ -47,4 +47,14 @@ def _of_voices(row: Estimate, null: float, known: GoldFacts) -> str:
             replace(row, value=voice.value, low=voice.low, high=voice.high, p=p, p_adjusted=p)
         ]
     }
-    return sentences.several_people(known.people, known.labels) if len(directions) > 1 else ""
+    if len(directions) == 1:
+        return ""
+    if known.people == 2:
+        return (
+            "Of two people's labels those of one alone say so; a third person on the same "
+            f"{numerals.count(known.labels)} answers would tell."
+        )
+    return (
+        f"It does not stand without the labels of one of {numerals.count(known.people)} people; "
+        "more answers labelled by all of them would tell."
+    )

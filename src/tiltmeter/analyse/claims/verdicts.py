@@ -15,9 +15,9 @@ from ...protocol import Protocol
 from ...records import CellClaim, Estimate, Json
 from ...stats import multiplicity
 from ...stats.judges import youden
-from ...stats.results import ALPHA, FEW_GOLD
+from ...stats.results import ALPHA, FEW_GOLD, count_of
 from ...stats.shuffles.resampling import SIGN_FLIPS
-from ..words import populations, sentences
+from ..words import numerals, populations, sentences
 from ..words.caution_kinds import Caution, CautionKind
 from ..words.first_sentence.facts import ClaimFacts, Nuisance, strength
 from ..words.first_sentence.situations import first_sentence
@@ -267,7 +267,13 @@ def _too_few_items(row: Estimate, null: float | None) -> str:
     if not flipped or row.stopped or test_word(row, null) == Word.TILT:
         return ""
     reach = multiplicity.reach(items=row.clusters or 0, tests=row.family_size or 1, alpha=ALPHA)
-    return "" if reach.possible else sentences.too_few_items(reach)
+    if reach.possible:
+        return ""
+    return CautionKind.TOO_FEW_ITEMS.text(
+        items=count_of(reach.items, "item"),
+        family="" if reach.tests == 1 else f" among {reach.tests} comparisons",
+        needed=str(reach.items_needed),
+    )
 
 
 def _half_width(row: Estimate) -> float:
@@ -276,8 +282,11 @@ def _half_width(row: Estimate) -> float:
 
 def _plan_cautions(background: Background, row: Estimate) -> Iterator[Caution]:
     labelled, there = background.of_labels(row)
+    count = numerals.count
     if labelled < there:
-        yield Caution(CautionKind.PARTLY_LABELLED, sentences.partly_labelled(labelled, there))
+        kind = CautionKind.PARTLY_LABELLED
+        yield Caution(kind, kind.text(labelled=count(labelled), there=count(there)))
     answered, planned = background.of_plan(row.subject)
     if answered < planned:
-        yield Caution(CautionKind.PARTLY_ANSWERED, sentences.partly_answered(answered, planned))
+        kind = CautionKind.PARTLY_ANSWERED
+        yield Caution(kind, kind.text(answered=count(answered), planned=count(planned)))

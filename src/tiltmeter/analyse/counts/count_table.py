@@ -97,6 +97,12 @@ class Pair:
     outcomes: Mapping[str, float]
     items: Sequence[str] = ()
 
+    @property
+    def gap(self) -> float | None:
+        """The pooled share of the level less that of the baseline; None if either is empty."""
+        (xa, xb), (na, nb) = self.hits, self.among
+        return float(xa.sum() / na.sum() - xb.sum() / nb.sum()) if na.sum() and nb.sum() else None
+
 
 @dataclass(frozen=True, slots=True)
 class CountTable:

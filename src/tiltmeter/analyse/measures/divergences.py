@@ -14,11 +14,10 @@ from ...protocol import MeasureSpec
 from ...records import Estimate
 from ...stats.arguments import Codes
 from ...stats.power.detectable import divergence_shift
-from ...stats.results import join_notes
 from ...stats.shuffles import chance, divergence, permutation
 from ...stats.shuffles.permutation import Permuted
 from ..counts.count_table import CountTable
-from .estimate_rows import Detect, finite, row_of, with_shuffled
+from .estimate_rows import Detect, row_of, with_chance_adjusted
 
 UNIT = "share of 1 bit"
 
@@ -133,19 +132,7 @@ def exact(found: Permuted, expected: float) -> Permuted:
 
 
 def adjusted_row(estimate: Estimate, found: Permuted) -> Estimate:
-    """Headline: the chance-adjusted value, with the null band on the same scale; the plug-in and E₀
-    in the note.
-    """
-    if found.value is None or found.expected is None or found.low is None or found.high is None:
-        return replace(estimate, note=found.note or "not measured")
-    low, high = (
-        divergence.chance_adjusted(divergence=x, expected=found.expected)
-        for x in (found.low, found.high)
-    )
-    note = (
-        join_notes(f"plug-in {found.value:.4f} bits, by chance {found.expected:.4f}", found.note)
-        or ""
-    )
-    ends = {"null_low": finite(low), "null_high": finite(high)}
-    n = float(sum(found.sizes))
-    return with_shuffled(estimate, found, value=finite(found.adjusted), **ends, n=n, note=note)
+    """The chance-adjusted divergence as the headline; None if there is no null band."""
+    if found.low is None or found.high is None:
+        found = replace(found, value=None)
+    return with_chance_adjusted(estimate, found, found.note, n=float(sum(found.sizes)))

@@ -21,6 +21,7 @@ from ...stats.power import power
 from ...stats.power.detectable import observed_shift
 from ...stats.results import ALPHA, Interval, Test, join_notes
 from ...stats.shuffles import resampling
+from ...stats.shuffles.divergence import chance_adjusted
 from ...stats.shuffles.permutation import Permuted
 from ..counts.count_table import CountTable, Floats, Group, Pair
 from ..words.numerals import RATIOS
@@ -79,6 +80,25 @@ def with_shuffled(row: Estimate, found: Permuted, **others: Any) -> Estimate:
     if found.p is not None:
         fields |= {"test": found.method, "p": finite(found.p)}
     return replace(row, **{**fields, **others})
+
+
+def with_chance_adjusted(
+    row: Estimate, found: Permuted, *notes: str | None, cells: str | None = None, **others: Any
+) -> Estimate:
+    """Adds the chance-adjusted value, with the null band on the same scale, and p; the plug-in and
+    its expectation by chance stand in the note. notes: follow them; cells: stands before them.
+    """
+    if found.value is None or found.expected is None:
+        return replace(row, note=found.note or "not measured")
+    expected = found.expected
+    low, high = (
+        None if x is None else finite(chance_adjusted(divergence=x, expected=expected))
+        for x in (found.low, found.high)
+    )
+    plain = f"plug-in {found.value:.4f} bits, by chance {expected:.4f}"
+    note = join_notes(cells, plain, *notes) or ""
+    ends = {"null_low": low, "null_high": high}
+    return with_shuffled(row, found, value=finite(found.adjusted), **ends, note=note, **others)
 
 
 def with_sides(estimate: Estimate, pair: Pair) -> Estimate:

@@ -27,6 +27,13 @@ class DoubleDifference(NamedTuple):
     differences: Floats
     n: Floats
 
+    def row(self, pair: Pair, measure: MeasureSpec, table: CountTable) -> Estimate:
+        """Makes its row, with a sign flip. pair: has the condition, contrast and outcomes."""
+        interval = replace(rates.clustered_mean(values=self.differences), value=self.value)
+        group = Group(pair.condition, (), np.zeros_like(self.n), self.n, pair.outcomes)
+        row = estimate_row(group, measure, interval, table, pair.contrast)
+        return with_sign_flip(row, self.differences, interval, table)
+
 
 def interactions(table: CountTable, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Estimate]:
     """The difference at one level of a factor less the difference at another, for each pair of
@@ -53,26 +60,22 @@ def interactions(table: CountTable, measure: MeasureSpec, by: Sequence[str]) -> 
             if not {*ends} <= levels.keys():
                 continue
             first, second = (levels[end] for end in ends)
-            double = double_difference(first, second)
-            if double is None:
-                continue
-            interval = rates.clustered_mean(values=double.differences)
-            interval = replace(interval, value=double.value)
-            group = Group(dict(condition), (), np.zeros_like(double.n), double.n, first.outcomes)
             about = {**first.contrast, factor: " − ".join(ends)}
             named = replace(measure, name=measure.name + INTERACTION)
-            row = estimate_row(group, named, interval, table, about)
-            yield with_sign_flip(row, double.differences, interval, table)
+            placed = replace(first, condition=dict(condition), contrast=about)
+            double = double_difference(placed, second)
+            if double is not None:
+                yield double.row(placed, named, table)
 
 
 def double_difference(first: Pair, second: Pair) -> DoubleDifference | None:
     """The double difference over the items of both; None if a side of either is empty."""
-    sides = [(*pair.hits, *pair.among) for pair in (first, second)]
-    if any(part.sum() == 0 for pair in (first, second) for part in pair.among):
+    if first.gap is None or second.gap is None:
         return None
     items = list(dict.fromkeys((*first.items, *second.items)))
-    parts, values = [], []
-    for pair, (xa, xb, na, nb) in zip((first, second), sides, strict=True):
+    parts = []
+    for pair in (first, second):
+        (xa, xb), (na, nb) = pair.hits, pair.among
         places = [items.index(item) for item in pair.items]
         parts_here = np.zeros(len(items))
         kept = (na + nb) > 0
@@ -80,6 +83,5 @@ def double_difference(first: Pair, second: Pair) -> DoubleDifference | None:
             1, int(kept.sum())
         )
         parts.append(parts_here * len(items))
-        values.append(float(xa.sum() / na.sum() - xb.sum() / nb.sum()))
     n = np.array([float(sum(part.sum() for part in pair.among)) for pair in (first, second)])
-    return DoubleDifference(values[0] - values[1], parts[0] - parts[1], n)
+    return DoubleDifference(first.gap - second.gap, parts[0] - parts[1], n)

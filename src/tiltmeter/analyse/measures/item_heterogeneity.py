@@ -104,7 +104,7 @@ def _without_repeats(*counts: Floats) -> list[Floats]:
 
 
 def _generator(estimate: Estimate) -> np.random.Generator:
-    """Other draws than those of the row's own test."""
+    """Seeds draws other than those of the row's own test."""
     return generator_of(replace(estimate, measure=f"{estimate.measure}, between items"))
 
 

@@ -1,1 +1,1 @@
-"""Scores of whole outputs: divergence, concentration, and the published forms of both."""
+"""Scores of whole outputs, published forms of scores and means, and changes by a mitigation."""

@@ -21,13 +21,13 @@ import numpy as np
 
 from ...protocol import MeasureSpec, Variant
 from ...records import Estimate
-from ...stats.results import join_notes
-from ...stats.shuffles import divergence, permutation
+from ...stats.shuffles import permutation
 from ...stats.shuffles.chance import expected_divergence
 from ...stats.shuffles.permutation import Permuted
 from ..counts.value_counts import Values, codes, count_with_value, counts, value_counts
 from ..counts.whole_outputs import DRAWS, BaseAndGroups, notes
-from ..measures.estimate_rows import row_of, with_shuffled
+from ..measures.divergences import exact
+from ..measures.estimate_rows import finite, row_of, with_chance_adjusted, with_shuffled
 from ..words.reading import CODE, PUBLISHED
 from .as_published import bits_by_code, clipped_by_code, distances
 
@@ -108,21 +108,11 @@ def _both(about: Estimate, found: Permuted, expected: float, note: str) -> list[
     measure = f"{about.measure}_plugin"
     if found.value is None or found.low is None or found.high is None:
         return [replace(about, note=note), replace(about, measure=measure, unit="bits", note=note)]
-    value, low, high = (_over_chance(x, expected) for x in (found.value, found.low, found.high))
-    alone = "chance alone gives 1: nothing can lie above it" if value is None else None
-    said = (
-        join_notes(f"plug-in {found.value:.4f} bits, by chance {expected:.4f}", alone, note) or ""
-    )
+    adjusted = exact(found, expected)
+    lacks = finite(adjusted.adjusted) is None
+    alone = "chance alone gives 1: nothing can lie above it" if lacks else None
     plain = with_shuffled(about, found, measure=measure, unit="bits", test=None, p=None, note=note)
-    return [
-        with_shuffled(about, found, value=value, null_low=low, null_high=high, note=said),
-        plain,
-    ]
-
-
-def _over_chance(value: float, expected: float) -> float | None:
-    found = divergence.chance_adjusted(divergence=value, expected=expected)
-    return found if math.isfinite(found) else None
+    return [with_chance_adjusted(about, adjusted, alone, note), plain]
 
 
 def _chance_expectation(one: Permuted, sides: Sequence[Sequence[Values]], name: str) -> float:

@@ -96,17 +96,14 @@ def _of_differences(
         double = double_difference(first, second)
         if double is None:
             continue
-        change_ = replace(rates.clustered_mean(values=double.differences), value=double.value)
-        group = Group(dict(place), (), np.zeros_like(double.n), double.n, first.outcomes)
         about = {**_contrast(measure), **first.contrast}
-        row = estimate_row(group, measure, change_, table, about)
-        row = with_sign_flip(row, double.differences, change_, table)
+        row = double.row(replace(first, condition=dict(place), contrast=about), measure, table)
         prompts = [counts.of(first.condition, more) for counts in words]
         if prompts[0] is not None and prompts[1] is not None:
             row = with_cue_words(row, change_of_prompts(prompts[1], prompts[0]), null=0.0)
         (xa, xb), (na, nb) = first.hits, first.among
         with_mitigation = rates.clustered_difference(successes_a=xa, n_a=na, successes_b=xb, n_b=nb)
-        yield _with_tilt(row, with_mitigation, (_gap(first), _gap(second)), 0.0)
+        yield _with_tilt(row, with_mitigation, (first.gap or 0.0, second.gap or 0.0), 0.0)
 
 
 def _of_effects(
@@ -199,15 +196,6 @@ def _contrast(measure: MeasureSpec) -> dict[str, str]:
 
 def _place(pair: Pair, more: Mapping[str, str]) -> Key:
     return tuple({**pair.condition, **more}.items())
-
-
-def _gap(pair: Pair) -> float:
-    (xa, xb), (na, nb) = (tuple(map(_sum, values)) for values in (pair.hits, pair.among))
-    return xa / na - xb / nb
-
-
-def _sum(values: Floats) -> float:
-    return float(values.sum())
 
 
 def _with_tilt(

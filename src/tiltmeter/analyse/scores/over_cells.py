@@ -22,7 +22,7 @@ from ...stats.shuffles.shuffling import Shuffles
 from ..counts.count_table import CountTable
 from ..counts.value_counts import OutputGroup, Values, codes, count_with_value
 from ..counts.whole_outputs import BASE, DRAWS, BaseAndGroups, Place, split_by_base
-from ..measures.estimate_rows import finite, row_of, with_shuffled
+from ..measures.estimate_rows import row_of, with_chance_adjusted, with_shuffled
 from ..words.reading import PUBLISHED
 from .as_published import attribute_distance
 from .concentration import (
@@ -252,17 +252,10 @@ def _adjusted_whole(row: Estimate, pooled: Pooled) -> Estimate:
 
 
 def _adjusted(row: Estimate, one: Permuted, cells: int) -> Estimate:
-    """The chance-adjusted mean, with the null band on the same scale, and p."""
-    row = replace(row, clusters=cells)
-    if one.value is None or one.expected is None or one.expected >= 1:
-        return replace(row, note=one.note or "not measured")
-    low, high = (
-        None if limit is None else finite((limit - one.expected) / (1 - one.expected))
-        for limit in (one.low, one.high)
-    )
-    plain = f"plug-in {one.value:.4f} bits, by chance {one.expected:.4f}"
-    note = join_notes(_over(cells), plain, one.note) or ""
-    return with_shuffled(row, one, value=one.adjusted, null_low=low, null_high=high, note=note)
+    """The chance-adjusted mean over cells."""
+    if one.expected is not None and one.expected >= 1:
+        one = replace(one, value=None)
+    return with_chance_adjusted(replace(row, clusters=cells), one, one.note, cells=_over(cells))
 
 
 def _tested(row: Estimate, one: Permuted) -> Estimate:

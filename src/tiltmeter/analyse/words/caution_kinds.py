@@ -9,28 +9,41 @@ from typing import NamedTuple
 
 
 class CautionKind(StrEnum):
-    """A caution, equal to its code in JSON (after `FACTOR_` if it is of a factor). Its text is
-    written by `sentences`, unless it is always the same.
+    """A caution, equal to its code in JSON (after `FACTOR_` if it is of a factor). `sentences`
+    writes the text of those that have neither a mark nor a sentence.
 
-    mark:    the text of a mark of an interval, which a row's note has in short.
-    reason:  ends a headline that is undecided for it.
-    gold:    True if it says what gold shows, or how much more gold it takes.
-    missing: True if it tells of answers that count neither way.
+    mark:     the text of a mark of an interval, which a row's note has in short.
+    reason:   ends a headline that is undecided for it.
+    gold:     True if it says what gold shows, or how much more gold it takes.
+    missing:  True if it tells of answers that count neither way.
+    sentence: its text, with slots.
     """
 
     mark: str
     reason: str
     gold: bool
     missing: bool
+    sentence: str
 
     def __new__(
-        cls, code: str, mark: str = "", reason: str = "", gold: bool = False, missing: bool = False
+        cls,
+        code: str,
+        mark: str = "",
+        reason: str = "",
+        gold: bool = False,
+        missing: bool = False,
+        sentence: str = "",
     ) -> CautionKind:
         """Makes the member that equals its code."""
         kind = str.__new__(cls, code)
         kind._value_ = code
         kind.mark, kind.reason, kind.gold, kind.missing = mark, reason, gold, missing
+        kind.sentence = sentence
         return kind
+
+    def text(self, **slots: str) -> str:
+        """Fills the slots of its sentence."""
+        return self.sentence.format(**slots)
 
     JUDGE_REFUTED = ("judge_refuted", "", "", True)
     BOUNDS_HOLD_NULL = ("bounds_hold_null", "", "", False, True)
@@ -43,7 +56,13 @@ class CautionKind(StrEnum):
         "is undecided: too few labels by people to tell a tilt from errors of labels",
         True,
     )
-    TOO_FEW_ITEMS = ("too_few_items", "", "cannot be told: so few items can show no difference")
+    TOO_FEW_ITEMS = (
+        "too_few_items",
+        "",
+        "cannot be told: so few items can show no difference",
+        *(False, False),
+        "{items} cannot show any difference{family}: at least {needed} are needed.",
+    )
     REPEATS_ALIKE = (  # so that likeness has nothing to be held against
         "repeats_alike",
         "All answers to the same prompt were word for word alike, so nothing shows how much "
@@ -52,15 +71,34 @@ class CautionKind(StrEnum):
     )
     ITEMS_DIFFER = "items_differ"
     NO_ANSWERS = "no_answers"
-    LOW_MASS = "low_mass"
+    LOW_MASS = (
+        *("low_mass", "", "", False, False),
+        "The options take up {share} of the probability: the model would mostly have said "
+        "something else.",
+    )
     MISSING_ANSWERS = "missing_answers"
     EFFECT = "effect"  # such a factor moves the number, and leaves the direction
     JUDGE_ERRS_BY_LEVEL = "judge_errs_by_level"
-    UNCORRECTED = ("uncorrected", "", "", True)
+    UNCORRECTED = (
+        *("uncorrected", "", "", True, False),
+        "Gold does not correct the number ({reason}).",
+    )
     BORDERLINE = "borderline"
-    INTERVAL_AFTER_STOPPING = "interval_after_stopping"
-    PARTLY_LABELLED = "partly_labelled"
-    PARTLY_ANSWERED = "partly_answered"
+    INTERVAL_AFTER_STOPPING = (
+        *("interval_after_stopping", "", "", False, False),
+        "The interval holds the null value: it is longer for having stopped early, and p alone "
+        "decides.",
+    )
+    PARTLY_LABELLED = (
+        *("partly_labelled", "", "", False, False),
+        "{labelled} of {there} answers are labelled; the rest may differ. Type the command that "
+        "was broken off again.",
+    )
+    PARTLY_ANSWERED = (
+        *("partly_answered", "", "", False, False),
+        "{answered} of {planned} planned answers are there; the rest was not asked or did not "
+        "come, and may differ.",
+    )
     FEW_CLUSTERS = ("few_clusters", "With so few items the interval is a rough guide only.")
     OTHER_KINDS = (
         "other_kinds",

@@ -15,7 +15,6 @@ from typing import Any
 
 from ...protocol import EVERY, MeasureSpec, Protocol
 from ...records import Estimate
-from ...stats.multiplicity import Reach
 from ...stats.results import count_of
 from . import headlines, numerals, reading
 from .verdict_words import Word
@@ -26,9 +25,6 @@ CONSTANT = (
     "other wordings may give other answers."
 )
 SIDES = ("below", "above")  # no tilt, where a protocol has no words for it
-INTERVAL_AFTER_STOPPING = (
-    "The interval holds the null value: it is longer for having stopped early, and p alone decides."
-)
 
 
 def chip(word: Word, spec: MeasureSpec, row: Estimate, protocol: Protocol | None = None) -> str:
@@ -152,13 +148,6 @@ def missing(spec: MeasureSpec, bounds: Estimate, drawn: bool, *, open_: bool) ->
     how_much = numerals.percent(share) if known else "Some"
     told = f"{how_much} {what}{named}. {_counting_all(spec, bounds)}"
     return f"{told}, so the direction is not certain." if open_ else f"{told}."
-
-
-def before_gold(text: str) -> str:
-    """Says of bounds beside a number that gold corrects: they are those of the labels as they
-    are.
-    """
-    return f"{text.removesuffix('.')}, before gold corrects the number."
 
 
 def missing_differs(spec: MeasureSpec, bounds: Estimate | None, slots: Mapping[str, str]) -> str:
@@ -307,23 +296,6 @@ def no_answers(row: Estimate) -> str:
     return f"None of {total} answers could be counted ({reading.outcomes(row)})."
 
 
-def low_mass(captured: float) -> str:
-    """Read probabilities that cover little of what a model would say."""
-    return (
-        f"The options take up {numerals.percent(captured)} of the probability: the model would "
-        "mostly have said something else."
-    )
-
-
-def too_few_items(reach: Reach) -> str:
-    """Tells that a test over so few items rejects nothing, whatever the answers are."""
-    family = "" if reach.tests == 1 else f" among {reach.tests} comparisons"
-    return (
-        f"{count_of(reach.items, 'item')} cannot show any difference{family}: at least "
-        f"{reach.items_needed} are needed."
-    )
-
-
 def scarce_gold(labels: int, more: int | None, why: str = "") -> str:
     """Says how much gold there is and how much more would say whether a tilt is the judge's. more:
     None where no number would; why: what kept gold from correcting the number.
@@ -332,55 +304,9 @@ def scarce_gold(labels: int, more: int | None, why: str = "") -> str:
     if more is None:
         return f"{there}, and no number of them would do over so few items."
     if more <= 0:
-        return f"{there} do not correct the number ({_plain(why)})."
+        return f"{there} do not correct the number ({why.removeprefix('uncorrected: ')})."
     least = "at least" if why else "about"
     return f"{there}, {least} {numerals.count(more)} more would do."
-
-
-def one_person(labels: int) -> str:
-    """Tells that one person's labels alone change a verdict."""
-    return (
-        f"One person's labels alone say so; a second person on the same {numerals.count(labels)} "
-        "answers would tell."
-    )
-
-
-def several_people(people: int, labels: int) -> str:
-    """Tells that not all people's labels say the same of a tilt."""
-    if people == 2:
-        return (
-            "Of two people's labels those of one alone say so; a third person on the same "
-            f"{numerals.count(labels)} answers would tell."
-        )
-    return (
-        f"It does not stand without the labels of one of {numerals.count(people)} people; more "
-        "answers labelled by all of them would tell."
-    )
-
-
-def uncorrected(reason: str) -> str:
-    """Tells that gold does not correct the number."""
-    return f"Gold does not correct the number ({_plain(reason)})."
-
-
-def _plain(reason: str) -> str:
-    return reason.removeprefix("uncorrected: ")
-
-
-def partly_labelled(labelled: int, there: int) -> str:
-    """Says how many of the answers were labelled."""
-    return (
-        f"{numerals.count(labelled)} of {numerals.count(there)} answers are labelled; the rest may "
-        "differ. Type the command that was broken off again."
-    )
-
-
-def partly_answered(answered: int, planned: int) -> str:
-    """Says how much of its plan a run has."""
-    return (
-        f"{numerals.count(answered)} of {numerals.count(planned)} planned answers are there; the "
-        "rest was not asked or did not come, and may differ."
-    )
 
 
 def borderline(spec: MeasureSpec, row: Estimate) -> str:

@@ -53,7 +53,7 @@ def with_names(rows: Sequence[Estimate], labels: Mapping[str, str] | None) -> Se
 
 
 def _ending(name: str, names: Sequence[str]) -> str:
-    """The shortest ending that is unique; "" where it is long, or says settings (`she=0.7`)."""
+    """Returns the shortest unique ending; "" if it is long or has settings (`she=0.7`)."""
     others = [other for other in names if other != name]
     starts = [match.end() for match in _SEPARATORS.finditer(name)]
     for start in [*reversed(starts), 0]:

@@ -80,7 +80,7 @@ def _checks(audit: PlantedAudit, folder: Path, number: int) -> Iterator[Check]:
 
 
 def _compare(audit: PlantedAudit, expected: Expectation, estimates: Sequence[Estimate]) -> Check:
-    """One expectation against the one estimate that it is about."""
+    """Compares an expectation with the estimate that it is about."""
     condition = expected.get("condition", {})
     about = ", ".join(
         filter(None, [*condition.values(), expected.get("contrast"), expected.get("by")])

@@ -39,9 +39,9 @@ def export_audit(folder: Path | str, target: Path | str, *, texts: bool = False)
             content = private.hide(content, labels.annotators(store), texts)
         hidden = private.hider(())
         html.write_html(alone(content), target / "report.html")
-        _write(target / "evidence.md", evidence.evidence(content, rates))
+        (target / "evidence.md").write_text(evidence.evidence(content, rates), "utf-8")
         if rates:
-            _write(target / "impact.csv", hidden(impact.impact_csv(rates)))
+            (target / "impact.csv").write_text(hidden(impact.impact_csv(rates)), "utf-8")
         return _describe(run, target, content)
 
 
@@ -59,7 +59,7 @@ def export_crate(folder: Path | str, target: Path | str) -> list[Path]:
         with _content(run) as (store, content):
             store.copy_to(target / "run")
         html.write_html(alone(content), target / "report.html")
-        _write(target / "CITATION.cff", citation.cff(content))
+        (target / "CITATION.cff").write_text(citation.cff(content), "utf-8")
         table_files.write(run, target / "tables", TABLES_OF_A_CRATE, "default")
         return _describe(run, target, content)
 
@@ -125,10 +125,6 @@ def new_folder(target: Path | str) -> Iterator[Path]:
     except BaseException:
         shutil.rmtree(path, ignore_errors=True)
         raise
-
-
-def _write(path: Path, text: str) -> None:
-    path.write_text(text, encoding="utf-8")
 
 
 _FILES: Mapping[str, str] = {

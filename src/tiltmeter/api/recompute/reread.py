@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from ...errors import ProtocolError, UsageError
 from ...instruments import Instrument, Learner
-from ...instruments.judges.unread import Unread
+from ...instruments.judges.cascade import Cascade
 from ...protocol import Protocol
 from ...records import HUMAN, Label, Output, Trial
 from ...stages.engine.sources import Job, Row
@@ -109,7 +109,7 @@ def _told(labels: Sequence[Label]) -> tuple[Told, ...]:
 
 
 def _finish(store: Store, job: Job) -> tuple[Sequence[Row] | None, tuple[str, ...]]:
-    """The rows of a job, with the stored replies, and the keys of these; None if one is missing."""
+    """Reads the rows of a job from stored replies, with their keys; None if a reply is missing."""
     keys: list[str] = []
     try:
         asked = next(job)
@@ -138,7 +138,7 @@ def instruments_of(store: Store, protocol: Protocol) -> Mapping[str, Instrument]
             return
         for one in made:
             known.setdefault(one.annotator, one)
-            if isinstance(one, Unread):
+            if isinstance(one, Cascade) and one.check is not None:
                 known.setdefault(one.check.annotator, one.check)
 
     add(protocol, ())

@@ -1,5 +1,4 @@
-"""A cache of a run's results: its estimates, the printed text of a verb, and the fact that nothing
-is left to ask.
+"""A cache of a run's results: its estimates, and the fact that nothing is left to ask.
 
 A key is made of everything that results depend on: the content of the run, its folder, the
 protocol, the options, the version of the tool and its files. So nothing has to be invalidated:
@@ -29,7 +28,7 @@ FUNCTIONS = ("detect", "test_items", "name_cells")  # fields that no file can ho
 CACHED = tuple(column.name for column in fields(Estimate) if column.name not in FUNCTIONS)
 
 
-def key_of(store: Store, protocol: Protocol, *options: Json) -> str:
+def _key_of(store: Store, protocol: Protocol, *options: Json) -> str:
     """Returns the key of a run's results with these options; "" if nothing may be cached."""
     if not cache.keeps() or not _is_built_in(protocol):
         return ""
@@ -56,7 +55,7 @@ def _mark(protocol: Protocol) -> Json:
 
 def estimates(store: Store, protocol: Protocol, variant: str) -> list[Estimate]:
     """Returns the estimates of a run in one variant; computes them unless they are cached."""
-    key = key_of(store, protocol, "estimates", variant)
+    key = _key_of(store, protocol, "estimates", variant)
     text = cache.read_text(key)
     if text is not None:
         rows = json.loads(text)
@@ -108,4 +107,4 @@ def _finished_key(
     instructions = [(spec.told, spec.unsure) for spec in protocol.instruments]
     shard = str(asking.shard or "")
     asked = (asdict(choices), asking.judges, asking.given, instructions, stopping, shard)
-    return key_of(store, protocol, "finished", *asked)
+    return _key_of(store, protocol, "finished", *asked)

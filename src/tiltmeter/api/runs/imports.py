@@ -1,7 +1,8 @@
-"""Import of existing outputs, labels and people's answers into a run."""
+"""Import of existing outputs, labels, people's answers and other runs into a run."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
@@ -11,7 +12,9 @@ from ...gold import intake, sheet
 from ...protocol import Protocol
 from ...protocol.source import copies
 from ...stages.steps import import_ as importing
+from ...stages.steps import merge as merging
 from ...stages.steps import protocol_snapshot
+from ...stages.steps.merge import Merged
 from ...stats.results import count_of
 from ...store import Store
 from .run_folder import Run
@@ -79,3 +82,15 @@ def draw_gold_sample(
         drawn = sheet.draw(store, opened.protocol, number, attribute, seed)
     sheet.write_sheet(drawn, path)
     return drawn
+
+
+def merge(runs: Sequence[Path | str], out: Path | str) -> Merged:
+    """Joins runs of one plan into one run, which can be resumed, labelled and reported.
+
+    runs: folders in any order, unfinished shards included; out: a new folder, or one that others
+    were merged into before. Merging the same run again changes nothing. RunMismatch names the
+    differences or contradictions between two runs.
+    """
+    if not runs:
+        raise UsageError("Name the runs to merge: tiltmeter merge RUN RUN … --out RUN")
+    return merging.merge([Path(run) for run in runs], Path(out))

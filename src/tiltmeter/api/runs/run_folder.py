@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Unpack
 
 from ...errors import RunError
-from ...gold import majority
 from ...protocol import Protocol
 from ...records import Estimate
 from ...stages.steps import protocol_snapshot
@@ -87,6 +86,8 @@ class Run:
         """Returns the estimates of a variant from the labels; computes them unless they are
         cached.
         """
+        from ...gold import majority
+
         majority.refresh(self.folder, self.protocol)
         with Store(self.folder) as store:
             return cached_results.estimates(store, self.protocol, variant)

@@ -20,7 +20,7 @@ from ...stages.planning import plan as planning
 from ...stages.planning.cost import Totals
 from ...stages.planning.plan import Choices
 from ...stages.planning.planned_claims import labels_of, sides_of
-from ...stages.planning.power import POWER, share_of
+from ...stages.planning.power import share_of
 from ...stats.arguments import Floats
 from ...stats.crossed.planned import WordsDesign, planned_shift_of_words, sampling_ratio, words_part
 from ...stats.power.design import Design
@@ -153,13 +153,13 @@ class _ClaimSize:
         table = Design(
             self.share, items, max(each, 1.0), self.icc, self.conditions, self.correlation
         )
-        return planned_shift(design=table, level=design.alpha / design.claims, power=POWER)
+        return planned_shift(design=table, level=design.alpha / design.claims)
 
 
 def _size_of(
     asked: StoppingQuestion, plan: StoppingPlan, claim: PlannedClaim, trials: int
 ) -> _ClaimSize:
-    measure = _measure(asked.protocol, claim)
+    measure = next(spec for spec in asked.protocol.measures if spec.name == claim.measure)
     labels = labels_of(asked.protocol, measure, claim.condition.get("language", ""))
     is_items = claim.statistic in ("items", "words")
     conditions = sides_of(measure) if is_items else _groups(measure, claim)
@@ -173,10 +173,6 @@ def _size_of(
     cue = asked.protocol.cues.get((measure.contrast or {}).get("factor", ""))
     sized = _ClaimSize(claim, conditions, outputs, share, asked.icc, paired, ratio, rounds, cue)
     return sized if sized.words is None else replace(sized, ratio=sampling_ratio(sized.words))
-
-
-def _measure(protocol: Protocol, claim: PlannedClaim) -> MeasureSpec:
-    return next(spec for spec in protocol.measures if spec.name == claim.measure)
 
 
 def _groups(measure: MeasureSpec, claim: PlannedClaim) -> int:
@@ -242,7 +238,7 @@ def _rows(
     shifts: Sequence[Sequence[float | None]],
 ) -> list[StoppingRow]:
     """Simulates three truths: no difference, each claim's detectable one, and the wanted one."""
-    detectable_drifts = [drift_found(design=family.design, power=POWER) for family in families]
+    detectable_drifts = [drift_found(design=family.design) for family in families]
     truths: dict[str, list[float | Floats]] = {
         "none": [0.0] * len(families),
         "detectable": [*detectable_drifts],

@@ -7,14 +7,13 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from ..matched import Picker
-from ..records import Cue, like
+from ..records import PLACEHOLDER, Cue, apply, like
 from . import gender, groups
 from .leave_alone import known_person, matter, reason_beside_cues, reason_without_cues
 from .protected import protected_spans
 from .tables import names, plain
 from .tokens import inside
 
-PLACEHOLDER = "xxxx"  # of the length of a usual word
 _CAPITAL = re.compile(r"\b[A-Z][a-zà-ÿ]+\b")
 _VOWEL = re.compile(
     r"(?:[aeio]|u(?!n[iv]|s|k|t)|heir|hour|honest|honou?r|8|11(?!\d)|18(?!\d))", re.IGNORECASE
@@ -67,7 +66,12 @@ def masked(text: str, attributes: Sequence[str]) -> list[tuple[int, int, str]]:
     return list(edits.values())
 
 
-def articles(text: str, edits: Sequence[tuple[int, int, str]]) -> list[tuple[int, int, str]]:
+def edited(text: str, edits: Sequence[tuple[int, int, str]]) -> str:
+    """Returns a text with edits made, and the articles before them mended."""
+    return apply(text, [*_articles(text, edits), *edits])
+
+
+def _articles(text: str, edits: Sequence[tuple[int, int, str]]) -> list[tuple[int, int, str]]:
     """Returns edits of “a” and “an” before words that begin otherwise than those they replace."""
     more = []
     for start, end, new in edits:

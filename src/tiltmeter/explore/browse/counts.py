@@ -27,7 +27,7 @@ def value_of(index: Index, view: View) -> str:
 
 
 def among(index: Index, view: View, value: str) -> tuple[str, ...]:
-    """The values that the protocol counts this one among, () for all."""
+    """Returns the denominator of a value: the values that count with it, () for all."""
     specs = (spec for spec in _measures(index, view.attribute) if value in spec.among)
     return next((spec.among for spec in specs), ())
 

@@ -339,7 +339,7 @@ class OutputTable:
 
 
 def _short(column: Integers) -> Integers:
-    """A column of integers in two bytes if they fit, which numpy sorts by counting."""
+    """Converts integers to two bytes each if they fit, since numpy sorts these by counting."""
     fits = len(column) and column.min() >= 0 and column.max() < 1 << 16
     return column.astype(np.uint16) if fits else column
 

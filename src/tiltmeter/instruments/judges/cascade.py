@@ -19,11 +19,15 @@ NO_ANSWER = (INVALID, UNRESOLVED)  # what a judge's label is that said nothing u
 
 
 class Cascade(Instrument):
-    """Labels by an instrument, and by its judge where that is unsure."""
+    """Labels by an instrument, and by its judge where that is unsure.
+
+    check: the same judge about some of what the rules read, if their agreement is counted.
+    """
 
     kind = "cascade"
     version = "1"
     summary = "rules, and a judge where they are unsure"
+    check: SecondJudge | None = None
 
     def __init__(self, first: Instrument, judge: SecondJudge) -> None:
         self.first, self.asked = first, judge

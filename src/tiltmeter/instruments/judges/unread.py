@@ -43,7 +43,6 @@ from .text import ROUNDS, ClosedList, closed_list, list_of, question, word_of, w
 
 NOT_SHOWN = "(What was asked is not shown. Label the answer by itself.)"
 CHECK = "_check"  # ends the attribute of these
-CHECKED = 50  # answers that rules read, which the judge labels too: how often do they agree?
 COPIED = ("picks", "ranking")  # answers of which a judge copies what they list
 _LABELLED = ("choice", "prose", "dialogue", "rewrite")  # of which it says a label
 _NO_LIST = (REFUSAL, OTHER_LANGUAGE, INVALID)
@@ -107,7 +106,7 @@ class CopyingJudge(BlindJudge):
     summary = "a model that copies what an answer lists, which rules then read"
 
     def wording(self) -> Mapping[str, Json]:
-        """Its prompts, rounds and sampling."""
+        """Returns the judge's prompts, rounds and sampling settings."""
         return {**_texts().table, "rounds": ROUNDS, "sampling": SAMPLING}
 
     def steps(self, item: Answered) -> Steps:

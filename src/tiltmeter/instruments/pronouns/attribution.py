@@ -97,8 +97,8 @@ _Place = tuple[int, int, int, bool, bool]
 
 
 def _place(token: WordToken, at: int, mine: int, mention: Mention) -> _Place:
-    """Sentences apart (-1 where the mention stands ahead of the pronoun), both roles, whether they
-    share a clause, whether the mention is a pronoun of the chain.
+    """Places a mention against the pronoun: sentences between them (-1 if the mention comes first),
+    both roles, whether they share a clause, whether the mention is a pronoun of the chain.
     """
     apart = token.sentence - mention.sentence
     if mention.first > at:

@@ -10,7 +10,7 @@ from .wire import Wire
 
 
 def wire_of(model: HttpModel) -> Wire:
-    """The way to a model's provider, with the headers that its dialect sends."""
+    """Returns the connection to a model's provider, with the headers of its dialect."""
     size = "" if "text" in model.makes else "1024x1024"
     exchange = model.exchange(Request(model.name, (), size=size))
     sent = exchange.build(Request(model.name, (Message("user", "?"),), size=size))

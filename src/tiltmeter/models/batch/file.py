@@ -39,7 +39,7 @@ class FileBatches(OpenAIBatches):
         self._path = path
 
     async def upload(self, wire: Wire, handed: Handed) -> str:
-        """Nothing is uploaded."""
+        """Does nothing: a file needs no upload."""
         return FILE
 
     async def create(self, wire: Wire, handed: Handed) -> Seen:

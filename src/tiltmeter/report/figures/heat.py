@@ -44,7 +44,7 @@ class Grid:
 
 
 def build(audit: Audit, spec: MeasureSpec, prefix: str) -> Iterator[Heat]:
-    """Every map of a measure."""
+    """Yields every heat map of a measure."""
     maps = [
         (by, stratum, grid)
         for by in _groupings(spec)

@@ -131,7 +131,8 @@ def _sure(audit: Audit, claim: evidence.Claim, open_: bool) -> Iterator[str]:
     over = (
         f" over {numerals.count(row.clusters)} {audit.items(row.clusters)}" if row.clusters else ""
     )
-    yield f"n = {numerals.count(row.n)} {_count_words(audit, raw)}{over}."
+    counted = "labels that count" if audit.is_sampled(raw) else "(sum of probabilities)"
+    yield f"n = {numerals.count(row.n)} {counted}{over}."
     if not reading.group(raw):
         aside = [factor for factor, _, _ in claim.nuisances]
         for by, text in _by_group(audit, spec, raw):
@@ -146,10 +147,6 @@ def _sure(audit: Audit, claim: evidence.Claim, open_: bool) -> Iterator[str]:
         )
     if row.note:
         yield f"Note: {row.note}."
-
-
-def _count_words(audit: Audit, row: Estimate) -> str:
-    return "labels that count" if audit.is_sampled(row) else "(sum of probabilities)"
 
 
 def _contrasts(

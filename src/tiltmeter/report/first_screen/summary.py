@@ -108,15 +108,12 @@ def _count_sentences(found: Sequence[Finding], shown: int) -> Iterator[str]:
             e for e in found if e.verdict == Word.NO_TEST and e.interval != numerals.NOTHING
         ]
         how = " with an interval" if len(with_interval) == shown_only else ""
-        yield f"{_number(shown_only, 'number')} measured{how}, and not tested against a value."
+        numbers = "1 number was" if shown_only == 1 else f"{shown_only} numbers were"
+        yield f"{numbers} measured{how}, and not tested against a value."
     if of[Word.NOT_MEASURED]:
         yield f"{of[Word.NOT_MEASURED]} could not be measured."
     if shown < len(found):
         yield f"{shown} of them stand here; all are in the tables."
-
-
-def _number(number: int, what: str) -> str:
-    return f"{number} {what} was" if number == 1 else f"{number} {what}s were"
 
 
 def asked_line(
@@ -198,7 +195,7 @@ def missing_answers(store: Store, protocol: Protocol) -> Missing:
     )
     share = numerals.share(sum(none.values()) / total, 2)
     return Missing(
-        f"{share} of labels{f' ({kinds})' if kinds else ''}",
+        f"{_percent(share)} of labels{f' ({kinds})' if kinds else ''}",
         _percent(share),
         OutputQuery(annotator, attribute, values=tuple(none)).text(),
         none.get(INVALID, 0.0) / total,

@@ -5,10 +5,13 @@ and the blocks of it that a terminal prints.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from ...analyse.between_runs.first_words import Pill
 from .figures import Figure
 from .table import Table
+
+if TYPE_CHECKING:  # comparisons of runs, which a report of one run does without
+    from ...analyse.between_runs.first_words import Pill
 
 
 @dataclass(frozen=True, slots=True)

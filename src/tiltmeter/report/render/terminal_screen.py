@@ -14,7 +14,7 @@ from ...analyse.words import numerals
 from ...display.screen import CutForm, Part, part
 from ...stats.results import count_of
 from ..first_screen.summary import place_on_screen
-from ..page_model.page import Content, Finding, Screen
+from ..page_model.page import Content, Finding
 from .terminal_lines import add_column, grid, lines_of, print_parts, width_of
 
 Lines = Callable[..., list[str]]  # of a text in a style, as wide as is read with ease
@@ -51,7 +51,9 @@ def _parts(content: Content, console: Console, lines: Lines) -> Iterator[Part]:
     yield Part([CutForm([line for some in ledes[:n] for line in some]) for n in (len(ledes), 1)], 2)
     numbers = dict.fromkeys(min(len(findings), most) for most in (len(findings), 6, 4, 3, 2))
     yield Part([_found(content, console, number) for number in numbers], 4)
-    yield part(badges := lines(" · ".join(_badges(shown))), badges)
+    told = (badge.text for badge in shown.badges if badge.link != "#findings")
+    badges = lines(" · ".join(told))
+    yield part(badges, badges)
     warned = list(_cautions(content))
     yield Part([_warned(warned[:most], len(warned), lines) for most in (CAUTIONS, 1, 0)], 3)
     yield part(lines(shown.caution, "dim"), worth=5)
@@ -64,10 +66,6 @@ def _parts(content: Content, console: Console, lines: Lines) -> Iterator[Part]:
     )
     signatures = [line for mark in signature_texts for line in lines_of(console, mark, wide=True)]
     yield part(signatures if len(shown_signatures) <= SIGNATURES else ())
-
-
-def _badges(shown: Screen) -> Iterator[str]:
-    return (badge.text for badge in shown.badges if badge.link != "#findings")
 
 
 def _found(content: Content, console: Console, most: int) -> CutForm:

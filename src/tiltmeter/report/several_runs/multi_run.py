@@ -128,7 +128,7 @@ def _side_by_side(of: Mapping[str, Analysed]) -> Table:
     rows = tuple(
         (
             reading.title(what),
-            _label(parts, [own for other, own in cells if other == what]),
+            " · ".join(_differing(parts, [own for other, own in cells if other == what])) or "all",
             *(row.get(place, numerals.NOTHING) for place in columns),
         )
         for (what, parts), row in cells.items()
@@ -164,12 +164,8 @@ def _parts(estimate: Estimate) -> Parts:
     )
 
 
-def _label(parts: Parts, others: Sequence[Parts]) -> str:
-    """The levels that tell a row from the others of its measure."""
-    return " · ".join(level for level in _differing(parts, others)) or "all"
-
-
 def _differing(parts: Parts, others: Sequence[Parts]) -> Iterator[str]:
+    """Yields the levels that tell a row from the others of its measure."""
     for part in parts:
         if part[1] and any(part not in other for other in others):
             yield part[1]

@@ -126,7 +126,7 @@ def _is_text(table: CrossTable, column: int) -> bool:
 
 
 def _mark(text: str) -> tuple[str, str]:
-    """(the cell without the mark of a leader, the mark)."""
+    """Splits a cell into its text and the mark of a leader, "" for none."""
     for mark in (LEADER, OPEN_LEADER):
         if text.endswith(f" {mark}"):
             return text.removesuffix(f" {mark}"), f" {mark}"

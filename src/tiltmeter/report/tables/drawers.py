@@ -57,7 +57,7 @@ def behind(
             key = (name, found.total, found.here)
             if key not in drawers:
                 number = f"b{len(drawers) + 1}"
-                places = _places(found.here, shown)
+                places = tuple((shown[output], label) for output, label in found.here)[:MOST_LISTED]
                 drawers[key] = Behind(number, name, found.total, len(found.here), places, text)
             ids[text] = drawers[key].id
     return tuple(drawers.values()), ids
@@ -95,11 +95,6 @@ def _shown(examples: Examples, grids: Sequence[PictureGrid]) -> Iterator[tuple[s
                 for shot in cell:
                     if shot.id:
                         yield shot.id, place(shot.id, "s")
-
-
-def _places(here: Iterable[tuple[str, str]], shown: Mapping[str, str]) -> Pairs:
-    """(id of the place, label) of the outputs that a drawer names."""
-    return tuple((shown[output], label) for output, label in here)[:MOST_LISTED]
 
 
 def links(protocol: Protocol, rows: Sequence[Estimate]) -> tuple[str, ...]:

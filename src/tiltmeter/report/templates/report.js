@@ -122,8 +122,7 @@ for (const svg of document.querySelectorAll("svg.forest.wide")) {
   button("SVG", () => offer(`${name}.svg`, new Blob([alone(svg)[0]], { type: "image/svg+xml" })));
   button("PNG", () => draw(svg, `${name}.png`));
   if (table) button("CSV", () => offer(`${name}.csv`, new Blob([rows(table)], { type: "text/csv" })));
-  if (place?.matches(".seen")) place.closest(".screen").after(tools);  // below the first screen
-  else (place?.querySelector(".notes") || svg).after(tools);
+  (place?.querySelector(".notes") || svg).after(tools);
 }
 
 document.addEventListener("keydown", event => {  // closes the drawer, and goes back to the number that opened it

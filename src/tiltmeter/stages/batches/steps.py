@@ -102,32 +102,26 @@ class Steps:
         patience = self.way.patience()
         while True:
             row = batches.keep(self._store, row._replace(sent=wire.now().isoformat()))
+            refused_as = ""
             try:
-                seen = await form.create(wire, self.way.handover(row))
-                break
+                self._receive(row, await form.create(wire, self.way.handover(row)))
+                return True
             except TransientError as error:
                 await self.way.wait_for_next_try(patience, error)
-                try:
-                    found = await self._search(row)
-                except Unsure:
-                    return False
-                if found is not None:
-                    seen = found
-                    break
             except ModelError as error:
                 if error.possibly_paid:
                     raise
-                try:
-                    found = await self._search(row, patient=False)
-                except (Unsure, TransientError):
-                    return False
-                if found is not None:
-                    seen = found
-                    break
-                self._take_refusal(row, refusal(str(error)))
+                refused_as = str(error)
+            try:
+                found = await self._search(row, patient=not refused_as)
+            except (Unsure, TransientError):
                 return False
-        self._receive(row, seen)
-        return True
+            if found is not None:
+                self._receive(row, found)
+                return True
+            if refused_as:
+                self._take_refusal(row, refusal(refused_as))
+                return False
 
     def _receive(self, row: BatchRow, seen: Seen) -> BatchRow:
         row = row._replace(state=ACCEPTED, remote_id=seen.remote, told=seen.said)

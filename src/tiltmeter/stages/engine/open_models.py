@@ -69,7 +69,7 @@ class Models:
             async with AsyncExitStack() as stack:
                 for task in self._opened.values():
                     stack.push_async_callback(_close, task)
-        except Exception as fault:
+        except Exception as fault:  # a model's own, whatever it is: it hides no error of the run
             if error is None:
                 raise
             error.add_note(f"A model could not be closed either: {fault!r}")

@@ -28,7 +28,7 @@ from ...stats.crossed.planned import WordsDesign, planned_shift_of_words
 from ...stats.crossed.words import LEAST_WORDS
 from ...stats.multiplicity import reach
 from ...stats.power.cell_rises import SHARE, planned_critical, value_rise
-from ...stats.power.design import Design
+from ...stats.power.design import POWER, Design
 from ...stats.power.detectable import divergence_shift, planned_power, planned_shift
 from ...stats.results import ALPHA, count_of
 from .plan import Choices
@@ -48,7 +48,6 @@ CORRELATION = 0.8  # of an item's own shares at two levels; 1 to .65 if items di
 # of an object, where a run has not found its attributes yet: its own, and those of all objects
 SUPPOSED_ATTRIBUTES = (7, 4)
 NAMES_AT_PRICE = 10  # cue words of a side that a plan with fewer is held against
-POWER = 0.8
 MOST_SAMPLES = 10_000
 MOST_ITEMS = 300  # items up to which a design is simulated; beyond, differences go with 1/√items
 
@@ -198,7 +197,7 @@ def _points(shift: float | None) -> str:
 def _solve(row: Detectable, design: Design, compared: bool) -> Detectable:
     """With the detectable difference, and where it is `compared` what twice the cost would buy."""
     level = ALPHA / row.tests
-    shift = planned_shift(design=design, level=level, power=POWER)
+    shift = planned_shift(design=design, level=level)
     if shift is None:
         conditions = max(design.conditions, 2)
         few = reach(items=design.items, tests=row.tests, alpha=ALPHA, conditions=conditions).note
@@ -210,10 +209,10 @@ def _solve(row: Detectable, design: Design, compared: bool) -> Detectable:
     samples = replace(design, outputs=2 * design.outputs)
     return replace(
         row,
-        twice_items=planned_shift(design=items, level=level, power=POWER),
+        twice_items=planned_shift(design=items, level=level),
         twice_samples=None
         if math.isinf(design.outputs)
-        else planned_shift(design=samples, level=level, power=POWER),
+        else planned_shift(design=samples, level=level),
     )
 
 
@@ -245,7 +244,7 @@ def _fewest_items(
     fewest = _fewest(lambda items: is_found(replace(design, items=items)), MOST_ITEMS)
     if fewest is not None:
         return fewest
-    shift = planned_shift(design=replace(design, items=MOST_ITEMS), level=level, power=POWER)
+    shift = planned_shift(design=replace(design, items=MOST_ITEMS), level=level)
     return None if shift is None else math.ceil(MOST_ITEMS * (shift / wanted) ** 2)
 
 
@@ -291,7 +290,7 @@ def _cells(row: Detectable, protocol: Protocol, part: PlannedGroup, samples: int
         level=ALPHA / row.tests / (groups if groups > 2 else 1),
     )
     everywhere, in_one_group = (
-        value_rise(group=many * each, base=many * side, critical=needed, parts=many, power=POWER)
+        value_rise(group=many * each, base=many * side, critical=needed, parts=many)
         for many in (objects, 1)
     )
     row = replace(row, clusters=None, per_cluster=float(each), detectable=everywhere)
@@ -316,7 +315,7 @@ def _divergence(
     groups = len(sizes) if measure.kind == "divergence" else 2
     values = len(measure.among) or SUPPOSED_VALUES
     shift = divergence_shift(
-        shares=[1.0] * values, outputs=outputs, groups=groups, level=ALPHA / row.tests, power=POWER
+        shares=[1.0] * values, outputs=outputs, groups=groups, level=ALPHA / row.tests
     )
     row = replace(row, unit="bits", clusters=None, per_cluster=float(outputs))
     if shift is None:

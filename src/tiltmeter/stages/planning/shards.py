@@ -1,9 +1,9 @@
 """A shard: one of so many equal parts of a plan, answered into a folder of its own, on another
 machine or at another time. stages/merge.py joins them.
 
-Whose a trial is follows from the trials' ids: of each so many that follow one another in the plan
-every shard has one, by the order of their ids. So shards differ by one trial at most, each round is
-spread evenly over them, and none has more of a subject or mode than chance gives.
+The ids of trials decide which shard has which: of every n consecutive trials of the plan each of
+the n shards has one, by the order of their ids. So shards differ by one trial at most, each round
+is spread evenly over them, and none has more of a subject or mode than chance gives.
 """
 
 from __future__ import annotations

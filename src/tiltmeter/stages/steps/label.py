@@ -9,7 +9,6 @@ from ... import registry
 from ...errors import ProtocolError, UsageError
 from ...instruments import Comparer, Instrument, Learner, SecondJudge
 from ...instruments.judges.cascade import Cascade
-from ...instruments.judges.unread import CHECKED, Unread, asked_of_judges, blind_cascade
 from ...protocol import InstrumentSpec, Protocol
 from ...protocol.instrument_kinds import InstrumentKind, ReadyInstrument
 from ...store import Store
@@ -23,6 +22,8 @@ from .discover import discover
 from .generate import counting
 from .label_jobs import LabelJobs
 from .pipeline import Pipeline
+
+CHECKED = 50  # answers that rules read, which the judge labels too: how often do they agree?
 
 
 def annotators(
@@ -66,6 +67,8 @@ def _with_judges(
         return [_make_instrument(kind.make, with_told, *judges)] if judges else []
     second = kind.second
     if spec.unread is not None:
+        from ...instruments.judges.unread import blind_cascade
+
         return [blind_cascade(_make_instrument(kind.make, spec), spec, judge) for judge in judges]
     if second is not None and spec.unsure is not None:
         return [_cascade(spec, kind, second, judge) for judge in judges]
@@ -107,6 +110,8 @@ def ask_about_unread(protocol: Protocol, judges: Sequence[str]) -> Protocol:
         raise UsageError(
             "--judge-for unread needs a judge. Type for instance: --judge openai:gpt-4.1-mini"
         )
+    from ...instruments.judges.unread import asked_of_judges
+
     specs = []
     for spec in protocol.instruments:
         kind = registry.instrument_kind(spec.kind, spec.name)
@@ -243,9 +248,9 @@ async def annotate(
     engine = Engine(store, models, limits, watch, tally)
     await engine.drive_all([JobSource(source, tally, watch) for source in sources])
     for by in instruments:
-        if isinstance(by, Unread):
-            await Engine(store, models, limits).drive(_checks(store, jobs, by))
-            tally.warnings.add(_agreement(store, by))
+        if isinstance(by, Cascade) and by.check is not None:
+            await Engine(store, models, limits).drive(_checks(store, jobs, by, by.check))
+            tally.warnings.add(_agreement(store, by, by.check))
             watch(tally)
     return tally
 
@@ -261,20 +266,20 @@ def _forget_partly_compared(store: Store, instruments: Sequence[Instrument]) -> 
             store.withdraw(labels.keys_of(store, instrument.annotator))
 
 
-def _checks(store: Store, jobs: LabelJobs, by: Unread) -> Iterator[Job]:
+def _checks(store: Store, jobs: LabelJobs, by: Cascade, check: SecondJudge) -> Iterator[Job]:
     """Asks the judge of what is unread about answers that rules read."""
     for name in agreement.read_outputs(store, by.annotator, CHECKED):
-        checked = labels.value(store, name, by.check.annotator, by.check.attribute)
+        checked = labels.value(store, name, check.annotator, check.attribute)
         output = None if checked else stored_outputs.one(store, name)
-        job = jobs.job(by.check, *output) if output else None
+        job = jobs.job(check, *output) if output else None
         if job is not None:
             yield job
 
 
-def _agreement(store: Store, by: Unread) -> str:
+def _agreement(store: Store, by: Cascade, check: SecondJudge) -> str:
     """Describes how often the judge of unread answers agrees with the rules on those they read."""
-    both = (by.annotator, by.check.annotator)
-    alike, number = agreement.alike(store, *both, by.attribute, by.check.attribute)
+    both = (by.annotator, check.annotator)
+    alike, number = agreement.alike(store, *both, by.attribute, check.attribute)
     return (
         f"{by.judge} labels what the rules of {by.name} left unread; of {number} answers that they "
         f"read it says the same of {alike}"

@@ -72,7 +72,6 @@ def recurring(
     names: Sequence[Sequence[str]],
     n: ArrayLike,
     firsts: ArrayLike,
-    confidence: float = 0.95,
 ) -> list[GroupShare]:
     """Tests each group's share of first places against an even share, names being a sample.
 
@@ -97,8 +96,8 @@ def recurring(
         shares.append(
             GroupShare(
                 value,
-                infer(variance, variance**2 / spread if spread else 1.0, value, 0.0, confidence),
-                infer(v, v**2 / s if s else 1.0, value, 0.0, confidence),
+                infer(variance, variance**2 / spread if spread else 1.0, value, 0.0),
+                infer(v, v**2 / s if s else 1.0, value, 0.0),
                 design.words,
                 _names_sd(design, parts),
                 design.items,

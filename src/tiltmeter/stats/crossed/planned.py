@@ -12,6 +12,7 @@ from tiltmeter.stats import special
 from tiltmeter.stats.arguments import Floats
 from tiltmeter.stats.crossed.design import Crossed
 from tiltmeter.stats.crossed.variances import two_way
+from tiltmeter.stats.power.design import POWER
 
 TABLES, BLOCK, STEPS = 400, 200, 8
 WORDS_SD, BY_ITEM_SD, PROMPT_SD, ITEM_SD = 0.3, 0.3, 0.5, 1.0  # logits
@@ -42,9 +43,7 @@ class Spreads(NamedTuple):
 
 
 @lru_cache(maxsize=256)
-def planned_shift_of_words(
-    design: WordsDesign, *, level: float = 0.05, power: float = 0.8
-) -> float | None:
+def planned_shift_of_words(design: WordsDesign, *, level: float = 0.05) -> float | None:
     """The smallest difference of two shares near one half that the two-way test finds.
 
     400 tables are drawn with one seed: items (sd 1 logit), what an item makes of a side (.3),
@@ -70,11 +69,11 @@ def planned_shift_of_words(
     crossed = Crossed.of(side=side, word=word, item=item, n=[answers] * len(prompts))
     drawn = Spreads(design.words_sd, BY_ITEM_SD * spread, PROMPT_SD * spread)
     low, high = 0.0, MOST_LOGITS
-    if _power(crossed, drawn, high, level)[0] < power:
+    if _power(crossed, drawn, high, level)[0] < POWER:
         return None
     for _ in range(STEPS):
         middle = (low + high) / 2
-        enough = _power(crossed, drawn, middle, level)[0] >= power
+        enough = _power(crossed, drawn, middle, level)[0] >= POWER
         low, high = (low, middle) if enough else (middle, high)
     return _power(crossed, drawn, high, level)[1]
 

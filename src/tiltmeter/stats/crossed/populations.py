@@ -15,6 +15,7 @@ from tiltmeter.stats.arguments import Floats
 from tiltmeter.stats.crossed.design import Crossed
 from tiltmeter.stats.crossed.variances import TwoWay, two_way
 from tiltmeter.stats.quantiles import t_quantile, t_two_sided
+from tiltmeter.stats.results import UPPER
 
 TWO_WAY = "two-way over items and cue words, t"
 
@@ -58,7 +59,6 @@ def populations(
     within: ArrayLike | None = None,
     null: float = 0.0,
     ratio: bool = False,
-    confidence: float = 0.95,
 ) -> Populations | None:
     """Tests p₁ - p₀ (p of one side, log p₁/p₀ if ``ratio``) against ``null`` in each population.
 
@@ -73,7 +73,7 @@ def populations(
     if not np.isfinite(value):
         return None
     several = float(design.items > 1)
-    quantities = (value, null, confidence)
+    quantities = (value, null)
     per_side = [len(set(design.word[design.side == side])) for side in range(design.sides)]
     return Populations(
         value,
@@ -86,10 +86,10 @@ def populations(
     )
 
 
-def _of_words(fit: TwoWay, value: float, null: float, confidence: float) -> Inference:
+def _of_words(fit: TwoWay, value: float, null: float) -> Inference:
     each, df = fit.parts.words[0], np.maximum(fit.parts.words_df[0], 1.0)
     total, spread = float(each.sum()), float((each**2 / df).sum())
-    return infer(total, total**2 / spread if spread > 0 else 1.0, value, null, confidence)
+    return infer(total, total**2 / spread if spread > 0 else 1.0, value, null)
 
 
 def _within_prompts(
@@ -99,7 +99,6 @@ def _within_prompts(
     ratio: bool,
     value: float,
     null: float,
-    confidence: float,
 ) -> Inference | None:
     """The variance if the very same prompts were asked again; None if none was answered twice."""
     several = design.n > 1
@@ -112,13 +111,13 @@ def _within_prompts(
         scale = design.by_side(shares * design.n) / design.by_side(design.n)
     parts = (design.weight / scale[design.side]) ** 2 * spread
     total, squares = float(parts.sum()), float((parts**2 / free).sum())
-    return infer(total, total**2 / squares if squares > 0 else 1.0, value, null, confidence)
+    return infer(total, total**2 / squares if squares > 0 else 1.0, value, null)
 
 
-def infer(variance: float, df: float, value: float, null: float, confidence: float) -> Inference:
+def infer(variance: float, df: float, value: float, null: float) -> Inference:
     """The t test of a value against ``null`` with this variance, and its interval."""
     if variance <= 0:
         return Inference(0.0, df, None, None, None)
     se = math.sqrt(variance)
-    half = t_quantile(0.5 + confidence / 2, df) * se
+    half = t_quantile(UPPER, df) * se
     return Inference(se, df, t_two_sided((value - null) / se, df), value - half, value + half)

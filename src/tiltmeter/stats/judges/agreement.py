@@ -18,7 +18,7 @@ from tiltmeter.stats import arguments, rates, wilson
 from tiltmeter.stats.arguments import Codes, Floats
 from tiltmeter.stats.judges.confusion import Confusion
 from tiltmeter.stats.quantiles import t_quantile
-from tiltmeter.stats.results import Interval, with_cautions
+from tiltmeter.stats.results import UPPER, Interval, with_cautions
 
 METHOD = "jackknife over items, score limits, t"
 
@@ -66,7 +66,7 @@ def ratings(
     )
 
 
-def cohen_kappa(*, gold: Confusion, confidence: float = 0.95) -> Interval:
+def cohen_kappa(*, gold: Confusion) -> Interval:
     """Two annotators (gold in rows, judge in columns): κ = (p_o - p_e)/(1 - p_e), p_e = Σ_k
     p_k.·p_.k.
 
@@ -89,11 +89,10 @@ def cohen_kappa(*, gold: Confusion, confidence: float = 0.95) -> Interval:
     return _jackknife(
         filled.reshape(len(filled), -1),
         lambda s: parts(s.reshape(*s.shape[:-1], wide, wide)),
-        confidence,
     )
 
 
-def gwet_ac1(*, rated: Ratings, confidence: float = 0.95) -> Interval:
+def gwet_ac1(*, rated: Ratings) -> Interval:
     """Any number of annotators: AC1 = (p_a - p_e)/(1 - p_e), p_e = Σ_k π_k(1-π_k)/(K-1).
 
     p_a: the mean over outputs with two ratings and more of the share of agreeing pairs; π_k: the
@@ -117,10 +116,10 @@ def gwet_ac1(*, rated: Ratings, confidence: float = 0.95) -> Interval:
         called = s[..., 3:] / s[..., 2:3]
         return 1 - s[..., 0] / s[..., 1], 1 - (called * (1 - called)).sum(-1) / (rated.classes - 1)
 
-    return _jackknife(sums, parts, confidence)
+    return _jackknife(sums, parts)
 
 
-def krippendorff_alpha(*, rated: Ratings, confidence: float = 0.95) -> Interval:
+def krippendorff_alpha(*, rated: Ratings) -> Interval:
     """Nominal α = 1 - (n-1)·Σ_{c≠k} o_ck / Σ_{c≠k} n_c·n_k, any number of annotators, values
     missing.
 
@@ -144,7 +143,7 @@ def krippendorff_alpha(*, rated: Ratings, confidence: float = 0.95) -> Interval:
         n = margin.sum(-1)
         return s[..., 0] / n, (n * n - (margin * margin).sum(-1)) / (n * (n - 1))
 
-    return _jackknife(sums, parts, confidence)
+    return _jackknife(sums, parts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,7 +155,7 @@ class PairAgreement:
     agreement: Interval
 
 
-def pairwise_agreement(*, rated: Ratings, confidence: float = 0.95) -> tuple[PairAgreement, ...]:
+def pairwise_agreement(*, rated: Ratings) -> tuple[PairAgreement, ...]:
     """Computes the raw agreement of every pair of a panel, with ``rates.clustered_share`` over
     items.
 
@@ -172,7 +171,7 @@ def pairwise_agreement(*, rated: Ratings, confidence: float = 0.95) -> tuple[Pai
                 np.bincount(rated.clusters, rated.weights * flag, minlength=items)
                 for flag in (same, both)
             )
-            share = rates.clustered_share(successes=np.minimum(x, n), n=n, confidence=confidence)
+            share = rates.clustered_share(successes=np.minimum(x, n), n=n)
             pairs.append(PairAgreement(i, j, share))
     return tuple(pairs)
 
@@ -193,9 +192,7 @@ def _by_cluster(rated: Ratings, rows: Floats) -> Floats:
     return sums[sums.any(axis=1)]
 
 
-def _jackknife(
-    sums: Floats, parts: Callable[[Floats], tuple[Floats, Floats]], confidence: float
-) -> Interval:
+def _jackknife(sums: Floats, parts: Callable[[Floats], tuple[Floats, Floats]]) -> Interval:
     """Computes 1 - D_o/D_e of the summed rows, and its interval from leaving out one item at a
     time.
 
@@ -204,8 +201,8 @@ def _jackknife(
     below 1; df as ``rates.cluster_variance``. Where all agree, D_o is at most Wilson's upper limit
     for 0 of C items.
     """
-    confidence, c = arguments.level("confidence", confidence), len(sums)
-    blank = Interval(None, None, None, METHOD, confidence, clusters=c)
+    c = len(sums)
+    blank = Interval(None, None, None, METHOD, clusters=c)
     with np.errstate(divide="ignore", invalid="ignore"):
         apart, chance = (float(part) for part in parts(sums.sum(axis=0)))
         if not (math.isfinite(apart) and math.isfinite(chance)):
@@ -224,12 +221,12 @@ def _jackknife(
         hangs = replace(blank, value=value, note="a class hangs on one item: no interval")
         return with_cautions(hangs, few)
     if apart <= 0:
-        worst = wilson.wilson_limits(0.0, float(c), t_quantile(0.5 + confidence / 2, c - 1.0))[1]
+        worst = wilson.wilson_limits(0.0, float(c), t_quantile(UPPER, c - 1.0))[1]
         low, note = max(1 - worst / chance, -1.0), "all agree: limit from the number of clusters"
         row = replace(blank, value=1.0, low=low, high=1.0, se=0.0, note=note)
         return with_cautions(row, few)
     variance, df = rates.cluster_variance((without - without.mean()) * (c - 1) / c)
-    distance, t = 1 - value, t_quantile(0.5 + confidence / 2, df)
+    distance, t = 1 - value, t_quantile(UPPER, df)
     q = t * t * variance / distance
     half = math.sqrt(q * distance + q * q / 4)
     low, high = max(1 - distance - q / 2 - half, -1.0), 1 - distance - q / 2 + half

@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike
 from tiltmeter.stats import arguments, rates, wilson
 from tiltmeter.stats.arguments import Codes, Floats
 from tiltmeter.stats.quantiles import t_quantile
-from tiltmeter.stats.results import Interval, join_notes, with_cautions
+from tiltmeter.stats.results import UPPER, Interval, join_notes, with_cautions
 
 METHOD = "linearised, wilson on effective n, t"
 
@@ -121,7 +121,7 @@ class Quality:
     weighted_f1: Interval
 
 
-def class_quality(*, gold: Confusion, positive: int, confidence: float = 0.95) -> ClassQuality:
+def class_quality(*, gold: Confusion, positive: int) -> ClassQuality:
     """Sensitivity, specificity, precision and F1 of one class against all others.
 
     Formulas: TP/(TP+FN), TN/(TN+FP), TP/(TP+FP), 2TP/(2TP+FP+FN), each a ratio of sums over items
@@ -133,7 +133,7 @@ def class_quality(*, gold: Confusion, positive: int, confidence: float = 0.95) -
     Without gold of the class, or of the others, the rates are None with a note.
     """
     counts = _class_counts(gold, positive)
-    rows = (gold_share(x, n, gold, confidence) for x, n in counts)
+    rows = (gold_share(x, n, gold) for x, n in counts)
     return ClassQuality(int(gold.labels[:, positive].sum()), *rows)
 
 
@@ -150,7 +150,7 @@ def _class_counts(gold: Confusion, k: int) -> list[tuple[Floats, Floats]]:
     ]
 
 
-def quality(*, gold: Confusion, confidence: float = 0.95) -> Quality:
+def quality(*, gold: Confusion) -> Quality:
     """Computes the judge's quality on every class, and accuracy, precision, recall and F1 over all.
 
     Macro: Σ_k m_k/K over classes with gold. Weighted: Σ_k (P_k/N)·m_k, P_k the gold of class k. A
@@ -160,15 +160,11 @@ def quality(*, gold: Confusion, confidence: float = 0.95) -> Quality:
     By hand: recalls .8 and .9 with 20 and 80 gold: macro .85, weighted .88.
     """
     k = gold.weighted.shape[1]
-    classes = tuple(class_quality(gold=gold, positive=i, confidence=confidence) for i in range(k))
+    classes = tuple(class_quality(gold=gold, positive=i) for i in range(k))
     right, total = np.einsum("ijj->i", gold.weighted[:, :, :k]), gold.weighted.sum((1, 2))
     counts = [_class_counts(gold, i) for i in range(k) if gold.weighted[:, i].sum() > 0]
-    means = [
-        _mean(counts, which, even, total, confidence)
-        for even in (True, False)
-        for which in (2, 0, 3)
-    ]
-    return Quality(classes, gold_share(right, total, gold, confidence), *means)
+    means = [_mean(counts, which, even, total) for even in (True, False) for which in (2, 0, 3)]
+    return Quality(classes, gold_share(right, total, gold), *means)
 
 
 def _mean(
@@ -176,14 +172,13 @@ def _mean(
     which: int,
     even: bool,
     total: Floats,
-    confidence: float,
 ) -> Interval:
     """The mean over classes of one of their four rates, with an interval from the items'
     influences.
     """
     used = [row for row in counts if row[which][1].sum() > 0]
     if not used:
-        return Interval(None, None, None, METHOD, confidence, note="no gold")
+        return Interval(None, None, None, METHOD, note="no gold")
     support = np.array([row[0][1].sum() for row in used])
     share = np.full(len(used), 1 / len(used)) if even else support / support.sum()
     rate = np.array([row[which][0].sum() / row[which][1].sum() for row in used])
@@ -198,23 +193,23 @@ def _mean(
     missing = len(counts) - len(used)
     note = f"{missing} classes that are never called left out" if missing else None
     return share_interval(
-        float(share @ rate), influence[total > 0], float(total.sum()), confidence, METHOD, note
+        float(share @ rate), influence[total > 0], float(total.sum()), METHOD, note
     )
 
 
-def gold_share(x: Floats, n: Floats, gold: Confusion, confidence: float) -> Interval:
+def gold_share(x: Floats, n: Floats, gold: Confusion) -> Interval:
     """``rates.clustered_share``; for weighted gold its rule for exact probabilities must not
     apply.
     """
     if gold.weighted is gold.labels or np.array_equal(gold.weighted, gold.labels):
-        return rates.clustered_share(successes=x, n=n, confidence=confidence)
+        return rates.clustered_share(successes=x, n=n)
     x, n = x[n > 0], n[n > 0]
     total = float(n.sum())
     if total == 0:
-        return Interval(None, None, None, METHOD, confidence, n=0.0, clusters=0, note="no outcomes")
+        return Interval(None, None, None, METHOD, n=0.0, clusters=0, note="no outcomes")
     value = min(float(x.sum()) / total, 1.0)
     few = rates.few_carriers(n.size, rates.carriers(x if value <= 0.5 else n - x))
-    row = share_interval(value, (x - value * n) / total, total, confidence, METHOD)
+    row = share_interval(value, (x - value * n) / total, total, METHOD)
     return with_cautions(row, few)
 
 
@@ -222,7 +217,6 @@ def share_interval(
     value: float,
     influence: Floats,
     n: float,
-    confidence: float,
     method: str,
     note: str | None = None,
     df: float = math.inf,
@@ -232,7 +226,7 @@ def share_interval(
     ``df`` caps the degrees of freedom. No variance: the effective n is the number of items.
     """
     clusters = influence.size
-    blank = Interval(value, None, None, method, confidence, n=n, clusters=clusters, note=note)
+    blank = Interval(value, None, None, method, n=n, clusters=clusters, note=note)
     if clusters < 2:
         return replace(blank, note=join_notes(note, "one cluster: no interval"))
     variance, own_df = rates.cluster_variance(influence)
@@ -240,7 +234,7 @@ def share_interval(
     effective = (
         inside * (1 - inside) / variance if variance > 0 and 0 < inside < 1 else float(clusters)
     )
-    low, high = wilson.wilson_limits(inside, effective, t_quantile(0.5 + confidence / 2, df))
+    low, high = wilson.wilson_limits(inside, effective, t_quantile(UPPER, df))
     alike = None if variance > 0 else "every item gave the same answer, so each counts once"
     return replace(
         blank,

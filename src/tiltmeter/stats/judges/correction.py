@@ -130,7 +130,6 @@ def rogan_gladen(
     n: ArrayLike,
     gold: Confusion | None,
     positive: int = 1,
-    confidence: float = 0.95,
 ) -> Corrected:
     """The share of a class, corrected for the judge's sensitivity and specificity.
 
@@ -148,8 +147,7 @@ def rogan_gladen(
     argument: as ``rates.clustered_share``, and rows of gold that do not match.
     """
     x, size = arguments.shares("said", said, "n", n)
-    confidence = arguments.level("confidence", confidence)
-    plain = rates.clustered_share(successes=x, n=size, confidence=confidence)
+    plain = rates.clustered_share(successes=x, n=size)
     reason = _refusal((size,), (gold,), positive)
     if reason or gold is None:
         return _uncorrected_result(plain, reason)
@@ -178,7 +176,6 @@ def rogan_gladen_difference(
     n_b: ArrayLike,
     golds: tuple[Confusion | None, Confusion | None],
     positive: int = 1,
-    confidence: float = 0.95,
 ) -> Corrected:
     """Computes the share in A minus the share in B over the same items, each corrected by the Se
     and Sp of its own condition.
@@ -190,7 +187,7 @@ def rogan_gladen_difference(
     11. By hand: p_a = .112 with (Se, Sp) = (.85, .97), p_b = .232 with (.97, .85): .082/.82 -
     .082/.82 = 0. Refusals and ``ValueError`` as ``rogan_gladen``.
     """
-    (xa, na, xb, nb), plain = _sides(said_a, n_a, said_b, n_b, confidence)
+    (xa, na, xb, nb), plain = _sides(said_a, n_a, said_b, n_b)
     gold_a, gold_b = golds
     reason = _refusal((na, nb), golds, positive)
     if reason or gold_a is None or gold_b is None:
@@ -209,13 +206,11 @@ def rogan_gladen_difference(
 
 
 def _sides(
-    said_a: ArrayLike, n_a: ArrayLike, said_b: ArrayLike, n_b: ArrayLike, confidence: float
+    said_a: ArrayLike, n_a: ArrayLike, said_b: ArrayLike, n_b: ArrayLike
 ) -> tuple[tuple[Floats, Floats, Floats, Floats], Interval]:
     xa, na = arguments.shares("said_a", said_a, "n_a", n_a)
     xb, nb = arguments.shares("said_b", said_b, "n_b", n_b)
-    plain = rates.clustered_difference(
-        successes_a=xa, n_a=na, successes_b=xb, n_b=nb, confidence=confidence
-    )
+    plain = rates.clustered_difference(successes_a=xa, n_a=na, successes_b=xb, n_b=nb)
     return (xa, na, xb, nb), plain
 
 

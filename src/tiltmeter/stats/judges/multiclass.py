@@ -42,9 +42,7 @@ class CorrectedShares:
     reason: str | None = None
 
 
-def corrected_shares(
-    *, said: ArrayLike, gold: Confusion | None, confidence: float = 0.95
-) -> CorrectedShares:
+def corrected_shares(*, said: ArrayLike, gold: Confusion | None) -> CorrectedShares:
     """Solves Mᵀπ = q for the true shares π, M[j, k] = P(called k | truly j) from gold, q as
     reported.
 
@@ -64,9 +62,7 @@ def corrected_shares(
         raise ValueError(f"said: items × classes expected, got shape {table.shape}")
     arguments.counts("said", np.ravel(table))
     n, k = table.sum(axis=1), table.shape[1]
-    plain = tuple(
-        rates.clustered_share(successes=table[:, j], n=n, confidence=confidence) for j in range(k)
-    )
+    plain = tuple(rates.clustered_share(successes=table[:, j], n=n) for j in range(k))
     reason = _refusal(n, gold, k)
     if reason or gold is None:
         return _uncorrected_shares(plain, reason)

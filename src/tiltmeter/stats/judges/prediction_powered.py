@@ -20,6 +20,7 @@ from tiltmeter.stats.quantiles import t_quantile
 from tiltmeter.stats.results import (
     CUT,
     FEW_GOLD,
+    UPPER,
     Interval,
     IntervalCaution,
     join_notes,
@@ -84,9 +85,7 @@ class _Tuned:
     power: float
 
 
-def prediction_powered(
-    *, sums: Sums, share: bool = True, power: float | None = None, confidence: float = 0.95
-) -> Powered:
+def prediction_powered(*, sums: Sums, share: bool = True, power: float | None = None) -> Powered:
     """Estimates a mean: θ = Ȳ + λ(f̄ - f̄_gold), f̄ over all outputs, Ȳ and f̄_gold over those with
     gold.
 
@@ -101,7 +100,7 @@ def prediction_powered(
     ``ValueError`` as elsewhere.
     """
     called, n, gold_called, truth, gold_n = _check_sums(sums, share)
-    plain, alone = _own(called, n, share, confidence), _own(truth, gold_n, share, confidence)
+    plain, alone = _own(called, n, share), _own(truth, gold_n, share)
     reason = _refusal(n, gold_n)
     if reason:
         return _uncorrected_result(plain, alone, reason)
@@ -116,15 +115,12 @@ def prediction_powered(
             value,
             influence,
             total,
-            confidence,
             METHOD + ", wilson on effective n",
             note,
             items - 1.0,
         )
         return Powered(with_cautions(row, few), plain, alone, (tuned.power,), value != tuned.value)
-    return Powered(
-        _t_row(tuned.value, influence, total, items, confidence, few), plain, alone, (tuned.power,)
-    )
+    return Powered(_t_row(tuned.value, influence, total, items, few), plain, alone, (tuned.power,))
 
 
 def prediction_powered_difference(
@@ -133,7 +129,6 @@ def prediction_powered_difference(
     second: Sums,
     share: bool = True,
     power: tuple[float, float] | None = None,
-    confidence: float = 0.95,
 ) -> Powered:
     """Estimates the mean of ``first`` minus that of ``second`` over the same items (entry i is item
     i in both).
@@ -144,8 +139,8 @@ def prediction_powered_difference(
     """
     a, b = _check_sums(first, share), _check_sums(second, share)
     arguments.same_shape("first", a[1], "second", b[1])
-    plain = _difference(a[0], a[1], b[0], b[1], share, confidence)
-    alone = _difference(a[3], a[4], b[3], b[4], share, confidence)
+    plain = _difference(a[0], a[1], b[0], b[1], share)
+    alone = _difference(a[3], a[4], b[3], b[4], share)
     reason = _refusal(a[1], a[4]) or _refusal(b[1], b[4])
     if reason:
         return _uncorrected_result(plain, alone, reason)
@@ -158,7 +153,7 @@ def prediction_powered_difference(
         few = _few(items, a[3], a[4]) or _few(items, b[3], b[4])
     used = (a[1] + a[4] + b[1] + b[4]) > 0
     influence, total = (tuned_a.influence - tuned_b.influence)[used], float(a[1].sum() + b[1].sum())
-    row = _t_row(tuned_a.value - tuned_b.value, influence, total, items, confidence, few)
+    row = _t_row(tuned_a.value - tuned_b.value, influence, total, items, few)
     if not share or row.value is None or row.low is None or row.high is None:
         return Powered(row, plain, alone, (tuned_a.power, tuned_b.power))
     low, value, high = (min(max(x, -1.0), 1.0) for x in (row.low, row.value, row.high))
@@ -217,34 +212,30 @@ def _tune(
     return _Tuned(float(gold_mean + power * (mean - mean_gold)), a + power * b, float(power))
 
 
-def _own(x: Floats, n: Floats, share: bool, confidence: float) -> Interval:
+def _own(x: Floats, n: Floats, share: bool) -> Interval:
     """The estimate over the same items without correction."""
     if share:
-        return rates.clustered_share(successes=x, n=n, confidence=confidence)
+        return rates.clustered_share(successes=x, n=n)
     used = n > 0
     if not used.any():
-        return Interval(None, None, None, "mean over items, t", confidence, note="no outcomes")
+        return Interval(None, None, None, "mean over items, t", note="no outcomes")
     total = float(n.sum())
     mean = float(x.sum()) / total
-    row = _t_row(mean, ((x - mean * n) / total)[used], total, int(used.sum()), confidence, None)
+    row = _t_row(mean, ((x - mean * n) / total)[used], total, int(used.sum()), None)
     return replace(row, method="mean over items, t")
 
 
-def _difference(
-    xa: Floats, na: Floats, xb: Floats, nb: Floats, share: bool, confidence: float
-) -> Interval:
+def _difference(xa: Floats, na: Floats, xb: Floats, nb: Floats, share: bool) -> Interval:
     if share:
-        return rates.clustered_difference(
-            successes_a=xa, n_a=na, successes_b=xb, n_b=nb, confidence=confidence
-        )
+        return rates.clustered_difference(successes_a=xa, n_a=na, successes_b=xb, n_b=nb)
     a, b = float(na.sum()), float(nb.sum())
     if a == 0 or b == 0:
         return Interval(
-            None, None, None, "difference over items, t", confidence, note="no outcomes on one side"
+            None, None, None, "difference over items, t", note="no outcomes on one side"
         )
     mean_a, mean_b, used = xa.sum() / a, xb.sum() / b, (na + nb) > 0
     influence = ((xa - mean_a * na) / a - (xb - mean_b * nb) / b)[used]
-    row = _t_row(float(mean_a - mean_b), influence, a + b, int(used.sum()), confidence, None)
+    row = _t_row(float(mean_a - mean_b), influence, a + b, int(used.sum()), None)
     return replace(row, method="difference over items, t")
 
 
@@ -253,10 +244,9 @@ def _t_row(
     influence: Floats,
     n: float,
     items: int,
-    confidence: float,
     few: IntervalCaution | None,
 ) -> Interval:
-    blank = Interval(value, None, None, METHOD, confidence, n=n, clusters=influence.size)
+    blank = Interval(value, None, None, METHOD, n=n, clusters=influence.size)
     if min(items, influence.size) < 2:
         return with_cautions(replace(blank, note="one cluster: no interval"), few)
     variance, df = rates.cluster_variance(influence)
@@ -265,7 +255,7 @@ def _t_row(
             replace(blank, se=0.0, note="no variance between clusters: no interval"), few
         )
     df = min(df, items - 1.0)
-    half = t_quantile(0.5 + confidence / 2, df) * math.sqrt(variance)
+    half = t_quantile(UPPER, df) * math.sqrt(variance)
     row = replace(blank, low=value - half, high=value + half, se=math.sqrt(variance), df=df)
     return with_cautions(row, few)
 

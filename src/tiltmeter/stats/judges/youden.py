@@ -17,7 +17,7 @@ METHOD = "youden, mover of two shares"
 REFUTED = 0.5  # J whose upper limit lies below it refutes the judge
 
 
-def youden(*, gold: Confusion, positive: Sequence[int], confidence: float = 0.95) -> Interval:
+def youden(*, gold: Confusion, positive: Sequence[int]) -> Interval:
     """Sensitivity + specificity - 1 of the values that a claim counts (``positive``: their codes).
 
     A hit is any answer among ``positive`` for a truth among them. Limits from those of sensitivity
@@ -28,9 +28,9 @@ def youden(*, gold: Confusion, positive: Sequence[int], confidence: float = 0.95
     gold of the values, or of the others.
     """
     hits, sizes = _counts(gold, positive)
-    se, sp = (gold_share(x, n, gold, confidence) for x, n in zip(hits, sizes, strict=True))
+    se, sp = (gold_share(x, n, gold) for x, n in zip(hits, sizes, strict=True))
     labels = _labels(gold, positive)
-    blank = Interval(None, None, None, METHOD, confidence, n=sum(labels), clusters=se.clusters)
+    blank = Interval(None, None, None, METHOD, n=sum(labels), clusters=se.clusters)
     if se.value is None or sp.value is None:
         missing = "of the values" if se.value is None else "of other values"
         return replace(blank, note=f"no gold {missing}")
@@ -44,15 +44,13 @@ def youden(*, gold: Confusion, positive: Sequence[int], confidence: float = 0.95
     return with_cautions(row, few_gold(labels))
 
 
-def lowest_youden(
-    *, golds: Sequence[Confusion], positive: Sequence[int], confidence: float = 0.95
-) -> Interval:
+def lowest_youden(*, golds: Sequence[Confusion], positive: Sequence[int]) -> Interval:
     """The lowest J of the levels that a claim compares, each with gold of its own.
 
     Levels whose J is not known are passed over; if no J is known, the result is not known.
     ``ValueError`` for no level.
     """
-    indices = [youden(gold=gold, positive=positive, confidence=confidence) for gold in golds]
+    indices = [youden(gold=gold, positive=positive) for gold in golds]
     if not indices:
         raise ValueError("golds: at least one level expected")
     return min(indices, key=lambda row: math.inf if row.value is None else row.value)

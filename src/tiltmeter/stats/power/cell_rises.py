@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tiltmeter.stats.arguments import Floats
+from tiltmeter.stats.power.design import POWER
 from tiltmeter.stats.shuffles.many_cells import LEAST_VARIANCE, gamma_moments
 from tiltmeter.stats.special import betainc, gammainccinv
 
@@ -27,10 +28,9 @@ def value_rise(
     critical: float,
     parts: int = 1,
     share: float = SHARE,
-    power: float = 0.8,
 ) -> float | None:
     """Finds the smallest rise of one value from ``share`` in a group whose standard score reaches
-    ``critical`` with this power; None if no rise does.
+    ``critical`` with 80 % power; None if no rise does.
 
     group, base: outputs of each side in all ``parts`` (objects) together, equal in each. Exact:
     counts of both sides are binomial. By hand: 1 and 1 output have a variance of 1/4 at one hit,
@@ -46,14 +46,13 @@ def value_rise(
             critical=critical,
             parts=1,
             share=share,
-            power=power,
         )
         return None if less is None else less / math.sqrt(shrink)
     far = np.abs(_scores(group, base, parts)) >= critical * (1 - 1e-9)
     at_base = _binomial(base, share)
 
     def finds(rise: float) -> bool:
-        return float(_binomial(group, share + rise) @ far @ at_base) >= power
+        return float(_binomial(group, share + rise) @ far @ at_base) >= POWER
 
     low, high = 0.0, 1.0 - share
     if not finds(high):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+POWER = 0.8  # with which a difference is found that is called detectable
 MOST_OUTPUTS = 100_000  # outputs per item, beyond which no sampling error is left
 
 

@@ -37,10 +37,8 @@ NULLS_PER_LEVEL, MOST_NULLS = 20, 100_000  # tables without a tilt, for a critic
 
 
 @lru_cache(maxsize=1_024)
-def planned_shift(
-    *, design: Design, level: float = 0.05, power: float = 0.8, seed: int = 0
-) -> float | None:
-    """The smallest difference from ``design.share`` found with ``power`` at ``level`` (α/m).
+def planned_shift(*, design: Design, level: float = 0.05, seed: int = 0) -> float | None:
+    """The smallest difference from ``design.share`` found with 80 % power at ``level`` (α/m).
 
     Items are beta-binomial with mean ``share`` (the tested condition: share + shift); the test is
     a sign flip over items, or of three and more conditions the drawing of the tested one
@@ -49,18 +47,18 @@ def planned_shift(
     icc 0: every item shows the shift itself, so the smallest one there is.
     ``ValueError``: as for a level, a share or an icc outside of 0 to 1.
     """
-    _check(design, level, power)
+    _check(design, level)
     if not _can_reject(design, level):
         return None
     stretch = math.sqrt(max(design.items / MOST_ITEMS, 1.0))
     fewer = replace(design, items=min(design.items, MOST_ITEMS))
-    shift = smallest_shift(_of_planned(fewer, level, seed), 1 - design.share, power)
+    shift = smallest_shift(_of_planned(fewer, level, seed), 1 - design.share)
     return None if shift is None else shift / stretch
 
 
 def planned_power(*, design: Design, shift: float, level: float = 0.05, seed: int = 0) -> float:
     """The chance that ``shift`` is found at ``level`` (α/m), by the tables of ``planned_shift``."""
-    _check(design, level, 0.5)
+    _check(design, level)
     if not _can_reject(design, level):
         return 0.0
     stretch = math.sqrt(max(design.items / MOST_ITEMS, 1.0))
@@ -92,10 +90,8 @@ def _of_planned(design: Design, level: float, seed: int) -> RejectionShare:
     return rejection_share
 
 
-def observed_shift(
-    *, differences: ArrayLike, level: float = 0.05, power: float = 0.8, seed: int = 0
-) -> float | None:
-    """The smallest mean difference that these items would show with ``power`` at ``level`` (α/m).
+def observed_shift(*, differences: ArrayLike, level: float = 0.05, seed: int = 0) -> float | None:
+    """The smallest mean difference that these items would show with 80 % power at ``level`` (α/m).
 
     ``differences``, shape (C,): one per item, in any unit. They are centred and stretched by
     √(C/(C-3)), drawn anew with random signs, and the shift is added; the test is the sign flip.
@@ -104,7 +100,6 @@ def observed_shift(
     """
     d = arguments.vector("differences", differences)
     level, items = arguments.level("level", level), d.size
-    power = arguments.level("power", power)
     if items < 2 or not reach(items=items, tests=1, alpha=level).possible:
         return None
     centred = (d - d.mean()) * stretch(items, 3)
@@ -113,7 +108,7 @@ def observed_shift(
         return None
     of_shifted = reject_few if items <= ALL_PATTERNS else reject_many
     rejected = of_shifted(centred / spread, level, seed)
-    shift = smallest_shift(rejected, far_enough(rejected, power), power)
+    shift = smallest_shift(rejected, far_enough(rejected))
     return None if shift is None else shift * spread
 
 
@@ -123,7 +118,6 @@ def divergence_shift(
     outputs: int,
     groups: int = 2,
     level: float = 0.05,
-    power: float = 0.8,
     seed: int = 0,
 ) -> tuple[float, float] | None:
     """The smallest tilt of one of ``groups`` groups that shuffling finds in one attribute.
@@ -132,13 +126,13 @@ def divergence_shift(
     last group has (1-λ)·shares + λ·e, e the rarest value. The statistic is the mean Jensen–Shannon
     divergence over the pairs of groups, its critical value that of groups drawn from the pooled
     distribution, as in a shuffle. Returned: λ, and the population's mean divergence in bits; None
-    if no λ is found with ``power`` at ``level`` (α/m). By hand: two values, shares (1, 0), λ = 1:
+    if no λ is found with 80 % power at ``level`` (α/m). By hand: two values, shares (1, 0), λ = 1:
     full separation, 1 bit. ``ValueError``: fewer than two shares, groups or one output.
     """
     base = arguments.counts("shares", shares)
     if base.size < 2 or base.sum() == 0 or outputs < 1 or groups < 2:
         raise ValueError("shares: two values with a positive sum, two groups, one output expected")
-    level, power = arguments.level("level", level), arguments.level("power", power)
+    level = arguments.level("level", level)
     base = base / base.sum()
     rarest = np.eye(base.size)[int(np.argmin(base))]
     nulls = min(max(TABLES, math.ceil(NULLS_PER_LEVEL / level)), MOST_NULLS)
@@ -156,7 +150,7 @@ def divergence_shift(
         apart = draw_divergences([*[base] * (groups - 1), tilted / tilted.sum()], tables, 1)
         return float((apart > critical + TIE).mean())
 
-    tilt = smallest_shift(rejection_share, 1.0, power)
+    tilt = smallest_shift(rejection_share, 1.0)
     if tilt is None:
         return None
     tilted = (1 - tilt) * base + tilt * rarest
@@ -178,9 +172,8 @@ def _mean_divergence(shares: list[Floats]) -> Floats:
     return total / len(pairs)
 
 
-def _check(design: Design, level: float, power: float) -> None:
+def _check(design: Design, level: float) -> None:
     arguments.level("level", level)
-    arguments.level("power", power)
     for name, value in (("share", design.share), ("icc", design.icc)):
         if not 0 <= value <= 1:
             raise ValueError(f"{name}: between 0 and 1 expected, got {value!r}")

@@ -1,5 +1,5 @@
 """Rejection rates of a row's own test, on many drawn tables at once; and the shift at which it
-rejects as often as is wanted.
+rejects in 80 % of them.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tiltmeter.stats.arguments import Floats
+from tiltmeter.stats.power.design import POWER
 from tiltmeter.stats.quantiles import normal_quantile
 
 TABLES = 3_000  # drawn tables: power is known to a standard error of .007
@@ -25,30 +26,30 @@ Singles = NDArray[np.float32]
 RejectionShare = Callable[[float, int], float]  # shift, tables: the share of tables rejected
 
 
-def far_enough(rejected: RejectionShare, power: float) -> float:
+def far_enough(rejected: RejectionShare) -> float:
     """A shift that is found for certain: doubled from a fifth of the largest difference, and once
     more, since so few tables do not say quite how often.
     """
     shift = 0.2
-    while rejected(shift, FIRST_TABLES) < power and shift < 100:
+    while rejected(shift, FIRST_TABLES) < POWER and shift < 100:
         shift *= 2
     return 2 * shift
 
 
-def smallest_shift(rejected: RejectionShare, largest: float, power: float) -> float | None:
-    """The shift at which tables are rejected with ``power``; None where the largest is not.
+def smallest_shift(rejected: RejectionShare, largest: float) -> float | None:
+    """The shift at which tables are rejected with 80 % power; None if the largest is not.
 
     Halved with a fifth of the tables, then read off between three shifts around with all of them.
     """
-    if rejected(largest, FIRST_TABLES) < power:
+    if rejected(largest, FIRST_TABLES) < POWER:
         return None
     low, high = 0.0, largest
     while high - low > NEAR * high:
         middle = (low + high) / 2
-        low, high = (low, middle) if rejected(middle, FIRST_TABLES) >= power else (middle, high)
+        low, high = (low, middle) if rejected(middle, FIRST_TABLES) >= POWER else (middle, high)
     around = [min(factor * high, largest) for factor in AROUND]
     shares = np.maximum.accumulate([rejected(shift, TABLES) for shift in around])
-    return float(np.interp(power, shares, around))
+    return float(np.interp(POWER, shares, around))
 
 
 def flip_rejects(d: Floats, level: float) -> NDArray[np.bool_]:

@@ -27,9 +27,7 @@ QUANTILES = 400  # places at which the beta distribution of the items' shares is
 DRAW_BLOCK = 100_000  # draws that are summed at a time: so few that one core does it alone
 
 
-def observed_tested_shift(
-    *, rates: ArrayLike, level: float = 0.05, power: float = 0.8, seed: int = 0
-) -> float | None:
+def observed_tested_shift(*, rates: ArrayLike, level: float = 0.05, seed: int = 0) -> float | None:
     """As ``observed_shift`` for a tested condition (column 0) against its controls, shape (C, K).
 
     Rates are centred inside each condition and stretched, items are drawn anew with their
@@ -39,7 +37,7 @@ def observed_tested_shift(
     table = np.asarray(rates, dtype=np.float64)
     table = table[~np.isnan(table).any(axis=1)]
     items, conditions = table.shape
-    level, power = arguments.level("level", level), arguments.level("power", power)
+    level = arguments.level("level", level)
     can = reach(items=items, tests=1, alpha=level, conditions=conditions).possible
     if items < 2 or conditions < 2 or not can:
         return None
@@ -55,7 +53,7 @@ def observed_tested_shift(
     def rejection_share(shift: float, tables: int) -> float:
         return float(tested_rejects(drawn[:tables] + shift * tested, level).mean())
 
-    smallest = smallest_shift(rejection_share, far_enough(rejection_share, power), power)
+    smallest = smallest_shift(rejection_share, far_enough(rejection_share))
     return None if smallest is None else smallest * spread
 
 

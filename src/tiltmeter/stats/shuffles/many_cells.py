@@ -266,7 +266,8 @@ def _scores(parts: Sequence[PartTally]) -> Iterator[tuple[CellKey, Floats]]:
         counts = part.counts()
         used = part.groups[1:] if part.pair else part.groups
         for group, table in zip(used, counts, strict=True):
-            measured = _measured(part, table)
+            # rows of a group that have a value, by attribute and draw; None if all have all
+            measured = None if part.cell.complete else part.cell.member.T @ table
             size = part.cell.sizes[part.groups.index(group)]
             for row, column in enumerate(part.columns):
                 off, variance, usual = _deviation(part, row, table[row], measured, size)
@@ -279,11 +280,6 @@ def _scores(parts: Sequence[PartTally]) -> Iterator[tuple[CellKey, Floats]]:
     for key, pooled in sums.items():
         if pooled.usual >= LEAST_VARIANCE:
             yield key, _standard(pooled.off, pooled.variance)
-
-
-def _measured(part: PartTally, table: Floats) -> Floats | None:
-    """Counts the rows of a group that have a value, by attribute and draw; None if all have all."""
-    return None if part.cell.complete else part.cell.member.T @ table
 
 
 def _deviation(

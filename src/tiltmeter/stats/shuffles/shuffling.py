@@ -289,8 +289,8 @@ def coded_groups(groups: list[ArrayLike]) -> list[Codes]:
 
 
 def cell_of(groups: list[Codes], values: Sequence[int] | None) -> Cell:
-    """The cell of groups of rows. values: how many values each attribute could have; those that are
-    seen, otherwise.
+    """Makes the cell of groups of rows. values: the number of values that each attribute could
+    have; by default those that occur.
     """
     pooled = np.concatenate(groups)
     attributes = pooled.shape[1]

@@ -1,13 +1,12 @@
 """Group-sequential bounds of a Gaussian statistic, by numerical integration.
 
-Z_k has mean θ√t_k, θ the truth in final standard errors and t_k the information at look k of what
-the last look has; √t_k·Z_k grows by independent steps. Source: Armitage, McPherson & Rowe (1969),
+Z_k has mean 0 under no drift; t_k is the information at look k of what the last look has, and
+√t_k·Z_k grows by independent steps. Source: Armitage, McPherson & Rowe (1969),
 JRSS A 132; Jennison & Turnbull (2000), Group Sequential Methods, ch. 19.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import lru_cache
 
 import numpy as np
@@ -35,30 +34,13 @@ def information_of(design: StoppingDesign, ratio: float = DEFAULT_RATIO) -> tupl
     return tuple((1 + ratio / full) / (1 + ratio / look) for look in design.looks)
 
 
-def crossing_probabilities(
-    *, bounds: Sequence[float], information: Sequence[float], drift: float = 0.0
-) -> tuple[float, ...]:
-    """Computes P(|Z_k| ≥ bound k, and no bound crossed before) at each look, two-sided.
-
-    By hand: one look, 1.96: .05. Five equal looks with 2.413 each: .05 in sum (Pocock 1977).
-    """
-    chances: list[float] = []
-    density = _Density.at_start()
-    for k, bound in enumerate(bounds):
-        step = information[k] - (information[k - 1] if k else 0.0)
-        reach = bound * np.sqrt(information[k])
-        chances.append(density.beyond(reach, step, drift))
-        density = density.inside(reach, step, drift)
-    return tuple(chances)
-
-
 @lru_cache(maxsize=4_096)
 def bounds_of(
     level: float, weights: tuple[float, ...], information: tuple[float, ...]
 ) -> tuple[float, ...]:
     """The bounds that spend level·w_k at look k under no drift.
 
-    By hand: one look, .05: 1.96. ``crossing_probabilities`` is its inverse.
+    By hand: one look, .05: 1.96.
     """
     bounds: list[float] = []
     density = _Density.at_start()
@@ -68,10 +50,10 @@ def bounds_of(
         low, high = 0.0, FARTHEST_BOUND
         for _ in range(HALVINGS if k else 0):
             middle = (low + high) / 2
-            is_beyond = density.beyond(middle * root, step, 0.0) > level * weight
+            is_beyond = density.beyond(middle * root, step) > level * weight
             low, high = (middle, high) if is_beyond else (low, middle)
         bounds.append(high if k else normal_quantile(1 - level * weight / 2))
-        density = density.inside(bounds[-1] * root, step, 0.0)
+        density = density.inside(bounds[-1] * root, step)
     return tuple(bounds)
 
 
@@ -87,18 +69,18 @@ class _Density:
     def at_start(cls) -> _Density:
         return cls(np.zeros(1), np.ones(1))
 
-    def beyond(self, reach: float, step: float, drift: float) -> float:
+    def beyond(self, reach: float, step: float) -> float:
         """The mass that the next step takes beyond ±reach."""
-        root, mean = np.sqrt(step), self.places + drift * step
+        root, mean = np.sqrt(step), self.places
         tails = special.ndtr((mean - reach) / root) + special.ndtr((-mean - reach) / root)
         return float(self.mass @ tails)
 
-    def inside(self, reach: float, step: float, drift: float) -> _Density:
+    def inside(self, reach: float, step: float) -> _Density:
         """Returns the density between ±reach after the step."""
         places = np.linspace(-reach, reach, POINTS)
         weights = np.ones(POINTS)
         weights[1:-1:2], weights[2:-1:2] = 4.0, 2.0
         weights *= (places[1] - places[0]) / 3
-        away = (places[:, None] - self.places - drift * step) / np.sqrt(step)
+        away = (places[:, None] - self.places) / np.sqrt(step)
         density = np.exp(-away * away / 2) @ self.mass / np.sqrt(2 * np.pi * step)
         return _Density(places, density * weights)

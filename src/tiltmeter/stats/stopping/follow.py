@@ -1,4 +1,4 @@
-"""Many runs followed from look to look at once, from the p of their claims at every look.
+"""Many simulated runs, followed together from look to look by the p of their claims.
 
 The rule of ``decision``, on arrays: for the simulations of ``planned`` and benchmarks/stopping.py.
 """

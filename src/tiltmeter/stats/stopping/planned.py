@@ -15,6 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from tiltmeter.stats.arguments import Floats
+from tiltmeter.stats.power.design import POWER
 from tiltmeter.stats.quantiles import normal_quantile
 from tiltmeter.stats.stopping import rules
 from tiltmeter.stats.stopping.boundaries import bounds_of, information_of
@@ -98,12 +99,12 @@ def forecast(
     )
 
 
-def drift_found(*, design: StoppingDesign, power: float) -> float:
-    """The truth, in standard errors of the full run, that one test at α/m finds with this power.
+def drift_found(*, design: StoppingDesign) -> float:
+    """The truth, in standard errors of the full run, that one test at α/m finds with 80 % power.
 
-    By hand: m = 1, power .8: 1.96 + .84 = 2.80.
+    By hand: m = 1: 1.96 + .84 = 2.80.
     """
-    return normal_quantile(1 - design.alpha / design.claims / 2) + normal_quantile(power)
+    return normal_quantile(1 - design.alpha / design.claims / 2) + normal_quantile(POWER)
 
 
 def first_look_that_rejects(design: StoppingDesign, claim: ForecastClaim) -> int | None:

@@ -7,9 +7,11 @@ A row of `batches` is written before anything is sent, and is never removed. A r
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
+from ...errors import StoreError
 from ...records import Reply, Request
 from .. import Store, now, origin
 from ..packing import split_request
@@ -24,6 +26,7 @@ RESERVED, SENT, ACCEPTED, ANSWERED = "reserved", "sent", "accepted", "answered"
 COLLECTED, UNCLEAR, WRITTEN_OFF = "collected", "possibly paid", "written off"
 UNCONFIRMED, UNFINISHED = (RESERVED, SENT), (RESERVED, SENT, ACCEPTED, ANSWERED)
 _BATCH = "batch"  # of marks
+_KEY = re.compile("[0-9a-f]{32}")
 PIECE_ROWS = 200  # that are read at a time
 _COLUMNS = (
     "key, model, path, state, remote_id, file_id, omitted, requests, tokens, reserved, told, since,"
@@ -239,12 +242,12 @@ def rows(store: Store, states: Sequence[str] = ()) -> list[BatchRow]:
     marks = ",".join("?" * len(states))
     where = f" WHERE state IN ({marks})" if states else ""
     query = f"SELECT {_COLUMNS} FROM batches{where} ORDER BY since, key"
-    return [_batch(row) for row in store.rows(query, tuple(states))]
+    return [_batch(store, row) for row in store.rows(query, tuple(states))]
 
 
 def row(store: Store, key: str) -> BatchRow:
     """A batch as it stands now."""
-    return _batch(store.first(f"SELECT {_COLUMNS} FROM batches WHERE key=?", (key,)))
+    return _batch(store, store.first(f"SELECT {_COLUMNS} FROM batches WHERE key=?", (key,)))
 
 
 def reserved_dollars(store: Store) -> float:
@@ -256,5 +259,10 @@ def _row(batch: BatchRow) -> tuple[str | int | float, ...]:
     return (*batch[:6], json.dumps(batch.omitted), *batch[7:])
 
 
-def _batch(row: Sequence[str]) -> BatchRow:
+def _batch(store: Store, row: Sequence[str]) -> BatchRow:
+    if not _KEY.fullmatch(str(row[0])):  # a file bears it as its name, and is removed by it
+        raise StoreError(
+            f"{store.folder} is damaged at batches.key: {str(row[0])[:60]!r} is no key of a batch. "
+            "Restore it from a copy."
+        )
     return BatchRow._make((*row[:6], tuple(json.loads(row[6])), *row[7:]))

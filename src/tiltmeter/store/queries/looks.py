@@ -122,6 +122,7 @@ class RunAtLook(Store):
 
     def __init__(self, folder: Path, look: int, first: int = 0) -> None:
         super().__init__(folder)
+        views.drop_views(self._db, "")
         views.create_views(self._db, looks=(first, look))
         self.part = f"looks {first} to {look}"
 

@@ -35,8 +35,8 @@ class Definition(TypedDict):
 
 
 class ShardRecord(NamedTuple):
-    """The part of a plan that a run is. number: from 1, of so many; options: as typed, which all
-    shards of a plan share.
+    """A shard: one part of a plan. number: of the part, from 1; of: the number of parts; options:
+    as typed, the same for all shards of a plan.
     """
 
     number: int

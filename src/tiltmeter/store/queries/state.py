@@ -1,4 +1,4 @@
-"""The state of a run as one short text: another one where anything that is analysed was added,
+"""The state of a run as one short text, which changes if anything that is analysed is added,
 changed or withdrawn.
 """
 

@@ -138,8 +138,8 @@ def numbers(facts: ClaimFacts) -> str:
 
 
 def also(facts: ClaimFacts, *, model: bool, counted: bool = False) -> str:
-    """A claim in a few words behind another one. model: with the name of its model; counted: with
-    the value that it counts.
+    """Writes a claim briefly, to follow another. model: True to name its model; counted: True to
+    name the value that it counts.
     """
     own = str(facts.spec.sentence.get("also", ""))
     if own and fits(own, facts.slots):

@@ -151,10 +151,6 @@ def _unsettled_by(*kinds: CautionKind) -> Callable[[Claims], bool]:
     return holds
 
 
-def _over_models(claims: Claims) -> bool:
-    return len(claims.models) > 1 and claims.places == 1
-
-
 SITUATIONS = (
     Situation("mitigated", is_mitigated, mitigated, with_mitigations, of_mitigation),
     Situation("no cue", lambda claims: bool(claims.lead.uncued), uncued),
@@ -172,7 +168,7 @@ SITUATIONS = (
     ),
     Situation(
         "several models tilt",
-        lambda claims: _over_models(claims) and len(claims.tilting) > 1,
+        lambda claims: len(claims.models) > 1 and claims.places == 1 and len(claims.tilting) > 1,
         together,
         others,
         lambda claims: claims.tilting,

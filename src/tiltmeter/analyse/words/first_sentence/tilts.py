@@ -187,7 +187,9 @@ def _models_without(claims: Claims) -> list[str]:
 
 
 def _not_found(rest: Sequence[ClaimFacts], claims: Claims, untold: bool) -> list[str]:
-    """`no other difference found`, unless a tilt goes untold, or what is not settled."""
+    """Names the claims that are not settled; if all are, writes `no other difference found`, or
+    nothing if a tilt was left out.
+    """
     if not rest:
         return []
     open_ = [f for f in rest if f.word not in (Word.NO_DIFFERENCE, Word.ITEMS_DIFFER)]
