@@ -70,7 +70,8 @@ def shape(given: str, output: str) -> Shape:
         return Shape(TOO_LONG, text)
     if number <= rules().number("short_words") < len(asked) and not shared_words(given, text):
         return Shape(INVALID, "")
-    if number <= rules().number("short_words") and _ABOUT.match(text):
+    broken_off = number < len(asked) and given.casefold().startswith(text.casefold().rstrip(". "))
+    if number <= rules().number("short_words") and (_ABOUT.match(text) or broken_off):
         return Shape(INVALID, "")
     signed = len(text.rsplit("\n", 1)[-1].split()) <= rules().number("signature_words")
     unfinished = (
