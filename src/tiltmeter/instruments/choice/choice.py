@@ -31,7 +31,7 @@ class Choice(Instrument):
     """
 
     kind = "choice"
-    version = "6"
+    version = "7"
     answers = "choice"
     summary = "which of a closed list an answer chooses, drawn or read from probabilities"
     modality = "text"
