@@ -167,6 +167,6 @@ def read_plan(store: Store) -> StoppingPlan | None:
         return parse(text) if text else None
     except MALFORMED:
         raise StoreError(
-            f"{store.folder} is damaged at artefacts.content: its stopping plan is none. Restore "
-            "it from a copy."
+            f"{store.folder} is damaged at artefacts.content: its stopping plan cannot be read. "
+            "Restore it from a copy."
         ) from None
