@@ -137,7 +137,9 @@ def _find_speeches(lines: Sequence[Line], known: Speakers) -> tuple[list[str], b
 
 
 def _labelled_lines(lines: Sequence[Line]) -> list[str]:
-    """What follows a label, on its line or, where that is empty, on the next line without one."""
+    """Yields the text after each label, on its line or, if that is empty, on the next line without
+    one.
+    """
     found, waiting = [], False
     for _, label, text in lines:
         if label and not text:

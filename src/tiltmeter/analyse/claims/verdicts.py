@@ -1,4 +1,4 @@
-"""What is said of each headline claim: the one source of verdicts for every surface.
+"""The verdict on each headline claim: the one source of verdicts for every surface.
 
 Precedence: not measured; judge refuted by gold; direction not settled; tilt, no difference found
 (on average alone, where items differ), or undecided. A caveat that can reverse a claim changes the

@@ -1,4 +1,4 @@
-"""What a sentence may name of a claim: the slots of a protocol's own words, filled in."""
+"""The slots of a protocol's own sentences: all that they may name of a claim."""
 
 from __future__ import annotations
 

@@ -73,8 +73,8 @@ class Final:
         return self._options[int(option)] if option else ""
 
     def _ends(self, told: str, whole: bool) -> Iterator[tuple[str, bool]]:
-        """What follows the last words that announce a conclusion, or a condition that is none; then
-        the last sentence; with each True if it was announced.
+        """Yields the text after the last words that announce a conclusion, or a condition that is
+        none; then the last sentence; with each True if it was announced.
         """
         cuts = [found.span() for found in self._language.role("forced").finditer(told)]
         for lead in re.finditer(r"[^.?:]+[.?:]?", told):

@@ -221,8 +221,8 @@ class Reader:
         return f"：{opened[0]}" if across else opened[0]
 
     def _quoted(self, reply: str, opened: str) -> str:
-        """What a reply puts into the quotation marks that a begun answer opened; "" if it does not
-        close them, or goes on to another option ("he' or 'she'").
+        """Returns the text that a reply puts into the quotation marks that a begun answer opened;
+        "" if it does not close them, or goes on to another option ("he' or 'she'").
         """
         # an apostrophe inside a word is none, a capital letter behind it begins anew
         closing = (

@@ -113,7 +113,9 @@ class Unstated:
         )
 
     def _says(self, clause: MarkedClause, before: MarkedClause | None, prompt: str) -> set[bool]:
-        """What a clause decides: True for yes, False for no. before: the one that it goes on."""
+        """Reads the decision of a clause: True for yes, False for no. before: the one that it goes
+        on.
+        """
         has = self._language.has
         if clause.question or clause.barred or has(clause.text, "asks_back"):
             return set()
@@ -130,7 +132,7 @@ class Unstated:
         return {meant != denied for meant in self._meant(clause)}
 
     def _meant(self, clause: MarkedClause) -> set[bool]:
-        """Whether a clause speaks of granting, of denying, or both."""
+        """Tells if a clause speaks of granting, of denying, or both."""
         found = {meant for role, meant in _ROLES.items() if self._language.has(clause.text, role)}
         if self._language.has(clause.text, "grounds") and self._yes_no and not self._passing:
             numbers = [str(self._options.index(option)) for option in self._yes_no]
