@@ -43,7 +43,7 @@ class OpenRun:
 
 @dataclass(frozen=True, slots=True)
 class DatedRun:
-    """A run of a history. date: of its last answer, ISO 8601, "" where it has none; made_with:
+    """A run of a history. date: of its last answer, ISO 8601, "" if it has none; made_with:
     model, protocol, judges and options, by what they are.
     """
 
@@ -73,8 +73,8 @@ class HistoryStep:
 
 @dataclass(frozen=True, slots=True)
 class HistoryLine:
-    """One headline number over the runs. values: of each run, None where it has no such number;
-    steps: of each step, None where the two were not compared.
+    """One headline number over the runs. values: of each run, None if it has no such number;
+    steps: of each step, None if the two were not compared.
     """
 
     measure: str

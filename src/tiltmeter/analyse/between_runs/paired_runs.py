@@ -29,7 +29,7 @@ class ComparisonRow:
     """One row. estimate: second less first, with its interval and test; first, second: the two
     values.
 
-    within_margin: whether the 90 % interval lies inside ±`margin`; None where there is none. claim:
+    within_margin: whether the 90 % interval lies inside ±`margin`; None if there is none. claim:
     the verdict, where a headline claim rests on the row (`compared_verdicts`).
     """
 

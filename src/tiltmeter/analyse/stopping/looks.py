@@ -83,7 +83,7 @@ def parse_look(text: str) -> Look:
 
 
 def read_looks(store: Store, plan: StoppingPlan) -> list[Look]:
-    """The looks that a run made, in their order. StoreError where one is of another plan, or not of
+    """The looks that a run made, in their order. StoreError if one is of another plan, or not of
     the trials and labels that it was made from.
     """
     past_looks: list[Look] = []
@@ -110,7 +110,7 @@ def read_looks(store: Store, plan: StoppingPlan) -> list[Look]:
 
 
 def check_looks(store: Store, plan: StoppingPlan, made: Sequence[Look]) -> None:
-    """RunMismatch where the trials or labels that a look was made from are not those that the run
+    """RunMismatch if the trials or labels that a look was made from are not those that the run
     holds.
     """
     annotators = {claim.instrument for claim in plan.claims}

@@ -161,7 +161,7 @@ def _with_tuples(claim: PlannedClaim) -> PlannedClaim:
 
 
 def read_plan(store: Store) -> StoppingPlan | None:
-    """The plan of a run; None where it asks all."""
+    """The plan of a run; None if it asks all."""
     text = stored.plan(store)
     try:
         return parse(text) if text else None

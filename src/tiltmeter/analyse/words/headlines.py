@@ -146,7 +146,7 @@ def amount(value: float | None, unit: str, signed: bool) -> str:
 
 
 def interval(spec: MeasureSpec, row: Estimate) -> str:
-    """The interval beside `amount`, such as [54, 61]; "" where there is none."""
+    """The interval beside `amount`, such as [54, 61]; "" if there is none."""
     if row.low is None and row.high is None:
         return ""
     if row.unit != "share":

@@ -61,7 +61,7 @@ OF_PANELS: tuple[Field[PanelAccuracy], ...] = (
 
 
 def section(found: Validation) -> Section | None:
-    """None where there is neither gold nor anything that several annotated."""
+    """None if there is neither gold nor anything that several annotated."""
     if not found.cards and not found.agreements and not found.reviews:
         return None
     gold = "; ".join(
