@@ -177,7 +177,7 @@ def _phrases(code: str, excuses: bool) -> re.Pattern[str]:
 
 @cache
 def _lines(code: str, loose: bool = False) -> re.Pattern[str]:
-    """Reads the bracketed part of the lines of a language's refusals.txt; loose: also those with ~."""
+    """Reads the bracketed parts of a language's refusals.txt. loose: also of lines with ~."""
     known = pack(code)
     inside = {
         part
