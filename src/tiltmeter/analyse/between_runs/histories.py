@@ -23,7 +23,7 @@ from ..claims.verdicts import Verdict
 from ..words.verdict_words import Word
 from . import compare
 from .compare import MARGIN
-from .paired_runs import FACTOR, ComparisonRow, RunPart
+from .paired_runs import ComparisonRow, RunPart, held_of
 from .set_up import Difference, differences, made_with
 from .verdicts import RunPair
 
@@ -278,7 +278,7 @@ def _lines(runs: Sequence[OpenRun], steps: Sequence[HistoryStep]) -> Iterator[Hi
     judges = any(_several_annotators(own) for own in every)
 
     def key(one: Verdict) -> Key:
-        held = {name: level for name, level in (one.contrast or {}).items() if name != FACTOR}
+        held = held_of(one)
         return (
             one.subject if apart else "",
             one.instrument.partition("@")[0] if judges else "",

@@ -95,6 +95,11 @@ class RunPart:
     gold: frozenset[str]
 
 
+def held_of(row: Estimate | Verdict) -> dict[str, str]:
+    """The levels that a row compares inside each run, by factor."""
+    return {name: level for name, level in (row.contrast or {}).items() if name != FACTOR}
+
+
 def stratum_text(stratum: Stratum) -> str:
     """The levels of a stratum joined by ` · `, without empty ones."""
     return " · ".join(level for _, level in stratum if level)

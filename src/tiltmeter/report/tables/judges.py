@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from ...analyse.between_runs import first_words
 from ...analyse.between_runs.compare import Comparison
-from ...analyse.between_runs.paired_runs import ComparisonRow
+from ...analyse.between_runs.paired_runs import ComparisonRow, held_of
 from ...analyse.words import headlines, numerals
 from ...gold.agreement import Agreement
 from ...gold.classes import ClassShare
@@ -283,7 +283,7 @@ def comparison(found: Comparison, everything: bool = False) -> Table:
 def _group(row: ComparisonRow, several: bool) -> str:
     """The levels of a difference; with its instrument if there are several."""
     e = row.estimate
-    held = [level for name, level in (e.contrast or {}).items() if name != "run"]
+    held = held_of(e).values()
     against = (level if numerals.MINUS in level else f"against {level}" for level in held)
     by = [e.instrument.partition("@")[0]] if several else []
     return ", ".join([*by, *filter(None, e.condition.values()), *against])
@@ -291,7 +291,7 @@ def _group(row: ComparisonRow, several: bool) -> str:
 
 def values(row: ComparisonRow) -> str:
     """The number of both runs, the earlier one first."""
-    signed = any(name != "run" for name in row.estimate.contrast or {})
+    signed = bool(held_of(row.estimate))
     both = (headlines.amount(one, "share", signed) for one in (row.first, row.second))
     return " → ".join(both).replace(POINTS, "")
 
