@@ -65,7 +65,7 @@ def choices(
     for spec in protocol.instruments:
         if attribute in (spec.attribute, *spec.also):
             kind = registry.instrument_kind(spec.kind, spec.name)
-            outcomes = {} if kind is People else meanings(kind.answers, spec.settings)
+            outcomes = {} if spec.kind == People.kind else meanings(kind.answers, spec.settings)
         if spec.attribute == attribute:
             meant |= {
                 value: str(text)
