@@ -15,6 +15,7 @@ from random import Random
 from .. import gold, registry
 from ..errors import UsageError
 from ..instruments.outcomes import meanings
+from ..instruments.people import People
 from ..protocol import EVERY, Protocol
 from ..records import (
     ADJUDICATED,
@@ -56,16 +57,15 @@ def choices(
     then what stands for no answer.
 
     A list with meanings says itself what is none of it, and no picture is in another language. A
-    closed list is offered whole, whichever of its values a judge used. of: the levels of an output
-    and its subject, where the list of that output is wanted.
+    closed list is offered whole, whichever of its values a judge used; to people without a judge
+    their own list alone. of: the levels of an output and its subject, if its list is wanted.
     """
     meant: dict[str, str] = {}
     outcomes = meanings("")
     for spec in protocol.instruments:
         if attribute in (spec.attribute, *spec.also):
-            outcomes = meanings(
-                registry.instrument_kind(spec.kind, spec.name).answers, spec.settings
-            )
+            kind = registry.instrument_kind(spec.kind, spec.name)
+            outcomes = {} if spec.kind == People.kind else meanings(kind.answers, spec.settings)
         if spec.attribute == attribute:
             meant |= {
                 value: str(text)

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import fields, replace
+from typing import Any
 
 from ..errors import Incapable, MissingKey, ModelError, TransientError
 from ..models import FREE, Model, Price
@@ -120,29 +121,31 @@ class Planted(Model):
         draws = uniforms(self._mark, _identity(request))
         judged = None if request.size else self._judge.reply(request, draws)
         said = self.subject.reply(request, draws) if judged is None else Reply(judged)
-        said = replace(
+        sent = {} if request.size else self._as_sent(said, request)
+        return replace(
             said,
             served="planted",
             fingerprint=f"tilt-{self.settings.seed}",
             omitted=self.settings.refuses,
+            **sent,
         )
-        return said if request.size else self._as_sent(said, request)
 
-    def _as_sent(self, reply: Reply, request: Request) -> Reply:
-        """A text as a server sends it: up to a mark or the limit of tokens, with its usage."""
+    def _as_sent(self, reply: Reply, request: Request) -> dict[str, Any]:
+        """The fields of a text as a server sends it: up to a mark or the limit of tokens, with its
+        usage.
+        """
         text, ended = reply.text, STOP
         for mark in request.stop:
             text = text.partition(mark)[0]
         words = text.split(" ")
         if len(words) > request.sampling.max_tokens:
             text, ended = " ".join(words[: request.sampling.max_tokens]), CUT
-        return replace(
-            reply,
-            text=text,
-            ended=ended,
-            alternatives=() if self.settings.nologprobs else reply.alternatives,
-            usage=None if self.settings.lie else usage(request, text),
-        )
+        return {
+            "text": text,
+            "ended": ended,
+            "alternatives": () if self.settings.nologprobs else reply.alternatives,
+            "usage": None if self.settings.lie else usage(request, text),
+        }
 
 
 def _identity(request: Request) -> Identity:

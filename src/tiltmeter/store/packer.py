@@ -67,12 +67,14 @@ class Packer:
         self._words: dict[Value, int] = {}
         self._texts: dict[str, int] = {}
         self._bases: dict[tuple[int | None, str], tuple[int, str] | None] = {}
+        self._trials: set[str] = set()
 
     def forget(self) -> None:
         """Empties the caches."""
         self._words.clear()
         self._texts.clear()
         self._bases.clear()
+        self._trials.clear()
 
     def word(self, text: Value) -> int | None:
         """Returns the number of a short text, which is added if it is new."""
@@ -154,6 +156,9 @@ class Packer:
         key, subject, mode, factors, sample, prompt, begin, sampling = row
         head, seed = _split_seed(sampling)
         word = self.word
+        if len(self._trials) >= _MOST_CACHED:
+            self._trials.clear()
+        self._trials.add(key)
         return (
             *(id_number(key), key, word(subject), word(mode), self.text(factors), sample),
             *(self.text(prompt), word(begin), word(head), seed),
@@ -194,9 +199,12 @@ class Packer:
     def _about(self, trial: str) -> int | None:
         if not trial:
             return None
-        query = "SELECT n FROM packed_trials WHERE n = ? AND id = ?"
-        row = self._db.execute(query, (id_number(trial), trial)).fetchone()
-        return int(row[0]) if row else None
+        number = id_number(trial)
+        if trial not in self._trials:
+            query = "SELECT 1 FROM packed_trials WHERE n = ? AND id = ?"
+            if self._db.execute(query, (number, trial)).fetchone() is None:
+                return None
+        return number
 
     def add_servers(self, servers: Iterable[tuple[str, int]]) -> None:
         """Says which of several servers answered calls: (key, server)."""

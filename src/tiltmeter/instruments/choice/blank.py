@@ -29,9 +29,9 @@ from typing import NamedTuple
 from ...languages.letters import is_unspaced, without_accents
 from ...languages.phrases import Language
 from ...records import INVALID, NEITHER
-from .cases import cases_of
-from .forms import Forms
-from .mentions import MENTION, THIRD, Marker, values
+from .forms import Forms, cases_of
+from .meanings import THIRD
+from .mentions import MENTION, Marker, values
 
 _BLANK = re.compile(r"[_＿]{2,}|[\[［(（<【]\s*(?:blank)?\s*[\]］)）>】]", re.IGNORECASE)
 _ELLIPSIS = re.compile(r"…+|\.{3,}")
@@ -138,15 +138,15 @@ class Blank:
             return self.word(parts[0])
         return ""
 
-    def is_filled_for_all(self, canonical: str, prompt: str) -> bool:
-        """True if an answer says the sentence of its prompt with a word in place of all options,
-        and names none of them.
+    def for_all(self, canonical: str, prompt: str) -> str:
+        """`neither` if an answer says the sentence of its prompt with a word in place of all
+        options, and names none of them.
         """
         around = self._known(prompt).around
         if not around or values(self._marker.mark(canonical)) != {THIRD}:
-            return False
-        parts = [part for part, _ in _parts(canonical)]
-        return any(self._fills(part, around) for part in parts)
+            return ""
+        filled = any(self._fills(part, around) for part, _ in _parts(canonical))
+        return NEITHER if filled else ""
 
     def word(self, part: str, most: int = _ALONE) -> str:
         """The option of a pronoun's other case, `neither` for another word or two (so many at

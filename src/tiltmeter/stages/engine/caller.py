@@ -199,7 +199,9 @@ class Caller:
                 _log_call(request, reply, time.monotonic() - began)
             known = self._cost(model, request, reply, tally)
             cost, lost = known or 0.0, False
-            return reply if known == reply.cost else replace(reply, cost=known)
+            if known == reply.cost:
+                return reply
+            return reply.received(known, reply.omitted, reply.raw)
         except (Stopped, TiltmeterError) as error:
             out = self._is_handed_in(model, request)  # it is looked for again by the next try
             lost = out or getattr(error, "possibly_paid", False)
