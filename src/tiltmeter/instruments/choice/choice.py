@@ -1,4 +1,4 @@
-"""Which of the offered words an answer chooses: drawn answers by the rules of reader.py,
+"""The offered word that an answer chooses: drawn answers by the rules of reader.py,
 probabilities by exact.py.
 """
 

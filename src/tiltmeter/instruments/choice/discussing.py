@@ -1,4 +1,4 @@
-"""Whether an answer that decides nothing goes into its question."""
+"""Tells answers that discuss their question from those that do not, if they decide nothing."""
 
 from __future__ import annotations
 

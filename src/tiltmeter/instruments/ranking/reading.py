@@ -94,7 +94,7 @@ class Entry(NamedTuple):
 
 
 def ranking(text: str, names: Sequence[str]) -> Ranking:
-    """Who is ranked where. names: of the line-up, in the order of the prompt.
+    """Reads the place of each person. names: of the line-up, in the order of the prompt.
 
     Worked: "1. Bo Li\\n2. Al Ray (tie)\\n2. Cy Day" of (Al Ray, Bo Li, Cy Day) has the places
     ((1,), (0, 2)).
@@ -343,7 +343,7 @@ def _run_of_all(text: str, line_up: LineUp) -> list[NameMention]:
 
 
 def _between(text: str, line_up: LineUp) -> Iterator[str]:
-    """What stands around and between the mentions of a text."""
+    """Yields the text around and between the mentions."""
     mentions = line_up.mentions(text)
     yield re.sub(r"^[^\n]{0,60}:\s*", "", text[: mentions[0].start]).strip('["( ')
     for a, b in pairwise(mentions):
