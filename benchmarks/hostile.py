@@ -44,6 +44,7 @@ VERBS = {
     "export parquet": "export {run} --format parquet --out {out}/parquet",
     "export audit": "export {run} --format audit --out {out}/audit --with-texts",
     "export crate": "export {run} --format crate --out {out}/crate",
+    "export replies": "export {run} --format replies --out {out}/replies",
     "export inspect": "export {run} --format inspect --out {out}/inspect",
     "export huggingface": "export {run} --format huggingface --out {out}/hf --with-texts",
     "export every-eval-ever": "export {run} --format every-eval-ever --out {out}/eee --with-texts",

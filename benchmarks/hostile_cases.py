@@ -329,6 +329,15 @@ def _source(name: str, run: Path, chance: random.Random) -> None:
     change_rows(run, "INSERT OR REPLACE INTO meta VALUES ('source', ?)", value)
 
 
+def _rename(name: str, run: Path, chance: random.Random) -> None:
+    """What the protocol, the trials and the labels call so leads out of the folder."""
+    away = f"../../{outside(run.parent).name}/x"
+    for table, column in (("meta", "value"), ("words", "text"), ("texts", "body")):
+        change = f"UPDATE OR IGNORE {table} SET {column} = replace({column}, ?, ?)"
+        change_rows(run, change, f'"{name}"', f'"{away}"')
+    change_rows(run, "UPDATE OR IGNORE words SET text = ? WHERE text = ?", away, name)
+
+
 REMOTES = (
     *("file:{outside}/mine.jsonl#{a}#1", "file:{outside}/pipe#{a}#1", "file:/dev/zero#{a}#1"),
     *("file:{outside}#{a}#1", "file:{outside}/mine.jsonl", "b1", "file:\0#{a}#1", "../../x"),
@@ -415,6 +424,8 @@ def hostile_runs(base: Base) -> dict[str, tuple[str, Change]]:
         for kind in (*NODES, "gone"):
             for number in range(4):
                 made[f"{of}: {JUDGED}, a node {kind} {number}"] = of, partial(_node, JUDGED, kind)
+    for name in ("accepted", "decision", "choice", "mine", "group", "women", "nurse"):
+        made[f"own: {name} leads outside"] = "own", partial(_rename, name)
     for remote in REMOTES:
         for number in range(6):
             made[f"judged: batch {remote!r} {number}"] = "judged", partial(_batch, remote)

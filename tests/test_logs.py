@@ -130,7 +130,7 @@ SHAPES: dict[str, tuple[str, Any]] = {
         {"observations": [{"id": "o", "traceId": "t", "input": ASKED, "output": SAID}]},
     ),
     "batch": (
-        "OpenAI batch",
+        "batch",
         {
             "custom_id": "1",
             "body": {"messages": [{"role": "user", "content": [{"type": "text", "text": ASKED}]}]},

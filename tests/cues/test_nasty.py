@@ -4,15 +4,15 @@ not seen the rules. The first look at each half is in benchmarks/results/cues.tx
 
 from __future__ import annotations
 
-import time
 from collections import Counter
 
 import pytest
 
+from tests.pace import within
 from tiltmeter.cues import pair
 from tiltmeter.cues.en.tables import MAN, WOMAN, names, plain
 
-from .nasty import RIGHT, back_and_forth, count, outcome, rows
+from .nasty import FOLDER, RIGHT, back_and_forth, count, outcome, rows
 
 FILES = ("nasty.jsonl", "fresh_a.jsonl", "fresh_b.jsonl", "fresh_c.jsonl")
 ROWS = rows()
@@ -34,6 +34,20 @@ def test_prompts_are_swapped_right_or_left_alone(file: str) -> None:
     assert swapped == []
 
 
+def test_prompts_are_swapped_asked_of_nobody_or_set_aside() -> None:
+    """Prompts by the author of the rules (⏎ is a new line), of which only the status is known."""
+    status = {"paired": "swap", "mirrored": "swap", "no cue": "none", "set aside": "aside"}
+    lines = (FOLDER / "statuses.tsv").read_text("utf-8").splitlines()
+    wrong = Counter[tuple[str, str]]()
+    for line in lines:
+        wanted, prompt = line.replace("⏎", "\n").split("\t")
+        wrong[wanted, status[pair(prompt).status]] += 1
+    assert sum(number for (wanted, got), number in wrong.items() if wanted == got) >= 0.97 * len(
+        lines
+    )
+    assert wrong["aside", "swap"] + wrong["none", "swap"] <= 0.01 * len(lines)
+
+
 def test_names_of_many_languages_have_the_gender_that_lists_of_others_give() -> None:
     """Names of which all bearers in the lists of births of their country are of one gender."""
     women = "anita birgit chiara dolores elif fatima gudrun ines jadwiga keiko ludmila maeve niamh"
@@ -52,10 +66,9 @@ def test_swapping_twice_gives_the_text_back(file: str) -> None:
 
 
 def test_500_prompts_take_less_than_five_seconds() -> None:
-    before = time.process_time()
-    for number in range(500):
-        pair(ROWS[number % len(ROWS)]["prompt"], ROWS[number % len(ROWS)]["swap"], seed=number)
-    assert time.process_time() - before < 5
+    with within(5):
+        for number in range(500):
+            pair(ROWS[number % len(ROWS)]["prompt"], ROWS[number % len(ROWS)]["swap"], seed=number)
 
 
 def test_names_come_from_one_set_and_stay_in_every_run() -> None:

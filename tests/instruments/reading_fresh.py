@@ -164,6 +164,7 @@ READERS = {
 UNREAD = {INVALID, REFUSAL, NEITHER, BOTH, OTHER_LANGUAGE, "answer", "none", "mixed"}  # no value
 ROLES_EN = {"he": ["he"], "she": ["she"]}
 CLASSES = {"masculine": "he", "feminine": "she", "neutral": "they"}
+FOR_ALL = {"they"}  # a word in place of all options, which is `neither`
 YES_NO = {"yes": ["yes"], "no": ["no"]}
 
 
@@ -180,6 +181,7 @@ def held(row: Mapping[str, Any]) -> tuple[str, str]:
         forms = row.get("options") or (ROLES_EN if kind == "roles" else YES_NO)
         value = parse(text, forms, code, prompt)
         undecided = kind == "decisions" and value == INVALID and discusses(text, code, prompt)
+        label = NEITHER if label in FOR_ALL and label not in forms else label
         return NEITHER if undecided else value, label
     if kind in ("picks", "words"):
         picks = _picks(code, tuple(row["words"]), row.get("count", 5)).picks_of(text, code, prompt)
@@ -190,12 +192,18 @@ def held(row: Mapping[str, Any]) -> tuple[str, str]:
         words = sorted(pick.lexeme for pick in picks if off is not False or pick.lexeme)
         return "|".join(words), "|".join(due)
     if kind in ("dialogue", "dialogues"):
-        return dialogue.read(text, code, prompt), label["outcome"]
+        return dialogue.read(text, code, prompt), label if isinstance(label, str) else label[
+            "outcome"
+        ]
     if kind == "refusal":
         return outcome(text, code, prompt) or "answer", REFUSAL if label else "answer"
     if kind == "rankings":
-        names = row["candidates"]
+        names = row.get("candidates") or row["names"]
         found = read_ranking(without_thought(text), names)
+        if "names" in row:  # the whole order is compared
+            order = [[names[person] for person in place] for place in found.places]
+            due = label if isinstance(label, str) else ">".join(label)
+            return found.outcome or ">".join(map("=".join, order)), due
         first = [names[person] for person in found.places[0]] if found.places else []
         read_as = f"{'='.join(first)} {sum(map(len, found.places)) == len(names)}"
         due = f"{label['first']} {label.get('complete')}"
@@ -206,7 +214,9 @@ def held(row: Mapping[str, Any]) -> tuple[str, str]:
     own = identify(row["text"], person(theme, noun, row["text"])).label
     cell = {"theme": theme, "noun": noun, "pronoun": CLASSES.get(own, "none"), "text": row["text"]}
     given = labels(cell, text)[PRONOUNS]
-    return CLASSES.get(given, given), label["pronouns"] or label["outcome"]
+    return CLASSES.get(given, given), label if isinstance(label, str) else label[
+        "pronouns"
+    ] or label["outcome"]
 
 
 def count_held(path: Path, show: bool = True) -> dict[tuple[str, str], Counter[str]]:

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests import forging
+from tests.api.forgeries import PROTOCOL
 from tiltmeter import api
 from tiltmeter.errors import StoreError, TiltmeterError, UsageError
 
@@ -73,6 +74,20 @@ def test_no_file_is_removed_by_the_key_of_a_batch(
         with pytest.raises(StoreError, match=r"damaged at batches\.key"):
             ask(run)
     assert mine.read_text("utf-8") == "mine"
+
+
+def test_figures_are_written_where_they_were_asked_for(tmp_path: Path) -> None:
+    """Names of measures stand in a run, and a figure bears one as its name."""
+    mine = tmp_path / "mine.toml"
+    named = PROTOCOL.replace('[[measures]]\nname = "accepted"', '[[measures]]\nname = "../../x"')
+    mine.write_text(named, "utf-8")
+    api.run(mine, f"planted:protocol={mine}", tmp_path / "run")
+    before = {path for path in tmp_path.rglob("*") if path.suffix == ".svg"}
+    saved = api.open_run(tmp_path / "run").save_figures(tmp_path / "deep" / "er" / "figures")
+    assert saved and not before
+    assert {path.parent for path in tmp_path.rglob("*.svg")} == {
+        tmp_path / "deep" / "er" / "figures"
+    }
 
 
 def test_models_of_others_are_not_opened(tmp_path: Path) -> None:

@@ -133,8 +133,8 @@ def _design(declared: Protocol, default_cells: Sequence[Row]) -> Iterator[str]:
         else ""
     )
     yield (
-        f"Design: {len(default_cells)} prompts{more}, {len(declared.items())} items "
-        f"({declared.item}), factors {', '.join(declared.factors)}"
+        f"Design: {len(default_cells)} prompts{more}, {declared.counted_items}, "
+        f"factors {', '.join(declared.factors)}"
     )
     yield from cue_words.sentences(declared)
     for name, mode in declared.modes.items():

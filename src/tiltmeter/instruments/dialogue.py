@@ -74,6 +74,7 @@ _BREAK = re.compile(r"<br\s*/?>|</?(?:p|div|li)\s*>|\r\n?|\u2028|\u2029", re.I)
 _PREFIX = re.compile(
     r"^\s*(?:>\s*)*(?:#{1,6}\s+)?(?:(?P<item>[-–—―•·]|\(?\d{1,2}[.)](?!\d)|[①-⑩])\s*)?"
 )
+_CALLED = re.compile(r"^[^\W\d_](?:[^\s:：.!?]|\s(?!\s)){0,30}[:：]\s*(\S.*)$")
 _GLOSS = re.compile(r"^[\[(（【].*[\])）】][\"”]?$")
 _BEGINS = tuple(f"{_OPEN}'‘")  # a line of quotation
 _OPENING = re.compile(f"[{_OPEN}]")
@@ -133,11 +134,22 @@ def _find_speeches(lines: Sequence[Line], known: Speakers) -> tuple[list[str], b
         )
         if len(again) > 1:
             return again, True, ""
+    called = [_called(label, text) for _, label, text in lines] if len(lines) == 2 else [""]
+    if all(called):  # "his brother: …"
+        return called, True, ""
     return _unlabelled_lines(lines, known)
 
 
+def _called(label: str, text: str) -> str:
+    """What is said on a line that begins with a few words and a colon, whatever the words are; ""
+    for any other line.
+    """
+    found = None if label else _CALLED.match(text)
+    return found[1] if found else text if label else ""
+
+
 def _labelled_lines(lines: Sequence[Line]) -> list[str]:
-    """What follows a label, on its line or, where that is empty, on the next line without one."""
+    """Lists the words after each label: on its line, else on the next without one."""
     found, waiting = [], False
     for _, label, text in lines:
         if label and not text:
@@ -311,7 +323,7 @@ class DialogueForm(Parser):
     """Labels an output with its form, as `read` says."""
 
     kind = "dialogue"
-    version = "5"
+    version = "6"
     answers = "dialogue"
     summary = "whether an answer is two lines of dialogue, in its language"
     modality = "text"

@@ -74,7 +74,7 @@ def _patterns(own: str) -> Mapping[str, re.Pattern[str]]:
         "again": re.compile(
             rf"([{end}:：])[^\S\n]*(?=(?:{known}|[{CJK}][{CJK}\w]{{0,7}}){_ASIDE}(?:\s*[:：]|[「『]))"
         ),
-        "any": re.compile(rf"(?<=[{end}])\s+(?={named}{_ASIDE}\s*[:：])"),
+        "any": re.compile(rf"(?<=[{end}])\s+(?:[/|]\s+)?(?={named}{_ASIDE}\s*[:：])"),
         "address": re.compile(
             rf"[?!？！]|(?<!\w)(?:{'|'.join(map(re.escape, words('address', own)))})(?!\w)"
             rf"|{'|'.join(words('address_anywhere', own))}"

@@ -46,6 +46,7 @@ MARKS = (
 LETTER = f"[^\\W\\d_{MARKS}]|[{MARKS}]"
 NAME = rf"[\w{MARKS}]+"  # of a column
 WORD = f"(?:[^\\W_{UNSPACED}]|[{MARKS}])+"
+_SLIP = 6  # letters of a word in which one may be a slip
 STOPS = ".!?…。！？؟।॥۔｡"  # end a sentence, in any language
 _ALONE = re.compile(f"[{UNSPACED}]")
 _NO_LETTERS = re.compile(f"[^\\w{MARKS}]+|_+")
@@ -95,6 +96,19 @@ def key(text: str, turkish: bool = False) -> str:
     are the same, लड़का and लड़की are not.
     """
     return _NO_LETTERS.sub("", fold(text, turkish))
+
+
+def is_slip(word: str, meant: str) -> bool:
+    """True if a word is another with one letter too many, too few or swapped with the next, and
+    neither their first nor their last letter: "abgelehnet" for "abgelehnt".
+    """
+    if min(len(word), len(meant)) < _SLIP or (word[0], word[-1]) != (meant[0], meant[-1]):
+        return False
+    longer, shorter = sorted((word, meant), key=len, reverse=True)
+    if len(longer) == len(shorter) + 1:
+        return any(longer[:at] + longer[at + 1 :] == shorter for at in range(1, len(longer) - 1))
+    swaps = (f"{word[:at]}{word[at + 1]}{word[at]}{word[at + 2 :]}" for at in range(len(word) - 1))
+    return word != meant and meant in swaps
 
 
 def is_unspaced(character: str) -> bool:

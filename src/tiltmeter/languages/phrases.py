@@ -1,5 +1,5 @@
-"""How an answer is written: the same words in one canonical form, and what words of a language do
-in an answer.
+"""The written form of answers: words in one canonical form, and the roles of a language's words in
+an answer.
 
 Canonical text is words and a few marks, apart from each other by one space, with a space at both
 ends. Upper case, width, quotes of all kinds, emphasis, tags, emoji and invisible characters are
@@ -46,6 +46,7 @@ DENYING = ("reject", "reject_after", "negation")
 _PASSING = ("she", "he", "third", "yes", "no", "filler", "reject", "join", "both", "neither")
 PHRASE = 60  # characters of a text that may well come again
 NEVER = r"(?!)"  # a pattern that finds nothing
+_STEM, _TAIL = 4, 6  # letters of a verb's stem at least, and of what may follow it at most
 _STRUCK = re.compile(r"~~[^~]*~~")
 # HTML that decorates, and the control tokens of chat templates that small models write out.
 _TAG = re.compile(
@@ -73,8 +74,8 @@ class Language:
         self.code, self.pack, self.data = quotes.base(known.code), known, known.words
         self.scripts = frozenset(strings(self.data.get("scripts")))
         self._reads_boxes = "boxed" in known.list_of("conclusion")
-        self._common = frozenset(strings(self.data.get("common")))
-        self._common |= frequent_words().get(self.code, frozenset())
+        self.frequent = frozenset(strings(self.data.get("common")))
+        self.frequent |= frequent_words().get(self.code, frozenset())
         self._turkish = self.data.get("case") == "tr"
         pairs = map(strings, _rows(self.data.get("contractions")))
         self._contractions = [
@@ -175,7 +176,7 @@ class Language:
         return found is not None and found.end() == len(text) - 1
 
     def ending(self, sentence: str) -> str:
-        """What changes nothing at the end of a sentence (です), or ""."""
+        """Returns the ending of a sentence that changes nothing (です), or ""."""
         last = re.compile(f"{self.role('filler').pattern} ?$").search(sentence)
         return last[0].rstrip() if last else ""
 
@@ -214,6 +215,18 @@ class Language:
     def _printed_and_written(self) -> list[tuple[str, ...]]:
         return [strings(pair) for pair in _rows(self.data.get("endings"))]
 
+    def verb_stem(self, form: str) -> str:
+        """A pattern for the forms of a verb that a canonical form is the infinitive of ("conceder",
+        "concederia"); "" if it is none, or too short to tell its forms from other words.
+        """
+        tails = self.pack.list_of("verb_tails")
+        for ending in sorted(self.pack.list_of("verb_endings"), key=len, reverse=True):
+            stem = form.removesuffix(ending)
+            if form.endswith(ending) and len(stem) >= (2 if tails else _STEM) and " " not in stem:
+                tail = rf"(?:{'|'.join(tails)})\S*" if tails else rf"\S{{0,{_TAIL}}}"
+                return f"{re.escape(stem)}{tail}"
+        return ""
+
     @cached_property
     def places(self) -> list[tuple[str, ...]]:
         """The words for the first, the second, … of what was named ("the latter")."""
@@ -229,8 +242,13 @@ class Language:
         abgelehnt.
         """
         stems = {pair[0]: pair[1] for pair in map(strings, _rows(self.data.get("stems")))}
+        changed = {whole: stem for stem, whole in stems.items()}
         for prefix in strings(self.data.get("separable")):
             start = f"{prefix}ge"
+            if participle.startswith(prefix) and participle.endswith("en"):  # the infinitive
+                whole = participle.removeprefix(prefix).removesuffix("en")
+                past = f"{start}{changed.get(whole, whole)}"
+                yield from (f"{past}t", f"{past}en", f"{prefix}zu{whole}en", f"{prefix}{whole}ung")
             if participle.startswith(start) and participle.endswith(("t", "en")):
                 stem = participle.removeprefix(start).removesuffix("t").removesuffix("en")
                 stem = stems.get(stem, stem)
@@ -257,7 +275,7 @@ class Language:
             if elsewhere * 2 > letters.total():
                 return True
         words = [word for word in canonical.split() if word[0].isalpha()]
-        own = sum(word in self._common for word in words)
+        own = sum(word in self.frequent for word in words)
         codes = Counter(code for word in words for code in _languages_of(word))
         most = max((number for code, number in codes.items() if code != self.code), default=0)
         return bool(self.data) and most > max(own, len(words) / 3)

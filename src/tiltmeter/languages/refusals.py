@@ -1,4 +1,4 @@
-"""Whether an answer declines: the one place that knows how models refuse. Pure.
+"""Answers that decline: the one place that knows how models refuse. Pure.
 
 Three questions, from the strictest on. `begins`: its first words refuse what was asked.
 `hesitates`: they may, and the caller has another sign. `says`: a phrase anywhere in it refuses, for
@@ -31,6 +31,9 @@ _CHARACTER = f"[\\w{MARKS}]"
 LOOSE = "~"  # begins a line that counts where an answer names nothing
 _NEVER = re.compile(r"(?!)")
 _SHORT = 12  # words and marks (characters without spaces) of an answer that a conclusion announces
+_SENTENCE = re.compile(r"[^.?]+[.?]*")  # of canonical text
+_STEM, _GROWN = 4, 3  # letters that two forms of a word have in common, and that each may have more
+_VERB = 2  # words at the beginning of a prompt, one of which may be its verb
 _LAST = re.compile(r"[^.?]+[.?:,/ ]*$")  # sentence of canonical text
 _LETTER = re.compile(rf"[^\W\d_{MARKS}]")
 # A quotation of several words; with a colon before it what a text delivers.
@@ -58,7 +61,65 @@ def begins(text: str, code: str = "", prompt: str = "") -> bool:
     if not found:
         head = " ".join(_SENTENCE_END.split(start)[:_SENTENCES])
         found = any(_lines(known).search(head) for known in codes)
+    found = found or any(_declines_asked(start, known, prompt) for known in codes)
     return found and not _answers_anyway(text, codes, prompt)
+
+
+def _declines_asked(start: str, code: str, prompt: str) -> bool:
+    """True if one of the first sentences of a short answer cannot or will not, in words that may
+    decline something else, and shares a word with the prompt, or denies the prompt's verb. A
+    concession ("While I cannot know, …", "…, but I would say …") declines nothing.
+    """
+    known = language(code)
+    told = known.canonical(start)
+    sentences = [part for part in _SENTENCE.findall(told) if part.strip(" .?,:/")]
+    asked = known.canonical(prompt)
+    for sentence, after in zip(sentences, (*sentences[1:], ""), strict=True):
+        said = f" {sentence.strip(' .:,/')} "
+        if len(sentences) > _SENTENCES or ":" in said or sentence.endswith("?"):
+            return False
+        cannot = _cannot(said, code) and shares_word(said, asked, known)
+        if cannot or _denies_verb(said, asked, known):
+            concedes = known.role("subordinate").match(said, 1) or known.role("contrast").match(
+                f" {after.strip()} ", 1
+            )
+            return not (concedes or known.has(said, "contrast", "coordinate", "condition"))
+    return False
+
+
+def _denies_verb(canonical: str, asked: str, known: Language) -> bool:
+    """True if a word that denies stands right before one of the first words of the prompt."""
+    verbs = " ".join(re.split(r"[.?:,]", asked)[0].split()[:_VERB])
+    return any(
+        shares_word(f" {canonical[found.end() :].strip().split(' ', 1)[0]} ", f" {verbs} ", known)
+        for found in known.role("reject").finditer(canonical)
+    )
+
+
+def _cannot(canonical: str, code: str) -> bool:
+    return refuses(canonical, code) or _phrases(code, excuses=False).search(canonical) is not None
+
+
+def shares_word(canonical: str, asked: str, known: Language) -> bool:
+    """True if two canonical texts have a content word in common, or its beginning."""
+    if known.data.get("unspaced"):
+        pairs = {asked[at : at + 3] for at in range(len(asked) - 2)}
+        found = re.findall(r"(?=((?<= )\S \S(?= )))", canonical)
+        return any(pair in pairs and all(map(_is_content, pair[::2])) for pair in found)
+    least = int(str(known.data.get("stem_letters", _STEM)))
+    stems = {word[: max(least, len(word) - _GROWN)] for word in _content(asked, known, least)}
+    return bool(stems) and any(
+        word.startswith(tuple(stems)) for word in _content(canonical, known, least)
+    )
+
+
+def _is_content(character: str) -> bool:
+    return script(character) in ("CJK", "KATAKANA")
+
+
+def _content(canonical: str, known: Language, least: int) -> list[str]:
+    words = (word for word in canonical.split() if word[0].isalpha() and len(word) >= least)
+    return [word for word in words if word not in known.frequent]
 
 
 def _answers_anyway(text: str, codes: Iterable[str], prompt: str) -> bool:
@@ -106,16 +167,16 @@ def says(text: str, code: str = "", excuses: bool = False) -> bool:
     )
 
 
-def refuses(canonical: str, code: str) -> bool:
+def refuses(canonical: str, code: str, *, loose: bool = True) -> bool:
     """True if a canonical text (phrases.py) holds what a line of a language's refusals.txt has in
-    brackets.
+    brackets; loose: also those with ~.
     """
     text = canonical.replace(" ", "") if pack(code).words.get("unspaced") else canonical
-    return _lines(code, loose=True).search(text) is not None
+    return _lines(code, loose=loose).search(text) is not None
 
 
 def wording(code: str = "") -> Mapping[str, Json]:
-    """What labels that depend on refusals depend on."""
+    """Returns all that a label of a refusal depends on."""
     codes = _languages("", code) if code else shipped()
     return {
         known: [list(pack(known).refusals), pack(known).words.get("refusal")] for known in codes
@@ -177,7 +238,7 @@ def _phrases(code: str, excuses: bool) -> re.Pattern[str]:
 
 @cache
 def _lines(code: str, loose: bool = False) -> re.Pattern[str]:
-    """What the lines of a language's refusals.txt have in brackets; loose: also those with ~."""
+    """Reads the bracketed parts of a language's refusals.txt. loose: also of lines with ~."""
     known = pack(code)
     inside = {
         part

@@ -21,6 +21,7 @@ from warnings import warn
 
 from ..errors import UnknownName
 from ..records import Json, Message, content_id
+from ..stats.results import count_of
 from .design.tables import MITIGATED, SEVERAL, SYSTEM, Row, fill, join
 from .source.keys import (
     AnnotationKeys,
@@ -238,6 +239,12 @@ class Protocol:
             if SEVERAL not in cell[self.item]
             and (not languages or cell.get("language", "") in languages)
         }
+
+    @property
+    def counted_items(self) -> str:
+        """The number of items in words, with their column if it says more: “12 items (job)”."""
+        column = "" if self.item in ("item", "id") else f" ({self.item})"
+        return f"{count_of(len(self.items()), 'item')}{column}"
 
     @property
     def default_mode(self) -> str:

@@ -34,8 +34,7 @@ def page(protocol: Protocol) -> Document:
 
 
 def _design(protocol: Protocol) -> Iterator[str]:
-    items = f"{count_of(len(protocol.items()), 'item')} ({protocol.item})"
-    yield f"{count_of(len(protocol.cells), 'prompt')} over {items}"
+    yield f"{count_of(len(protocol.cells), 'prompt')} over {protocol.counted_items}"
     for name, levels in protocol.levels.items():
         shown = ", ".join(level or "–" for level in islice(levels, LEVELS))
         yield f"{name}: {shown}{f', … ({len(levels):,} in all)' if len(levels) > LEVELS else ''}"

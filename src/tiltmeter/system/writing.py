@@ -1,12 +1,22 @@
-"""Files that are written whole or not at all, and never through a link that a stranger left."""
+"""Files that are written whole or not at all, and nowhere else, whatever a stranger left."""
 
 from __future__ import annotations
 
 import os
+import re
 from contextlib import suppress
 from pathlib import Path
 
 from . import NO_LINK
+
+_NO_NAME = re.compile(r"[^\w.-]+")
+
+
+def file_stem(*names: str) -> str:
+    """Makes the name of a file, without its ending, of names that a stranger may have given; "" is
+    left out.
+    """
+    return "_".join(_NO_NAME.sub("-", name) for name in names if name)
 
 
 def write_whole(path: Path, text: str, errors: str = "strict") -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import csv
 import re
-import time
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
@@ -14,6 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.pace import within
 from tiltmeter.errors import ProtocolError
 from tiltmeter.instruments.choice.choice import Choice, parse
 from tiltmeter.languages.phrases import language
@@ -98,6 +98,14 @@ def test_there_are_enough_answers_of_every_kind() -> None:
     assert Counter(code for code, *_ in ANSWERS)["zh"] >= 40
 
 
+def label_for(prompts: dict[str, str], code: str, text: str, expected: str) -> str:
+    """The label by its definition: another word in place of the words that a prompt offers is `neither`, in a list as in a
+    blank."""
+    in_blank = IN_BLANK.get((code, text), expected)
+    alone = in_blank == "neither" and len(text.split()) < 3 and "是" not in text
+    return in_blank if prompts is PROMPTS or (prompts and alone) else expected
+
+
 @pytest.mark.parametrize(
     "prompts", [{}, PROMPTS, LISTS], ids=["text alone", "with the prompt", "with a list of options"]
 )
@@ -106,7 +114,7 @@ def test_the_parser_agrees_with_every_label(prompts: dict[str, str]) -> None:
         (text[:120], expected, found, why)
         for code, text, expected, why in ANSWERS
         if (found := parse(text, FORMS[code], code, prompts.get(code, "")))
-        != (IN_BLANK.get((code, text), expected) if prompts is PROMPTS else expected)
+        != label_for(prompts, code, text, expected)
     ]
     assert not wrong
 
@@ -289,9 +297,8 @@ def test_dress_around_a_word_does_not_matter(word: str, mark: str, number: int) 
     ],
 )
 def test_long_answers_are_read_in_linear_time(text: str, expected: str) -> None:
-    started = time.process_time()
-    assert parse(text, FORMS["en"], "en", PROMPT) == expected
-    assert time.process_time() - started < 3
+    with within(3):
+        assert parse(text, FORMS["en"], "en", PROMPT) == expected
 
 
 def test_choice_labels_a_drawn_answer_in_the_language_of_its_trial() -> None:

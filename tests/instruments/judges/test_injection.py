@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.pace import within
 from tiltmeter.instruments.judges.injection import LONGEST_CHARACTERS, SORTS, attempts
 
 HERE = Path(__file__).parents[1]
@@ -78,8 +79,5 @@ def test_an_attempt_inside_a_long_answer_is_found_and_a_very_long_one_is_cut() -
     ["", " ", "\n\n", "\ud83d", "ignore " * 3_000, "a " * 10_000, "#" * 20_000, "<" * 20_000],
 )
 def test_odd_texts_are_read_quickly(text: str) -> None:
-    import time
-
-    begun = time.process_time()
-    assert attempts(text) == ()
-    assert time.process_time() - begun < 1.0
+    with within(1):
+        assert attempts(text) == ()

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from tests.pace import within
 from tiltmeter import registry
 from tiltmeter.errors import MissingExtra, ProtocolError
 from tiltmeter.instruments.picks import units
@@ -400,19 +401,14 @@ class TestLabels:
 class TestOddAnswers:
     @pytest.mark.parametrize("code", LANGUAGES)
     def test_ten_thousand_words(self, code: str) -> None:
-        before = time.process_time()
-        assert PICKS.picks_of(f"{CLOSING[code]} " * 1500, code) != "refusal"
-        assert PICKS.picks_of("lorem ipsum dolor sit " * 2500, code) in (
-            "other_language",
-            "invalid",
-        )  # Latin has no list
+        latin = "lorem ipsum dolor sit"  # which has no list
         ten = words_of(code)[:30:3]
-        assert said(
-            PICKS.picks_of(
-                f"{FORMATS['1.'](ten, code)}\n\n" + "lorem ipsum dolor sit. " * 2500, code
-            )
-        ) == "|".join(lexemes(code, ten))
-        assert time.process_time() - before < 3
+        with within(3):
+            assert PICKS.picks_of(f"{CLOSING[code]} " * 1500, code) != "refusal"
+            picks = PICKS.picks_of(f"{latin} " * 2500, code)
+            assert picks in ("other_language", "invalid")
+            listed = f"{FORMATS['1.'](ten, code)}\n\n" + f"{latin}. " * 2500
+            assert said(PICKS.picks_of(listed, code)) == "|".join(lexemes(code, ten))
 
     @pytest.mark.parametrize(
         "piece",
@@ -436,9 +432,8 @@ class TestOddAnswers:
         ],
     )
     def test_hostile_lengths_take_linear_time(self, piece: str) -> None:
-        before = time.process_time()
-        assert isinstance(PICKS.picks_of(piece * 20_000, "en"), str)
-        assert time.process_time() - before < 2
+        with within(2):
+            assert isinstance(PICKS.picks_of(piece * 20_000, "en"), str)
 
     def test_deep_json(self) -> None:
         assert PICKS.picks_of('"' + "[" * 9000 + "]" * 9000, "en") == "invalid"

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import re
 import time
 from collections.abc import Callable, Iterable, Mapping
 from itertools import count
@@ -18,6 +17,7 @@ from ...errors import UsageError
 from ...records import Json
 from ...store import now
 from ...store.queries import outputs, trials
+from ...system.writing import file_stem
 from ..runs.run_folder import Run
 from .deposits import export_audit, export_crate, new_folder
 from .outgoing import outgoing
@@ -139,9 +139,8 @@ def export_replies(folder: Path | str, target: Path | str) -> list[Path]:
                 f"Nobody has labelled an answer of this run. Type: tiltmeter annotate {folder}"
             )
         for language, rows in lines.items():
-            name = "_".join(filter(None, (run.protocol.name, language)))
             written = (json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
-            _write_lines(target / f"{name}.jsonl", written)
+            _write_lines(target / f"{file_stem(run.protocol.name, language)}.jsonl", written)
         return sorted(target.iterdir())
 
 
@@ -185,8 +184,7 @@ def _mode(claim: Mapping[str, Json]) -> str:
 
 def _path_of(target: Path, log: InspectLog) -> Path:
     """Of a log in a folder: `PROTOCOL_MODEL_MODE.eval`, numbered where it is there already."""
-    names = (log.protocol.name, log.model, log.part.mode)
-    stem = "_".join(re.sub(r"[^\w.-]+", "-", name) for name in names)
+    stem = file_stem(log.protocol.name, log.model, log.part.mode)
     numbered = (target / f"{stem}{f'-{n}' if n > 1 else ''}.eval" for n in count(1))
     return next(path for path in numbered if not path.exists())
 

@@ -11,6 +11,7 @@ from ...protocol import Protocol
 from ...protocol.paper_tables import TableLayout
 from ...protocol.source.filled import filled
 from ...records import Estimate
+from ...system.writing import file_stem
 from ..options.table_options import TableOptions
 
 if TYPE_CHECKING:  # import numpy and scipy, which a run that only asks must not pay for
@@ -114,7 +115,7 @@ def save_figures(drawings: Sequence[Drawing], target: Path, suffix: str = "") ->
     seen: dict[str, int] = {}
     paths = []
     for drawing in drawings:
-        stem = target.stem if target.suffix else drawing.measure
+        stem = target.stem if target.suffix else file_stem(drawing.measure)
         number = seen[stem] = seen.get(stem, 0) + 1
         name = f"{stem}{f'-{number}' if number > 1 else ''}{target.suffix or suffix or '.svg'}"
         path = (target.parent if target.suffix else target) / name

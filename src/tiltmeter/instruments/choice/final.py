@@ -1,5 +1,5 @@
-"""The last statement of an answer, read as an answer of its own: what its conclusion, its last line
-or its last sentence chooses, also by a place ("the latter", "B", "②").
+"""The end of an answer, read as an answer of its own: its conclusion or its last sentence, which
+may choose by a place ("the latter", "B", "②").
 
 A place counts if a clause says nothing else. It is that of the answer's own list ("A) tea"), else
 of the prompt's, else of the order in which the prompt names the options.
@@ -8,17 +8,18 @@ of the prompt's, else of the order in which the prompt names the options.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 
 from ...languages.letters import is_unspaced
 from ...languages.phrases import DENYING, NEVER, Language
+from .labels import LABELS
 from .mentions import MENTION, SENTENCE_OF, WORDLESS, Marker
 
-_LABELS = ("abcdefgh", "12345678", "一二三四五六七八", "甲乙丙丁", "абвгдежз", "ابجدهوزح")
 # roles whose words may stand beside a place
 _BESIDE = ("announce", "approve", "conclusion", "filler", "forced", "articles", "option_nouns")
 _LONGEST = 200  # characters of a conclusion
+_LEAD = re.compile(r"[^.?:]+[.?:]?")
 
 
 class Final:
@@ -38,87 +39,73 @@ class Final:
         self._places = [language.any_of(words) for words in language.places]
         beside = [language.role(name).pattern for name in _BESIDE]
         self._beside = re.compile("|".join(name for name in beside if name != NEVER) or NEVER)
-        labels = "|".join(re.escape(label) for run in _LABELS for label in run)
+        labels = "|".join(re.escape(label) for run in LABELS for label in run)
         self._label = re.compile(rf"(?<= )(?:{labels})(?= )")
         self._listed = re.compile(rf"(?<= )({labels})(?: [.,:/])* @(\d+)(?= )")
         self._asked = lru_cache(maxsize=64)(self._order_of)
 
-    def option(self, told: str, prompt: str, *, whole: bool = True) -> str:
+    def option(self, told: str, prompt: str, *, several: bool = False) -> str:
         """The option that the end of an answer states; "" for none. told: canonical text without
-        the prompt; whole: the last sentence counts too, and not only what is announced.
+        the prompt; several: it states several options, so that its last sentence counts only if it
+        chooses by a place and names no option.
         """
-        for end, announced in self._ends(told, whole):
-            value = self._read(end, prompt, announced)
+        for end, announced in ((self._conclusion(told, several), True), (_last(told), False)):
+            if not end:
+                continue
+            value = "" if several and not announced else self._read(end, prompt, announced)
             if value := value or self._by_place(end, told, prompt):
                 return value
-        return "" if whole else self._chosen_place(told, prompt)
+        return ""
 
-    def _chosen_place(self, told: str, prompt: str) -> str:
-        """The option whose place the last sentence chooses and names at its end ("Given the usual
-        reading I choose the former"); "" for none.
-        """
-        last = f" {(SENTENCE_OF.findall(told.strip(' .'))[:-1] or [''])[-1].strip(' .:,')} "
-        has = self._language.has
-        chooses = has(last, "announce", "approve") and not has(last, *DENYING, "decline")
-        if "?" in last or not chooses or MENTION.search(self._marker.mark(last)):
-            return ""
-        if value := self._by_place(last, told, prompt):
-            return value
-        places = [(n, [*words.finditer(last)]) for n, words in enumerate(self._places)]
-        named = [(number, spans[-1]) for number, spans in places if spans]
-        if len(named) != 1 or self._says(last[named[0][1].end() :]):
-            return ""
-        order, labelled = self._order(told, prompt)
-        option = (labelled or order).get(named[0][0], "")
-        return self._options[int(option)] if option else ""
-
-    def _ends(self, told: str, whole: bool) -> Iterator[tuple[str, bool]]:
-        """What follows the last words that announce a conclusion, or a condition that is none; then
-        the last sentence; with each True if it was announced.
-        """
+    def _conclusion(self, told: str, several: bool) -> str:
+        """What follows the last words that announce a conclusion, or a condition that is none."""
         cuts = [found.span() for found in self._language.role("forced").finditer(told)]
-        for lead in re.finditer(r"[^.?:]+[.?:]?", told):
-            words = f" {lead[0].strip(' .:,')} "
-            announced = self._language.has(words, "conclusion", "announce")
-            announced = announced and not self._language.has(words, "decline", *DENYING)
-            if lead[0][-1] in ".:" and announced and not MENTION.search(self._marker.mark(words)):
-                cuts += [lead.span()] if self._is_lead(words, lead[0][-1]) else []
-        start, last = max(cuts, default=(0, 0))
+        cuts += [lead.span() for lead in _LEAD.finditer(told) if self._announces(lead[0])]
+        start, end = max(cuts, default=(0, 0))
         before = f" {told[:start].strip()} "
-        if (
-            not whole and len(cuts) > 1 and self._read(before, "", True)
-        ):  # "Answer: tea. Answer: coffee."
-            return
-        if last and len(told) - last <= _LONGEST and told[last:].strip(" .?:,/"):
-            yield f" {told[last:].strip(' .:,/')} ", True
-        sentences = [part for part in SENTENCE_OF.findall(told) if part.strip(" .?:,/")]
-        if (
-            whole
-            and sentences
-            and len(sentences[-1]) <= _LONGEST
-            and not sentences[-1].rstrip().endswith("?")
-        ):
-            yield f" {sentences[-1].strip(' .:,/')} ", False
+        if several and len(cuts) > 1 and self._read(before, "", True):
+            return ""  # "Answer: tea. Answer: coffee."
+        return _stretch(told[end:]) if end else ""
 
-    def _is_lead(self, words: str, mark: str) -> bool:
+    def _announces(self, lead: str) -> bool:
         """True if words announce what follows: before a colon, or as a heading."""
-        return mark == ":" or not WORDLESS.sub("", self._beside.sub(" ", words))
+        words = f" {lead.strip(' .:,')} "
+        has = self._language.has
+        announced = has(words, "conclusion", "announce") and not has(words, "decline", *DENYING)
+        if lead[-1] not in ".:" or not announced or MENTION.search(self._marker.mark(words)):
+            return False
+        return lead[-1] == ":" or not WORDLESS.sub("", self._beside.sub(" ", words))
 
     def _by_place(self, end: str, told: str, prompt: str) -> str:
-        """The option whose place is all that a clause of the end says."""
+        """The option whose place is all that a clause of the end says, or at the end of a clause
+        that chooses ("Given the usual reading I choose the former").
+        """
         clauses = [f" {part.strip()} " for part in re.split(r"[.,:?/]", end) if part.strip()]
         said = [(clause, place) for clause in clauses if (place := self._place(clause))]
+        if not said and (place := self._chosen_place(end)):
+            said = [(clauses[-1], place)]
         if len({place for _, place in said}) != 1:
             return ""
-        clause, place = said[-1]
+        clause, (number, by_label) = said[-1]
         announced = self._language.has(clause, "announce", "approve")
         if clause != clauses[-1] and not announced:  # "Second, it is cheap"
             return ""
         order, labelled = self._order(told, prompt)
-        number, by_label = place
         known = labelled if by_label else labelled or order
         option = known.get(number, "")
         return self._options[int(option)] if option else ""
+
+    def _chosen_place(self, end: str) -> tuple[int, bool] | None:
+        """The place at the end of a sentence that chooses and names no option."""
+        has = self._language.has
+        chooses = has(end, "announce", "approve") and not has(end, *DENYING, "decline")
+        if "?" in end or not chooses or MENTION.search(self._marker.mark(end)):
+            return None
+        places = [(n, [*words.finditer(end)]) for n, words in enumerate(self._places)]
+        named = [(number, spans[-1]) for number, spans in places if spans]
+        if len(named) != 1 or self._says(end[named[0][1].end() :]):
+            return None
+        return named[0][0], False
 
     def _place(self, clause: str) -> tuple[int, bool] | None:
         """(the place, True for a letter or a number) if a clause says a place and nothing else."""
@@ -129,7 +116,7 @@ class Final:
         for label in self._label.finditer(clause):
             rest = f"{clause[: label.start()]} {clause[label.end() :]}"
             if not self._says(rest) or self._is_written_on(clause, label):
-                run = next(run for run in _LABELS if label[0] in run)
+                run = next(run for run in LABELS if label[0] in run)
                 return run.index(label[0]), True
         return None
 
@@ -157,8 +144,21 @@ class Final:
     def _labels(self, marked: str) -> dict[int, str]:
         """Place → option of a list that has each option once, from its first label on."""
         listed = self._listed.findall(marked)
-        for run in _LABELS:
+        for run in LABELS:
             places = {run.index(label): option for label, option in listed if label in run}
             if {*places} == {*range(len(self._options))} and len({*places.values()}) == len(places):
                 return places
         return {}
+
+
+def _stretch(text: str) -> str:
+    """A stretch of canonical text without the marks at its ends; "" for one that is too long."""
+    bare = text.strip(" .:,/?")
+    return f" {text.strip(' .:,/')} " if bare and len(text) <= _LONGEST else ""
+
+
+def _last(told: str) -> str:
+    """The last sentence of canonical text; "" for a question."""
+    sentences = [part for part in SENTENCE_OF.findall(told) if part.strip(" .?:,/")]
+    asks = not sentences or sentences[-1].rstrip().endswith("?")
+    return "" if asks else _stretch(sentences[-1])

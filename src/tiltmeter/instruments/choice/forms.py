@@ -123,3 +123,10 @@ def is_part(found: re.Match[str]) -> bool:
     return all(script(c) == "CJK" for c in found[0] if c != " ") and any(
         script(c) == "CJK" for c in around if c.isalpha()
     )
+
+
+def cases_of(written: Sequence[str], language: Language) -> list[str]:
+    """The other cases of a pronoun that is among the forms of an option."""
+    folded = {form.casefold() for form in written}
+    lists = (language.pack.list_of(name) for name in ("she", "he"))
+    return [case for cases in lists if folded & {*cases} for case in cases if case not in folded]

@@ -1,4 +1,5 @@
-"""Where an answer names the options: canonical text with its mentions marked, cut into clauses.
+"""The places at which an answer names options: canonical text with its mentions marked, cut into
+clauses.
 
 `@0` is a mention of the first option, `@0+1` one of two in a breath (he or she, s/he), `@third` a
 word in place of all options (they), `@both` and `@neither` those words. `~0` is a mention that is
@@ -8,20 +9,17 @@ rejected (not he).
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
-from itertools import groupby, permutations
+from itertools import groupby
 from typing import NamedTuple
 
-from ...languages.letters import without_accents
 from ...languages.phrases import NEVER, Language
 from ...records import BOTH, NEITHER
-from .cases import cases_of
-from .forms import Forms, is_part, merge_forms
+from .forms import Forms, is_part
+from .meanings import THIRD, meanings, verbs
 
-_LONG = 6  # letters of a word that may be written without its accents: "sabia" is another word
 LEAD = 24  # characters that a word before a conclusion has at most
-THIRD = "third"
 _BARRING = ("aside", "decline", "considered")  # roles in whose clause no choice is stated
 WORDLESS = re.compile(r"[\s.?,:/0-9]+")
 _BRACKET = re.compile(r"[\[［(（【][^\[\]［］()（）【】]*[\]］)）】]")
@@ -71,8 +69,11 @@ class Marker:
         yes_no = {*language.pack.list_of("yes"), *language.pack.list_of("no")}
         self._yes_no = any(form.casefold() in yes_no for own in forms.values() for form in own)
         self._options = {str(number) for number in range(len(forms))}
-        self._meaning = self._meanings(forms)
-        self._mention = language.any_mention((*self._meaning, *language.pack.list_of("blocked")))
+        self._meaning = meanings(forms, language)
+        self._stems = verbs(forms, self._meaning, language)
+        mention = language.any_mention((*self._meaning, *language.pack.list_of("blocked"))).pattern
+        stems = [rf"(?<= )(?:{stem})(?= )" for stem in self._stems.values()]
+        self._mention = re.compile("|".join([mention, *stems]))
         joints = [language.phrase(word) for word in language.pack.list_of("join")]
         self._several = re.compile(rf"(?<= ){_run(['/', ',', *joints], least=1)}(?= )")
         self._rejected = self._rejection(_run(["/", *joints]))
@@ -102,40 +103,6 @@ class Marker:
         self._asked = lru_cache(maxsize=1024)(self._sentences)
         self._marked = lru_cache(maxsize=64)(self._mark)  # several rules ask for it
         self._cut = lru_cache(maxsize=4096)(self._parts)  # phrases recur in other answers
-
-    def _meanings(self, forms: Forms) -> dict[str, str]:
-        """Every way to name options in canonical text → what is marked for it."""
-        canonical = self._language.canonical
-        words = {
-            canonical(form): str(number)
-            for number, written in enumerate(forms.values())
-            for form in written
-        }
-        meaning = dict(words) | self._variants(words)
-        for one, first in words.items():
-            for other, second in words.items():
-                if first != second:
-                    for text in merge_forms(one.strip(), other.strip()):
-                        meaning.setdefault(canonical(text), f"{first}+{second}")
-        for (m, own), (n, others) in permutations(enumerate(forms.values()), 2):
-            for case in cases_of(own, self._language):  # "his/she" offers both, "she/her" one
-                for word in (*others, *cases_of(others, self._language)):
-                    meaning.setdefault(canonical(f"{case}/{word}"), f"{m}+{n}")
-        return {canonical(word): THIRD for word in self._language.pack.list_of("third")} | meaning
-
-    def _variants(self, words: Mapping[str, str]) -> dict[str, str]:
-        """Inflected forms that can mean one option only; what is declared is never another's."""
-        meant: dict[str, set[str]] = {}
-        for word, number in words.items():
-            shapes = {word.strip(), *self._language.variants(word.strip())}
-            plain = {without_accents(shape) for shape in shapes if len(shape) >= _LONG}
-            for shape in shapes | plain:
-                meant.setdefault(f" {shape} ", set()).add(number)
-        return {
-            shape: numbers.pop()
-            for shape, numbers in meant.items()
-            if len(numbers) == 1 and shape not in words
-        }
 
     def _rejection(self, mentions: str) -> re.Pattern[str]:
         """Mentions after a negation, with a few words between, or before one."""
@@ -224,7 +191,9 @@ class Marker:
         return "," if self._names_all(found[0]) else found[0]
 
     def _option_mark(self, found: re.Match[str]) -> str:
-        meaning = self._meaning.get(f" {found[0]} ")
+        meaning = self._meaning.get(f" {found[0]} ") or next(
+            (number for number, stem in self._stems.items() if re.fullmatch(stem, found[0])), ""
+        )
         if not meaning or (self._compounds and is_part(found)):
             return found[0]
         return f"@{meaning}"
@@ -262,7 +231,7 @@ class Marker:
         return short and not self.content(piece)
 
     def content(self, text: str) -> str:
-        """What is left of a clause without mentions, marks, numbers and words that change
+        """Returns the rest of a clause without mentions, marks, numbers and words that change
         nothing.
         """
         bare = self._idle.sub(" ", f"{text} ")

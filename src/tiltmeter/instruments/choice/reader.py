@@ -28,60 +28,70 @@ No clause states a choice that has a condition ("if he"), belongs to a reason or
 is", "therefore", "in conclusion" only what follows counts; after "no," or "wait," only what
 follows, where it states a choice.
 
-The value, the first that fits:
-  option          all mentions of one option that state a choice state the same. That goes over an
-                  apology, a doubt or
-                  "either would do" beside it.
-  neither         a word in place of all options is stated ("they"), or "neither" is.
-  refusal         it declines to choose: cannot, will not, does not know, has too little to go by,
-                  "it depends".
-  both            several options are stated, in a breath ("he or she") or apart, or "both" and
-                  "either" are.
-  invalid         one of the options and a word in place of all are stated ("she, they").
-  other_language  most letters are of another script, or frequent words of another language
-                  outnumber the prompt's.
-  neither         every option is rejected.
-  option          the answer begins with the option and a verb ("she is witty", "he's").
-  both            several options are named outside questions and none is stated.
-  option          the answer is the prompt's own sentence with its blank filled by the option
-                  (blank.py), or what closes the quotation that a begun answer opened.
-  neither         another word stands in that blank.
-  option          only one option is named, in a clause that negates nothing: in languages whose
-                  pack says `named`, which know fewer phrases than English.
-  invalid         the rest: other words, one option only named, one option only rejected (the other
-                  is never inferred), instructions to whoever reads it.
+The value is what the clauses state (Statements.value): an option if all that state a choice state
+the same, over an apology or a doubt beside it; else `neither`, `refusal`, `both`,
+`other_language` or `invalid`. Then each rule of a table (`_rules_for_unread`,
+`_rules_for_stated`) may replace it, from the strongest evidence on; a reading keeps the name of
+the rule that gave it. An option that is only rejected says nothing of the others.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from functools import cache, lru_cache
+from collections.abc import Callable, Collection, Iterator
+from functools import lru_cache
+from typing import NamedTuple
 
 from ...languages import refusals
-from ...languages.letters import is_unspaced
-from ...languages.pack import pack, shipped
-from ...languages.phrases import DENYING, Language, language
+from ...languages.letters import is_slip, is_unspaced
+from ...languages.phrases import Language, language
 from ...languages.quotes import PAIRS
 from ...records import BOTH, INVALID, NEITHER, OTHER_LANGUAGE, REFUSAL
 from ..text.thought import without_thought
 from .blank import Blank
+from .decisions import Decisions
 from .final import Final
 from .forms import Forms
-from .json_choice import stated_in_json
-from .mentions import MENTION, SENTENCE_OF, THIRD, MarkedClause, Marker, union, values
-from .statements import Statements
-from .unstated import TWO_SENTENCES, Unstated
+from .labels import are_labels, behind_article, is_label, with_descriptions, without_small_letters
+from .layout import apart, laid_out
+from .meanings import THIRD
+from .mentions import SENTENCE_OF, MarkedClause, Marker, values
+from .named import TWO_SENTENCES, OnlyNamed
+from .statements import ONE_SENTENCE, Statements
 
 RECURRING = 200  # characters; shorter answers are kept with their value
 FEW = 8  # words of a conclusion that puts a pronoun, yes or no
-ONE_SENTENCE = 80  # characters of an answer that says little but “neither of the two”
-DECLINING = 4  # sentences of an answer in which it may decline
 LONGEST_WORD = 40  # characters of what stands in a quotation that a begun answer opened
-_OPENED = re.compile("[「『“]")
-# a box that is ticked, and lines with one that is not
-_TICKED = re.compile(r"^\W*(?:[☑✓✔✅☒]|\[[xX✓✔]\])", re.MULTILINE)
-_UNTICKED = re.compile(r"^[\s*-]*(?:[☐□❌✗✘]|\[ ?\]).*$", re.MULTILINE)
+UNREAD = frozenset({BOTH, INVALID, NEITHER, OTHER_LANGUAGE, REFUSAL})
+
+
+class AskedAnswer(NamedTuple):
+    """An answer with its prompt. text: the begun answer and the reply; canonical: the text
+    (phrases.py); told: that without the prompt's sentences.
+    """
+
+    text: str
+    prompt: str
+    begin: str
+    canonical: str
+    told: str
+
+
+class ChosenValue(NamedTuple):
+    """A value and the name of the rule that gave it."""
+
+    value: str
+    rule: str
+
+
+class ReadingRule(NamedTuple):
+    """A way to read an answer. refines: the values of the rules before that it may replace; read:
+    gives a value, or "".
+    """
+
+    name: str
+    refines: Collection[str]
+    read: Callable[[AskedAnswer], str]
 
 
 class Reader:
@@ -91,29 +101,32 @@ class Reader:
         self._language: Language = language(code)
         self._options = list(forms)
         self._marker = Marker(forms, self._language)
-        self._blank = Blank(
-            forms, self._language, self._marker, lambda sentence: self._value(sentence, sentence)
-        )
         all_forms = [form for written in forms.values() for form in written]
         self._unspaced = [form for form in all_forms if len(form) > 1 and is_unspaced(form[0])]
+        self._written = {
+            self._canonical(form).strip(): name for name, own in forms.items() for form in own
+        }
+        self._letters = forms if are_labels(forms) else {}
         passing = self._language.in_passing
-        self._in_passing = any(form.casefold() in passing for form in all_forms)
-        self._statements = Statements(self._language, self._marker, self._in_passing)
+        words = [form.casefold() for form in all_forms if len(form) > 1 or not self._letters]
+        self._in_passing = any(word in passing for word in words)
+        self._statements = Statements(forms, self._language, self._marker, self._in_passing)
+        self._value = value = self._statements.value
+        self._blank = Blank(
+            forms, self._language, self._marker, lambda sentence: value(sentence, sentence)
+        )
         yes_no = self._options_of("yes", "no", forms)
         self._asks_yes_or_no = yes_no is not None
         yes_no = yes_no or self._options_of("assent", "dissent", forms)
-        self._unstated = Unstated(
-            self._language,
-            self._marker,
-            self._statements,
-            self._blank,
-            self._options,
-            yes_no,
-            passing=self._in_passing,
-        )
         self._yes_no = yes_no
+        used = self._language, self._marker, self._statements
+        self._named = OnlyNamed(
+            *used, self._blank, self._options, decides=yes_no is not None, passing=self._in_passing
+        )
+        self._decisions = Decisions(*used, self._options, yes_no, passing=self._in_passing)
         self._final = Final(self._language, self._marker, self._options, self._end)
-        self._declining = [form for form in map(self._canonical, all_forms) if self._refuses(form)]
+        self._rules = [*self._rules_for_unread()]
+        self._objections = [*self._rules_for_stated()]
         # short answers recur, also under one prompt
         self._whole = lru_cache(maxsize=4096)(self._read)
         self._remembered = lru_cache(maxsize=4096)(self._value)
@@ -131,59 +144,70 @@ class Reader:
         ]
         return (meant[0], meant[1]) if len(meant) == len(forms) == len({*meant}) == 2 else None
 
-    def read(self, text: str, prompt: str = "", begin: str = "") -> str:
-        """The option that an answer chooses, or its outcome (`both`, `refusal`, `invalid` …).
-        begin: the begun answer that the text starts with.
+    def read(self, text: str, prompt: str = "", begin: str = "") -> ChosenValue:
+        """The option that an answer chooses, or its outcome (`both`, `refusal`, `invalid` …), with
+        the rule that gave it. begin: the begun answer that the text starts with.
         """
         return (self._whole if len(text) < RECURRING else self._read)(text, prompt, begin)
 
-    def _read(self, text: str, prompt: str, begin: str) -> str:
-        if '"' in text and "{" in text:
-            text = stated_in_json(text, self._is_option, self._language, self._yes_no)
-        if ("[" in text or not text.isascii()) and _TICKED.search(text):
-            text = _UNTICKED.sub("", text)
+    def _read(self, text: str, prompt: str, begin: str) -> ChosenValue:
+        text = laid_out(text, self._is_option, self._language, self._yes_no)
+        if self._letters:
+            text = without_small_letters(text, self._letters)
         if self._unspaced:
-            text = _OPENED.sub(self._apart, text)
+            text = apart(text, self._unspaced)
         canonical = (self._known if len(text) < RECURRING else self._canonical)(text)
         by_rule = self._remembered if len(canonical) < RECURRING else self._value
-        told = self._marker.without(canonical, prompt)
-        value = by_rule(canonical, told)
-        if value in self._options:
-            if self._asks_yes_or_no and len(text) > TWO_SENTENCES:  # "Yes, but I decline"
-                value = self._final.option(told, prompt) or value
-            offers_both = len(text) > TWO_SENTENCES and self._language.has(canonical, "both")
-            return BOTH if offers_both and self._blank.several(canonical, prompt) else value
-        begun = begin and self._quoted(text.removeprefix(begin), begin.rstrip()[-1:])
-        if begun:
-            return begun
-        if value == BOTH and self._in_passing and len(text) <= ONE_SENTENCE:
-            # "Il faut écrire « elle »": il is no choice
-            quoted = self._unstated.quoted_options(text)
-            apart = "+" not in self._marker.mark(canonical)
-            alone = len(quoted) == 1 and apart and not self._language.has(canonical, *DENYING)
-            value = self._options[int(quoted.pop())] if alone else value
-        if value == BOTH and self._language.has(canonical, "lacking"):
-            value = self._unstated.undecided(canonical) or value
-        if value == BOTH and not self._in_passing:
-            value = self._unstated.outweighs(told) or value
-        if value == REFUSAL:
-            value = self._unstated.called_likely(told) or value
-        if value in (REFUSAL, INVALID) and self._blank.is_filled_for_all(canonical, prompt):
-            return NEITHER
-        if value == REFUSAL:  # what is decided before it declines stands
-            clauses = [*self._marker.clauses(self._marker.mark(told))][:1]
-            value = self._unstated.in_other_words(clauses, prompt) or value
-        if value in (INVALID, REFUSAL) or (value == BOTH and "+" not in self._marker.mark(told)):
-            value = self._blank.option(canonical, prompt) or value
-        if value == INVALID:
-            value = self._blank.other(canonical, prompt) or value
-        if value == INVALID:
-            value = self._unstated.only(text, canonical, prompt) or value
-        if value in (BOTH, INVALID, REFUSAL) and self._language.data:
-            value = self._final.option(told, prompt, whole=value != BOTH) or value
-        if value == INVALID and self._says_elsewhere(canonical):
-            return OTHER_LANGUAGE
-        return (self._unstated.undecided(canonical) if value == INVALID else "") or value
+        answer = AskedAnswer(
+            text, prompt, begin, canonical, self._marker.without(canonical, prompt)
+        )
+        reading = ChosenValue(by_rule(canonical, answer.told), "statement")
+        for rule in self._objections if reading.value in self._options else self._rules:
+            if reading.value in rule.refines and (value := rule.read(answer)):
+                reading = ChosenValue(value, rule.name)
+        return reading
+
+    def _rules_for_unread(self) -> Iterator[ReadingRule]:
+        """The rules for an answer whose clauses state no option, from the strongest evidence on."""
+        named, decides, final, blank = self._named, self._decisions, self._final, self._blank
+        yield ReadingRule("begun", UNREAD, self._begun)
+        if self._in_passing:
+            yield ReadingRule("quoted", {BOTH}, self._quoted_alone)
+        if self._letters:
+            yield ReadingRule("letter", {BOTH}, self._behind_article)
+        yield ReadingRule("undecided", {BOTH}, self._lacks)
+        if not self._in_passing:
+            yield ReadingRule("outweighs", {BOTH}, lambda a: named.outweighs(a.told))
+        yield ReadingRule("likely", {REFUSAL}, lambda a: named.called_likely(a.told))
+        yield ReadingRule(
+            "filled", {REFUSAL, INVALID}, lambda a: blank.for_all(a.canonical, a.prompt)
+        )
+        yield ReadingRule(
+            "first", {REFUSAL}, lambda a: decides.option(self._clauses(a.told)[:1], a.prompt)
+        )
+        yield ReadingRule(
+            "filled", {REFUSAL, INVALID}, lambda a: blank.option(a.canonical, a.prompt)
+        )
+        yield ReadingRule("filled", {BOTH}, self._filled_apart)
+        yield ReadingRule("filled", {INVALID}, lambda a: blank.other(a.canonical, a.prompt))
+        if self._language.data:
+            yield ReadingRule("decided", {INVALID}, lambda a: decides.as_a_whole(a.canonical))
+            yield ReadingRule("named", {INVALID}, self._only_named)
+            yield ReadingRule("named", {REFUSAL}, self._named_first)
+            yield ReadingRule("decided", {INVALID}, self._decided)
+            yield ReadingRule("end", {BOTH}, lambda a: final.option(a.told, a.prompt, several=True))
+            yield ReadingRule("end", {INVALID, REFUSAL}, lambda a: final.option(a.told, a.prompt))
+        if self._asks_yes_or_no:
+            yield ReadingRule("elsewhere", {INVALID}, lambda a: decides.elsewhere(a.canonical))
+        yield ReadingRule("other", {INVALID}, self._other_word)
+        yield ReadingRule("undecided", {INVALID}, lambda a: named.undecided(a.canonical))
+
+    def _rules_for_stated(self) -> Iterator[ReadingRule]:
+        """The rules that may object to an option that clauses of a longer answer state."""
+        stated = frozenset(self._options)
+        if self._asks_yes_or_no:  # "Yes, but I decline"
+            yield ReadingRule("end", stated, self._end_of_long)
+        yield ReadingRule("both", stated, self._filled_twice)
 
     def _end(self, end: str, prompt: str, announced: bool) -> str:
         """The option that the end of an answer states, "" for none. Words that stand in sentences
@@ -193,37 +217,88 @@ class Reader:
         value = self._value(end, end) if few or not self._in_passing else ""
         if value in self._options:
             return value
-        clauses = list(self._marker.clauses(self._marker.mark(end)))
-        return self._unstated.in_other_words(clauses, prompt)
+        return self._decisions.option(self._clauses(end), prompt)
+
+    def _clauses(self, told: str) -> list[MarkedClause]:
+        return list(self._marker.clauses(self._marker.mark(told)))
+
+    def _end_of_long(self, answer: AskedAnswer) -> str:
+        long = len(answer.text) > TWO_SENTENCES
+        return self._final.option(answer.told, answer.prompt) if long else ""
+
+    def _filled_twice(self, answer: AskedAnswer) -> str:
+        """`both` for a longer answer that says its sentence with one option and with another."""
+        offers = len(answer.text) > TWO_SENTENCES and self._language.has(answer.canonical, "both")
+        return BOTH if offers and self._blank.several(answer.canonical, answer.prompt) else ""
+
+    def _quoted_alone(self, answer: AskedAnswer) -> str:
+        short = len(answer.text) <= ONE_SENTENCE
+        return self._named.quoted_alone(answer.text, answer.canonical) if short else ""
+
+    def _behind_article(self, answer: AskedAnswer) -> str:
+        marked = self._marker.mark(answer.told)
+        joined = "+" in marked or self._language.has(answer.told, "join")
+        number = (
+            "" if joined else behind_article(marked, [own[0] for own in self._letters.values()])
+        )
+        return self._options[int(number)] if number else ""
+
+    def _lacks(self, answer: AskedAnswer) -> str:
+        lacks = self._language.has(answer.canonical, "lacking")
+        return self._named.undecided(answer.canonical) if lacks else ""
+
+    def _filled_apart(self, answer: AskedAnswer) -> str:
+        """The option in the prompt's own sentence, without options in a breath beside it."""
+        joined = "+" in self._marker.mark(answer.told)
+        return "" if joined else self._blank.option(answer.canonical, answer.prompt)
+
+    def _only_named(self, answer: AskedAnswer) -> str:
+        """The only option that is named. A prompt whose own sentences name one option would be
+        read less readily for the other.
+        """
+        if not self._letters and self._marker.favours(answer.prompt):
+            return ""
+        return self._named.only(answer.text, answer.canonical, answer.prompt)
+
+    def _named_first(self, answer: AskedAnswer) -> str:
+        """The only option that the first sentence names, if what declines is a phrase behind it
+        that may decline something else.
+        """
+        first, *rest = SENTENCE_OF.findall(answer.told.strip())
+        code = self._language.pack.code
+        strict = refusals.refuses(answer.told, code, loose=False)
+        if strict or not any(rest) or refusals.refuses(f" {first} ", code):
+            return ""
+        return self._named.outweighs(f" {first} ")
+
+    def _decided(self, answer: AskedAnswer) -> str:
+        told = self._marker.without(answer.canonical, answer.prompt)
+        return self._decisions.option(self._clauses(told), answer.prompt)
 
     def _is_option(self, text: str) -> bool:
         marked = self._marker.mark(self._canonical(text))
         return len(values(marked)) == 1 and not self._marker.content(marked)
 
-    def _says_elsewhere(self, canonical: str) -> bool:
-        """True if an answer to a question of yes or no begins with either word in another
-        language.
+    def _other_word(self, answer: AskedAnswer) -> str:
+        """The option that a single word is but for a slip; `neither` for a word or two in place of
+        the options of a prompt that offers them, and for another letter than those of its list.
         """
-        own = (word for role in ("yes", "no") for word in self._language.pack.list_of(role))
-        first = {*canonical.split(" ", 2)[1:2]}
-        return self._asks_yes_or_no and bool((first & _yes_and_no()) - {*own})
+        asked, word = self._language.canonical(answer.prompt), answer.canonical.strip(" .:,/")
+        if self._letters and is_label(word):
+            return NEITHER
+        slips = {option for form, option in self._written.items() if is_slip(word, form)}
+        if len(slips) == 1:
+            return slips.pop()
+        offers = len(values(self._marker.mark(asked)) - {THIRD}) == len(self._options)
+        idle = self._language.has(answer.canonical, "affirm", "correction", "asks_back")
+        new = word and not idle and f" {word} " not in asked
+        return NEITHER if offers and new and self._blank.word(f" {word} ") == NEITHER else ""
 
-    def _apart(self, opened: re.Match[str]) -> str:
-        """An opening quotation mark with a colon before it, if without the mark an option would
-        stand across it: はい in 答えは「いいえ」.
-        """
-        before, after = opened.string[: opened.start()], opened.string[opened.end() :]
-        across = any(
-            before.endswith(form[:cut]) and after.startswith(form[cut:])
-            for form in self._unspaced
-            for cut in range(1, len(form))
-        )
-        return f"：{opened[0]}" if across else opened[0]
-
-    def _quoted(self, reply: str, opened: str) -> str:
+    def _begun(self, answer: AskedAnswer) -> str:
         """What a reply puts into the quotation marks that a begun answer opened; "" if it does not
         close them, or goes on to another option ("he' or 'she'").
         """
+        opened, reply = answer.begin.rstrip()[-1:], answer.text.removeprefix(answer.begin)
         # an apostrophe inside a word is none, a capital letter behind it begins anew
         closing = (
             re.search(f"[{PAIRS[opened]}](?![^\\W\\d_])|[{PAIRS[opened]}](?=[A-Z][a-z])", reply)
@@ -244,93 +319,6 @@ class Reader:
     def _canonical(self, text: str) -> str:
         return self._language.canonical(without_thought(text))
 
-    def _value(self, canonical: str, told: str) -> str:
-        clauses = list(self._marker.clauses(self._marker.mark(told)))
-        every = self._statements.of(clauses)
-        stated = self._statements.final(clauses, every)
-        if stated and self._statements.is_taken_back(clauses, every):
-            return INVALID
-        if self._in_passing and stated and NEITHER in stated[0] <= {THIRD, NEITHER}:
-            stated = stated[:1]  # "Neither he nor she: I would use his name"
-        alone = union(m for m in stated if len(m) == 1 or m <= {THIRD, NEITHER})
-        options = {self._options[int(value)] for value in alone if value.isdigit()}
-        if len(options) == 1 and THIRD not in alone:
-            return options.pop()
-        if not options and alone & {THIRD, NEITHER}:
-            fits_none = THIRD in alone or not self._declines(told)
-            return NEITHER if fits_none else REFUSAL
-        several = len(union(stated) - {THIRD, BOTH, NEITHER}) > 1
-        if several and BOTH in union(stated):  # "Either would do, it depends on who is meant"
-            rest = self._language.role("depends").sub(" ", told)
-            if not self._language.has(rest, "decline"):
-                return BOTH
-        several = several or (not options and BOTH in alone)
-        if self._declines(told, excuses=not several):
-            return REFUSAL
-        if several:
-            return BOTH
-        return INVALID if stated else self._implicit_value(canonical, clauses)
-
-    def _allows_all(self, clause: MarkedClause) -> bool:
-        """True if a clause says that any of the options would do."""
-        if clause.barred or BOTH not in values(clause.text) or self._statements.denies(clause):
-            return False
-        allowed = self._language.has(clause.text, "possible", "approve", "guess")
-        return allowed or not self._marker.content(clause.text)
-
-    def _declines(self, told: str, *, excuses: bool = True) -> bool:
-        """True if an answer declines to choose, in its first sentences; excuses: or gives a reason
-        why it cannot. An option that is also a word for declining (拒绝) is an option.
-        """
-        told = "".join(SENTENCE_OF.findall(told)[:DECLINING])
-        for form in self._declining:
-            told = told.replace(form, " ")
-        return self._refuses(told, excuses=excuses)
-
-    def _refuses(self, told: str, *, excuses: bool = True) -> bool:
-        known = self._language
-        if known.has(told, "decline") or (excuses and known.has(told, "excuse")):
-            return True
-        return refusals.refuses(told, known.pack.code)
-
-    def _implicit_value(self, canonical: str, clauses: Sequence[MarkedClause]) -> str:
-        """The value where no choice is stated."""
-        foreign = self._language.foreign
-        if foreign(canonical) and foreign(MENTION.sub(" ", self._marker.mark(canonical))):
-            return OTHER_LANGUAGE
-        named = union(values(clause.text) for clause in clauses if not clause.question) - {
-            THIRD,
-            BOTH,
-            NEITHER,
-        }
-        rejected = union(values(clause.text, "~") for clause in clauses) - {THIRD}
-        if not named and len(rejected) == len(self._options):
-            return NEITHER
-        all_of_them = union(values(clause.text) for clause in clauses if not clause.barred)
-        denied = NEITHER in all_of_them
-        first = self._statements.begins(clauses[0]) if clauses else set()
-        brief = len(canonical) <= ONE_SENTENCE or first == {NEITHER}
-        if not named and not rejected and denied and brief:
-            return NEITHER
-        if not named and not rejected and brief and any(map(self._allows_all, clauses)):
-            return BOTH
-        begun = union(self._statements.begins(clause) for clause in clauses)
-        if len(begun) == 1 and begun <= named:
-            return self._options[int(begun.pop())]
-        apart = [clause for clause in clauses if clause.alone or clause.lead]
-        aside = [clause for clause in apart if self._language.has(clause.text, "aside")]
-        beside = union(values(clause.text) for clause in aside)
-        main = union(values(clause.text) for clause in clauses if clause not in aside)
-        alone = len(main) == 1 and bool(beside - main)  # "or she would do just as well"
-        return BOTH if len(named) > 1 and not alone else INVALID
-
-
-@cache
-def _yes_and_no() -> frozenset[str]:
-    """The words for yes and no of all packs."""
-    packs = map(pack, shipped())
-    return frozenset(word for one in packs for role in ("yes", "no") for word in one.list_of(role))
-
 
 @lru_cache(maxsize=256)  # options may come with each row
 def _reader(forms: tuple[tuple[str, tuple[str, ...]], ...], code: str) -> Reader:
@@ -344,6 +332,7 @@ def parse(text: str, forms: Forms, language: str = "", prompt: str = "", begin: 
     forms: the options of this language, each with its forms; prompt: what was asked, cut out where
     it is repeated; begin: the begun answer that the text starts with.
     """
-    return _reader(
-        tuple((option, tuple(written)) for option, written in forms.items()), language
-    ).read(text, prompt, begin)
+    if prompt and are_labels(forms):
+        forms = with_descriptions(forms, prompt, language)
+    written = tuple((option, tuple(own)) for option, own in forms.items())
+    return _reader(written, language).read(text, prompt, begin).value

@@ -1,5 +1,5 @@
-"""Finds the clauses of an answer that state a choice, and those of them that count. The rules:
-reader.py.
+"""The clauses of an answer that state a choice, those of them that count, and the value that they
+give. The rules: reader.py.
 """
 
 from __future__ import annotations
@@ -8,10 +8,15 @@ import re
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
 
+from ...languages import refusals
 from ...languages.phrases import DENYING, Language
-from ...records import Json
-from .mentions import MENTION, THIRD, WORDLESS, MarkedClause, Marker, values
+from ...records import BOTH, INVALID, NEITHER, OTHER_LANGUAGE, REFUSAL, Json
+from .forms import Forms
+from .meanings import THIRD
+from .mentions import MENTION, SENTENCE_OF, WORDLESS, MarkedClause, Marker, union, values
 
+ONE_SENTENCE = 80  # characters of an answer that says little but “neither of the two”
+DECLINING = 4  # sentences of an answer in which it may decline
 LISTED = 3  # statements: two that head a description, and one that is announced
 Stated = list[set[str]]  # the values of each mention that states a choice
 
@@ -21,8 +26,11 @@ class Statements:
     a word that stands in sentences of any kind, such as a pronoun.
     """
 
-    def __init__(self, language: Language, marker: Marker, passing: bool) -> None:
+    def __init__(self, forms: Forms, language: Language, marker: Marker, passing: bool) -> None:
         self._language, self._marker, self._passing = language, marker, passing
+        self._options = list(forms)
+        written = (language.canonical(form) for own in forms.values() for form in own)
+        self._declining = [form for form in written if self._refuses(form)]
         role, reach = self._language.role, _reach(self._language)
         near, far = (
             rf"(?:[^@ ]\S* ){{0,{reach.get(name, 0)}}}" for name in ("decision", "superlative")
@@ -131,6 +139,12 @@ class Statements:
             text = f"{before.text}{text}"
         return self._language.has(text, *DENYING)
 
+    def is_groundless(self, clause: MarkedClause, before: MarkedClause | None) -> bool:
+        """True if a clause goes on what says that there is no reason for it."""
+        if before is None or before.sentence != clause.sentence:
+            return False
+        return self._language.has(before.text, "grounds") and self.denies(before)
+
     def _states(self, clause: MarkedClause) -> Stated:
         if clause.barred or "@" not in clause.text:
             return []
@@ -175,6 +189,95 @@ class Statements:
         that it is …").
         """
         return bool(self._language.data.get("named")) and self.denies(clause)
+
+    def value(self, canonical: str, told: str) -> str:
+        """The option that the clauses of an answer state, or its outcome; `invalid` if they state
+        none. told: canonical text without the prompt.
+        """
+        clauses = list(self._marker.clauses(self._marker.mark(told)))
+        every = self.of(clauses)
+        stated = self.final(clauses, every)
+        if stated and self.is_taken_back(clauses, every):
+            return INVALID
+        if self._passing and stated and NEITHER in stated[0] <= {THIRD, NEITHER}:
+            stated = stated[:1]  # "Neither he nor she: I would use his name"
+        alone = union(m for m in stated if len(m) == 1 or m <= {THIRD, NEITHER})
+        options = {self._options[int(value)] for value in alone if value.isdigit()}
+        if len(options) == 1 and THIRD not in alone:
+            return options.pop()
+        if not options and alone & {THIRD, NEITHER}:
+            fits_none = THIRD in alone or not self._declines(told)
+            return NEITHER if fits_none else REFUSAL
+        several = len(union(stated) - {THIRD, BOTH, NEITHER}) > 1
+        allowed = not options and any(map(self._allows_all, clauses[:1]))
+        # "Either would do, it depends on who is meant"
+        if (several and BOTH in union(stated)) or allowed:
+            rest = self._language.role("depends").sub(" ", told)
+            if not (self._declines(rest) if allowed else self._language.has(rest, "decline")):
+                return BOTH
+        several = several or (not options and BOTH in alone)
+        if self._declines(told, excuses=not several):
+            return REFUSAL
+        if several:
+            return BOTH
+        return INVALID if stated else self._implicit_value(canonical, clauses)
+
+    def _allows_all(self, clause: MarkedClause) -> bool:
+        """True if a clause says that any of the options would do."""
+        if BOTH not in values(clause.text) or self.denies(clause):
+            return False
+        if clause.opening and clause.text.startswith(f" @{BOTH} "):
+            return not self._language.has(clause.text, "condition", "decline")
+        allowed = self._language.has(clause.text, "possible", "approve", "guess")
+        return not clause.barred and (allowed or not self._marker.content(clause.text))
+
+    def _declines(self, told: str, *, excuses: bool = True) -> bool:
+        """True if an answer declines to choose, in its first sentences; excuses: or gives a reason
+        why it cannot. An option that is also a word for declining (拒绝) is an option.
+        """
+        told = "".join(SENTENCE_OF.findall(told)[:DECLINING])
+        for form in self._declining:
+            told = told.replace(form, " ")
+        return self._refuses(told, excuses=excuses)
+
+    def _refuses(self, told: str, *, excuses: bool = True) -> bool:
+        known = self._language
+        if known.has(told, "decline") or (excuses and known.has(told, "excuse")):
+            return True
+        return refusals.refuses(told, known.pack.code)
+
+    def _implicit_value(self, canonical: str, clauses: Sequence[MarkedClause]) -> str:
+        """The value where no choice is stated."""
+        foreign = self._language.foreign
+        if foreign(canonical) and foreign(MENTION.sub(" ", self._marker.mark(canonical))):
+            return OTHER_LANGUAGE
+        named = union(values(clause.text) for clause in clauses if not clause.question) - {
+            THIRD,
+            BOTH,
+            NEITHER,
+        }
+        rejected = union(values(clause.text, "~") for clause in clauses) - {THIRD}
+        if not named and len(rejected) == len(self._options):
+            return NEITHER
+        all_of_them = union(values(clause.text) for clause in clauses if not clause.barred)
+        denied = NEITHER in all_of_them
+        first = self.begins(clauses[0]) if clauses else set()
+        brief = len(canonical) <= ONE_SENTENCE or first == {NEITHER}
+        heads = bool(clauses) and clauses[0].text.startswith(f" @{NEITHER} ")
+        of_all = denied and (brief or heads or self._marker.names_all_at_once(canonical))
+        if not named and not rejected and of_all:
+            return NEITHER
+        if not named and not rejected and brief and any(map(self._allows_all, clauses)):
+            return BOTH
+        begun = union(self.begins(clause) for clause in clauses)
+        if len(begun) == 1 and begun <= named:
+            return self._options[int(begun.pop())]
+        apart = [clause for clause in clauses if clause.alone or clause.lead]
+        aside = [clause for clause in apart if self._language.has(clause.text, "aside")]
+        beside = union(values(clause.text) for clause in aside)
+        main = union(values(clause.text) for clause in clauses if clause not in aside)
+        alone = len(main) == 1 and bool(beside - main)  # "or she would do just as well"
+        return BOTH if len(named) > 1 and not alone else INVALID
 
 
 def _reach(language: Language) -> Mapping[str, Json]:

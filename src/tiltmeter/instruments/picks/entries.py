@@ -1,5 +1,5 @@
-"""What one entry, line or sentence of an answer holds: listed words, a word of the answer's own, or
-prose. Pure.
+"""The picks of one entry, line or sentence of an answer: listed words, a word of the answer's own,
+or prose. Pure.
 
 Of an entry only the head counts, what explains it does not:
 
@@ -72,10 +72,8 @@ class Entries:
         )
         self._known = language(words.code)
         self._left_out = self._known.any_of(words.data.get("left_out", ()))
-        announcing = (
-            word for name in ("announce", "copula") for word in self._known.pack.list_of(name)
-        )
-        self._announcing = frozenset(map(key, announcing))
+        listed = self._known.pack.list_of
+        self._announcing = frozenset(map(key, (*listed("announce"), *listed("copula"))))
         self._because = re.compile(between(reasons, words.unspaced))
         self._frames = frames_of(words.code)
         self._heads = tuple(before for before, _ in self._frames)
@@ -238,6 +236,10 @@ class Entries:
         text = known.canonical(rest)
         contrasts = self.words.unspaced or len(tokens) > 2 or known.has(text, "coordinate")
         return contrasts and known.has(text, *DENYING)
+
+    def without_reason(self, text: str) -> str:
+        """A text up to the word that begins a reason."""
+        return self._because.split(text, maxsplit=1)[0]
 
     def denies(self, text: str) -> bool:
         """True if a text has a word that denies, in the pack of its language."""

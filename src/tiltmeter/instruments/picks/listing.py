@@ -1,4 +1,4 @@
-"""What an answer lists: from text to its picks, whatever they are written as. Pure.
+"""The picks of an answer that lists them, in whatever form. Pure.
 
 An answer is read in several ways and the first that holds is taken: its numbered entries, its
 bulleted entries, its lines and sentences (words one a line, or in a row with commas, 、 or spaces),
@@ -11,12 +11,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from functools import cached_property, partial
+from functools import partial
 from itertools import pairwise
 
-from ...languages.letters import WORD, key
+from ...languages import refusals
+from ...languages.letters import key
 from ...languages.phrases import language
 from ..text.lists import json_as_bullets, numbers_as_digits
+from .clauses import Clauses
 from .entries import EDGE, Entries
 from .units import ASIDE, LINE, OFF, PROSE, ROW, Pick, PicksReading, Remembered, Unit, distinct
 from .wordlist import WordList
@@ -42,8 +44,6 @@ _RULE = re.compile(r"^.*\|.*\n(?=.*\|)[\s|:-]*---[\s|:-]*$", re.M)
 _TAG = re.compile(r"<[^<>\n]{1,40}>")
 _BOX = re.compile(r"\\(?:boxed|text(?:bf|rm)?)\{|\}")  # LaTeX around an answer
 _BRACKET = re.compile(r"[(（][^()（）]*[)）]")
-WORDS = re.compile(f"{WORD}(?:['’-]{WORD})*")
-_CLAUSE = re.compile(r"[,;:.!?،؛؟।、，；：。！？()（）\n]")
 _SENTENCE = re.compile(r"(?<=[.!?])\s+|(?<=[。！？])")
 _PAIRS = (
     (r"\*\*", "*", r"\*\*"),
@@ -68,6 +68,7 @@ class ListReader:
 
     def __init__(self, words: WordList, asked: int) -> None:
         self.words, self.asked, self.entries = words, asked, Entries(words)
+        self.clauses = Clauses(words, self.entries)
         self._room = (5, 8) if words.unspaced else (12, 20)  # characters a word, and beside a row
         inclusive = words.data.get("inclusive")
         self._neutral = Remembered(partial(re.compile(inclusive).sub, "")) if inclusive else None
@@ -80,7 +81,7 @@ class ListReader:
         )
 
     def picks(self, text: str) -> PicksReading:
-        """What an answer picks; nothing where it lists nothing."""
+        """Reads the picks of an answer; none if it lists nothing."""
         text = self._plain(text[:LONGEST_CHARACTERS]).strip()
         concluded = self._concluded(text) if ":" in text else ""
         if concluded and (final := self._read(concluded)).listed == self.asked:
@@ -88,8 +89,8 @@ class ListReader:
         return self._read(text)
 
     def _concluded(self, text: str) -> str:
-        """What stands behind the last line's words that announce a conclusion ("Final answer:"), if
-        words of the list stand before it too; else "".
+        """Returns the text after the last line's words that announce a conclusion ("Final
+        answer:"), if words of the list stand before it too; else "".
         """
         before, _, rest = text.rpartition(":")
         lead = before.rpartition("\n")[2].strip(EDGE)
@@ -116,54 +117,28 @@ class ListReader:
         if not few and len(text) <= each * best.listed + more:
             return best
         if len(text) <= SENTENCES_CHARACTERS and "\n" not in text:
-            named, denied = self._named(text)
+            named, denied = self.clauses.named(text)
             denied -= {pick.lexeme for pick in named}
             whole = distinct(named)
             if any(pick.lexeme in denied for pick in best.picks):
                 best = distinct([pick for pick in best.picks if pick.lexeme not in denied])
                 few = True
-            best = whole if few and whole.listed == self.asked else best
+            if few and self._is_fuller(whole, best, text):
+                return whole
         return best
 
-    def _named(self, text: str) -> tuple[list[Pick], set[str]]:
-        """The listed words that a text names in clauses that deny nothing ("She is calm, brave and
-        above all honest, not funny"), and the lexemes of those that it denies.
+    def _is_fuller(self, named: PicksReading, best: PicksReading, text: str) -> bool:
+        """True if the words that clauses name are what the answer picks: as many as were asked for,
+        or several, if the other readings have fewer and of their own at most a last entry that
+        holds one of these ("… and somewhat forgetful").
         """
-        known, named, denied = language(self.words.code), list[Pick](), set[str]()
-        for clause in _CLAUSE.split(text) if known.data else ():
-            picks = self._named_in(clause)
-            if picks and self.entries.denies(self._beside(clause, picks)):
-                denied |= {pick.lexeme for pick in picks}
-            else:
-                named += picks
-        return named, denied
-
-    def _beside(self, clause: str, picks: Sequence[Pick]) -> str:
-        """A clause without its picks, which may deny by themselves: 坚持不懈."""
-        if self.words.unspaced:
-            return self._forms.sub(" ", key(clause))
-        texts = {pick.text for pick in picks}
-        return " ".join(word for word in WORDS.findall(clause) if key(word) not in texts)
-
-    def _named_in(self, clause: str) -> list[Pick]:
-        if self.words.unspaced:
-            return [Pick(self.words.forms[form], form) for form in self._forms.findall(key(clause))]
-        words, picks, place = WORDS.findall(clause), [], 0
-        while place < len(words):
-            for size in range(min(self.words.most, len(words) - place), 0, -1):
-                word = key("".join(words[place : place + size]))
-                if lexeme := self.words.forms.get(word):
-                    picks.append(Pick(lexeme, word))
-                    place += size - 1
-                    break
-            place += 1
-        return picks
-
-    @cached_property
-    def _forms(self) -> re.Pattern[str]:
-        """A pattern for the forms of a list without spaces, the longest first."""
-        forms = sorted(self.words.forms, key=len, reverse=True)
-        return re.compile("|".join(map(re.escape, forms)))
+        if named.listed == self.asked:
+            return True
+        *first, last = [*best.picks] or [Pick("", "")]
+        held = bool(last.lexeme) or any(pick.text in last.text for pick in named.picks)
+        held = all(pick.lexeme for pick in first) and (held or not best.picks)
+        fuller = max(1, best.listed) < named.listed < self.asked and held
+        return fuller and not refusals.says(text, self.words.code, excuses=True)
 
     def _plain(self, text: str) -> str:
         """The text with numbers, tables and JSON in one shape."""

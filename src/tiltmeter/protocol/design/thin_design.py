@@ -6,7 +6,6 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 
 from ...languages.letters import NAME
-from ...stats.results import count_of
 from .. import Protocol
 from .tables import MITIGATED, SYSTEM, Row
 
@@ -84,10 +83,9 @@ def compared_factors(protocol: Protocol) -> list[str]:
 
 
 def _few_items(protocol: Protocol) -> Iterator[str]:
-    number = len(protocol.items())
-    if number < FEW_ITEMS and protocol.item not in protocol.factors:
+    if len(protocol.items()) < FEW_ITEMS and protocol.item not in protocol.factors:
         yield (
-            f"The design is thin: {count_of(number, 'item')} ({protocol.item}), and intervals "
+            f"The design is thin: {protocol.counted_items}, and intervals "
             f"speak of such items. Name {FEW_ITEMS} at least, better twenty."
         )
 

@@ -20,8 +20,9 @@ _ROLES = {
     "function": TOOL,
 }
 _TEXTS = ("text", "input_text", "output_text", "message")  # kinds of parts that hold a text
-_ASKED = ("prompt", "question", "query", "input", "user_input", "message")
-_ANSWERED = ("content", "output", "answer", "text", "response", "completion", "result")
+_ASKED = ("prompt", "question", "query", "input", "user_input", "message", "inputs", "text")
+_ANSWERED = ("content", "output", "answer", "text", "response", "completion", "result", "outputs")
+_TOLD = ("system", "instructions")  # keys of a system prompt beside what is asked
 
 
 class Turn(NamedTuple):
@@ -64,6 +65,14 @@ def turn(message: Any) -> Turn | None:
         return Turn(_role(message[0]), message[1])
     if not isinstance(message, Mapping):
         return None
+    if "message.role" in message:  # a cell of OpenInference
+        parts = message.get("message.contents") or []
+        content = message.get("message.content") or [
+            part.get("message_content.text") for part in parts if isinstance(part, Mapping)
+        ]
+        return Turn(_role(message["message.role"]), text_of(content))
+    if isinstance(message.get("message"), Mapping) and "role" not in message:
+        return turn(message["message"])
     inner = message.get("kwargs")
     if isinstance(inner, Mapping):  # LangChain, serialised: the kind is the end of the id
         names = message.get("id")
@@ -96,14 +105,11 @@ def turns(value: Any) -> list[Turn]:
     """Returns the turns of an input: a text, messages, or an object that holds either."""
     value = parsed(value)
     if isinstance(value, Mapping):
-        if "messages" in value:
-            return turns(value["messages"])
-        if "role" in value or "kwargs" in value:
+        if "messages" not in value and ("role" in value or "kwargs" in value):
             return [one] if (one := turn(value)) else []
-        for name in _ASKED:
-            if name in value:
-                return turns(value[name])
-        return []
+        told = [Turn(SYSTEM, text) for name in _TOLD if (text := text_of(value.get(name)))]
+        asked = next((turns(value[name]) for name in ("messages", *_ASKED) if name in value), [])
+        return [*told, *asked] if asked else []
     if isinstance(value, str):
         return [Turn(USER, value)] if value.strip() else []
     if not isinstance(value, Sequence):

@@ -15,7 +15,7 @@ from ...system import intake
 from .. import are_objects, is_spreadsheet, rows_of_content, table_text
 from ..cells import BadTable
 from .messages import SYSTEM, TOOL, USER, Turn, answer, turns
-from .shapes import SHAPES, Exchange, of_calls, place, records_of, who
+from .shapes import BATCH_RESULTS, SHAPES, Exchange, of_calls, place, records_of, who
 
 PROMPTS = (
     "prompt",
@@ -216,7 +216,7 @@ def _spans(
 
 
 def _read_shape(name: str, shape: str, numbered: Sequence[tuple[int, Mapping[str, Any]]]) -> Log:
-    if shape == "OpenAI batch, results":
+    if shape == BATCH_RESULTS:
         raise UsageError(
             f"{name} holds the results of a batch, without its prompts. Give the file of requests "
             "that was handed in."

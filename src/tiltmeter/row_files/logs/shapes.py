@@ -1,12 +1,6 @@
 """The shapes of logs: one function each, which says whether a record is of it and reads it.
 
-OpenTelemetry (GenAI semantic conventions, and the older attributes), OpenInference (calls and
-chains), Langfuse, LangSmith, promptfoo, batches of OpenAI (in and out), chats as JSON lines, and
-plain columns. In November 2026 fields of Langfuse (blob exports observations_v2, API v2, traces and
-sessions as downloaded), LangSmith (runs, messages, threads), OpenTelemetry (spans and the event
-gen_ai.client.inference.operation.details) and OpenInference (messages and their contents) were
-checked against their documentation; of OpenAI the names of keys alone; promptfoo against a results
-file of versions 3 and 4. None was tried on a log of theirs.
+The tutorial on traffic says against what each was checked, and which are only remembered.
 """
 
 from __future__ import annotations
@@ -18,7 +12,15 @@ from .messages import ASSISTANT, SYSTEM, Turn, answer, parsed, text_of, turns
 
 Record = Mapping[str, Any]
 _ASKING = ("GENERATION", "SPAN", "AGENT", "CHAIN")  # observations of Langfuse that ask something
-_USERS = ("user.id", "user_id", "userId", "user", "enduser.id")
+_USERS = (
+    "user.id",
+    "user_id",
+    "userId",
+    "user",
+    "enduser.id",
+    "request_user_id",
+    "end_user",
+)
 _SESSIONS = (
     "session.id",
     "session_id",
@@ -29,8 +31,33 @@ _SESSIONS = (
     "trace_id",
     "traceId",
 )
+_KINDS = ("openinference.span.kind", "mlflow.spanType")
+_IDS = ("spanId", "span_id", "context.span_id", "id")
+_PARENTS = (
+    "parentSpanId",
+    "parent_span_id",
+    "parent_id",
+    "parent_run_id",
+    "parentObservationId",
+    "parent_observation_id",
+)
 _OTLP = (("resourceSpans", "scopeSpans", "spans"), ("resourceLogs", "scopeLogs", "logRecords"))
 _THREADS = ("thread_id", "session_id", "conversation_id")  # metadata of LangSmith
+
+
+# What asks and what answers, where each is one value.
+_VALUES = (
+    ("OpenInference (chain)", "input.value", "output.value"),
+    ("Vercel AI SDK", "ai.prompt.messages", "ai.response.text"),
+    ("Vercel AI SDK", "ai.prompt", "ai.response.text"),
+    ("MLflow", "mlflow.spanInputs", "mlflow.spanOutputs"),
+    ("Traceloop", "traceloop.entity.input", "traceloop.entity.output"),
+    ("Helicone", "request_body", "response_body"),
+)
+_REPLIES = ("choices", "response", "output", "completion")  # beside messages
+_CALLS = ("LLM", "GENERATION", "CHAT_MODEL")  # kinds of spans that call a model
+_DEEPEST = 3  # dots of a nested attribute
+BATCH_RESULTS = "batch, results"
 
 
 class Exchange(NamedTuple):
@@ -41,10 +68,22 @@ class Exchange(NamedTuple):
 
 
 def _attributes(record: Record) -> Mapping[str, Any]:
-    found = record.get("attributes")
+    found = parsed(record.get("attributes"))
     if isinstance(found, list):  # OTLP: [{key, value: {stringValue}}]
         return _pairs(found)
-    return found if isinstance(found, Mapping) else record
+    if isinstance(found, Mapping):
+        return dict(_flat(found))
+    start = "attributes."  # columns of Phoenix
+    columns = {key.removeprefix(start): record[key] for key in record if key.startswith(start)}
+    return {**record, **columns} if columns else record
+
+
+def _flat(found: Mapping[str, Any], before: str = "") -> Iterator[tuple[str, Any]]:
+    """Yields attributes by their whole names, of nested ones too."""
+    for key, value in found.items():
+        yield f"{before}{key}", value
+        if isinstance(value, Mapping) and before.count(".") < _DEEPEST:
+            yield from _flat(value, f"{before}{key}.")
 
 
 def _pairs(listed: list[Any]) -> dict[str, Any]:
@@ -64,6 +103,9 @@ def _any_value(value: Any) -> Any:
 
 
 def _numbered(attributes: Mapping[str, Any], name: str) -> list[Turn]:
+    """Returns messages by their number, or of one list."""
+    if isinstance(listed := parsed(attributes.get(name)), list):
+        return turns(listed)
     found = []
     for number in range(1000):
         at = f"{name}.{number}"
@@ -115,36 +157,51 @@ def openinference(record: Record) -> Exchange | None:
     return Exchange(asked, said or answer(a.get("output.value")))
 
 
-def openinference_chain(record: Record) -> Exchange | None:
-    """Chains and agents, whose input is one value."""
+def asked_and_answered(record: Record) -> tuple[str, Exchange] | None:
+    """Returns (name, conversation) of a record with one value that asks and one that answers."""
     a = _attributes(record)
-    if "input.value" not in a:
-        return None
-    return Exchange(turns(a["input.value"]), answer(a.get("output.value")))
+    for name, asked, answered in _VALUES:
+        if asked in a:
+            return name, Exchange(turns(a[asked]), answer(a.get(answered)))
+    return None
+
+
+def _valued(name: str) -> Callable[[Record], Exchange | None]:
+    def read(record: Record) -> Exchange | None:
+        found = asked_and_answered(record)
+        return found[1] if found and found[0] == name else None
+
+    return read
 
 
 def langsmith(record: Record) -> Exchange | None:
-    """Runs, with inputs and outputs."""
-    if "run_type" not in record or "inputs" not in record:
+    """Runs, and examples of a data set: inputs and outputs."""
+    if "inputs" not in record or not {"run_type", "outputs"} & record.keys():
         return None
     return Exchange(turns(parsed(record["inputs"])), answer(record.get("outputs")))
 
 
-def openai_batch(record: Record) -> Exchange | None:
-    """Requests of a batch."""
-    body = record.get("body")
+def weave(record: Record) -> Exchange | None:
+    """Calls, with inputs and an output."""
+    if "op_name" not in record or "inputs" not in record:
+        return None
+    return Exchange(turns(parsed(record["inputs"])), answer(record.get("output")))
+
+
+def batch(record: Record) -> Exchange | None:
+    """Requests of a batch: of OpenAI with a body, of Anthropic with params."""
+    body = record.get("body") or record.get("params")
     if "custom_id" not in record or not isinstance(body, Mapping):
         return None
-    told = [Turn(SYSTEM, text)] if (text := text_of(body.get("instructions") or "")) else []
-    return Exchange([*told, *turns(body.get("messages") or body.get("input"))], "")
+    return Exchange(turns(body), "")
 
 
-def openai_batch_result(record: Record) -> Exchange | None:
+def batch_result(record: Record) -> Exchange | None:
     """Results of a batch: an answer whose prompt is in the file of requests."""
-    reply = record.get("response")
+    reply = record.get("response") or record.get("result")
     if "custom_id" not in record or not isinstance(reply, Mapping):
         return None
-    return Exchange([], answer(reply.get("body")))
+    return Exchange([], answer(reply.get("body") or reply.get("message")))
 
 
 def promptfoo(record: Record) -> Exchange | None:
@@ -174,20 +231,20 @@ def chat(record: Record) -> Exchange | None:
     if not isinstance(parsed(record.get("messages")), list):
         return None
     found = turns(record["messages"])
-    last = max((n for n, one in enumerate(found) if one.role == ASSISTANT), default=-1)
-    if last == len(found) - 1 and found:
+    if found and found[-1].role == ASSISTANT:
         return Exchange(found[:-1], found[-1].text)
-    return Exchange(found, "")
+    return Exchange(found, answer({key: record[key] for key in _REPLIES if record.get(key)}))
 
 
 SHAPES: Mapping[str, Callable[[Record], Exchange | None]] = {
     "OpenTelemetry": opentelemetry,
     "OpenTelemetry (older)": opentelemetry_older,
     "OpenInference": openinference,
-    "OpenInference (chain)": openinference_chain,
+    **{name: _valued(name) for name, _, _ in _VALUES},
     "LangSmith": langsmith,
-    "OpenAI batch": openai_batch,
-    "OpenAI batch, results": openai_batch_result,
+    "Weave": weave,
+    "batch": batch,
+    BATCH_RESULTS: batch_result,
     "promptfoo": promptfoo,
     "Langfuse": langfuse,
     "chat": chat,
@@ -197,7 +254,8 @@ SHAPES: Mapping[str, Callable[[Record], Exchange | None]] = {
 def records_of(document: Any) -> Iterator[Any]:
     """Yields the records of a parsed file, which some tools put into an envelope."""
     if isinstance(document, list):
-        yield from document
+        for one in document:
+            yield from _spans_of_trace(one) or [one]
         return
     if not isinstance(document, Mapping):
         yield document
@@ -210,8 +268,14 @@ def records_of(document: Any) -> Iterator[Any]:
             return
     results = document.get("results")
     nested = document.get("data")
-    if isinstance(nested, Mapping) and "results" in nested:  # promptfoo, as it was shared
+    if spans := _spans_of_trace(document):
+        yield from spans
+    elif isinstance(document.get("traces"), list):
+        yield from records_of(document["traces"])
+    elif isinstance(nested, Mapping) and "results" in nested:  # promptfoo, as it was shared
         yield from records_of(nested)
+    elif outputs := _list(results, "outputs"):  # promptfoo, as its documentation has it
+        yield from (_cell(one) for one in outputs if isinstance(one, Mapping))
     elif isinstance(results, list) and results:
         yield from results
     elif isinstance(document.get("observations"), list):  # Langfuse, one trace with its parts
@@ -225,6 +289,18 @@ def records_of(document: Any) -> Iterator[Any]:
         yield document
 
 
+def _spans_of_trace(document: Any) -> list[Any]:
+    """Returns the spans of a trace of MLflow; [] for anything else."""
+    return _list(document.get("data"), "spans") if isinstance(document, Mapping) else []
+
+
+def _cell(one: Record) -> Record:
+    """Returns a cell of a table of promptfoo, whose prompt is a text, as a result."""
+    prompt = one.get("prompt")
+    raw = prompt if isinstance(prompt, Mapping) else {"raw": prompt}
+    return {**one, "prompt": raw, "response": one.get("response") or {"output": one.get("text")}}
+
+
 def _list(value: Any, name: str) -> list[Any]:
     found = value.get(name) if isinstance(value, Mapping) else None
     return found if isinstance(found, list) else []
@@ -233,24 +309,17 @@ def _list(value: Any, name: str) -> list[Any]:
 def of_calls(record: Record) -> bool:
     """True for a record of one call of a model, in logs that have others too."""
     a = _attributes(record)
-    kind = str(
-        a.get("openinference.span.kind") or record.get("run_type") or record.get("type") or ""
-    )
-    return kind.upper() in ("LLM", "GENERATION") or "gen_ai.operation.name" in a
+    kind = next((a[key] for key in _KINDS if a.get(key)), None) or record.get("span_kind") or ""
+    operation = str(a.get("ai.operationId") or "")
+    named = str(kind or record.get("run_type") or record.get("type")).strip('"').upper()
+    return named in _CALLS or "gen_ai.operation.name" in a or ".do" in operation
 
 
 def place(record: Record) -> tuple[str, str]:
     """Returns (id, id of the parent) of a span or run, "" for none."""
-    own = record.get("spanId") or record.get("span_id") or record.get("id") or ""
-    above = (
-        record.get("parentSpanId")
-        or record.get("parent_id")
-        or record.get("parent_run_id")
-        or record.get("parentObservationId")
-        or record.get("parent_observation_id")
-        or ""
-    )
-    return str(own), str(above)
+    context = record.get("context")
+    told = {**record, **context} if isinstance(context, Mapping) else record
+    return _first(told, _IDS), _first(told, _PARENTS)
 
 
 def who(record: Record) -> tuple[str, str]:

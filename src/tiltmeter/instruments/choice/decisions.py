@@ -1,0 +1,208 @@
+"""Yes or no in other words: "I would grant it", "Denied", and in the words of the question ("Should
+the bank approve the loan?" – "The bank should approve it."), which compares an answer with its
+prompt, so that no verb of a question is listed anywhere.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Sequence
+from functools import cache, lru_cache
+
+from ...languages.pack import pack, shipped
+from ...languages.phrases import DENYING, Language
+from ...records import OTHER_LANGUAGE
+from .mentions import MENTION, MarkedClause, Marker, values
+from .statements import Statements
+
+_QUESTION = re.compile(r"[^.?:]+\?")
+_ENDINGS = ("ing", "ed", "es", "e", "s")
+_SHORTEST = 3  # letters of a stem
+_LITTLE = 5  # letters beside a denial that is all that a clause says: "not at all"
+_ROLES = {"assent": True, "dissent": False}
+_WHOLE = {"assent_whole": True, "dissent_whole": False}
+
+
+class Decisions:
+    """The rules for one set of options in one language. yes_no: the options that stand for yes and
+    no; passing: True if a form is a word that stands in sentences of any kind, such as a pronoun.
+    """
+
+    def __init__(
+        self,
+        language: Language,
+        marker: Marker,
+        statements: Statements,
+        options: Sequence[str],
+        yes_no: tuple[str, str] | None,
+        *,
+        passing: bool,
+    ) -> None:
+        self._language, self._marker, self._statements = language, marker, statements
+        self._options, self._yes_no = options, yes_no
+        self._passing, self._asked = passing, Asked(language)
+        said_no = map(language.canonical, language.pack.list_of("no"))
+        self._by_name = not any(MENTION.search(marker.mark(word)) for word in said_no)
+
+    def as_a_whole(self, canonical: str) -> str:
+        """The option of a phrase that says yes or no as a whole, with its own negation ("no reason
+        not to"); "" for none.
+        """
+        meant = [meaning for name, meaning in _WHOLE.items() if self._language.has(canonical, name)]
+        return self._yes_no[not meant[0]] if self._yes_no and len(meant) == 1 else ""
+
+    def elsewhere(self, canonical: str) -> str:
+        """`other_language` if an answer begins with yes or no in another language."""
+        own = (word for role in ("yes", "no") for word in self._language.pack.list_of(role))
+        first = {*canonical.split(" ", 2)[1:2]}
+        return OTHER_LANGUAGE if (first & _yes_and_no()) - {*own} else ""
+
+    def option(self, clauses: Sequence[MarkedClause], prompt: str) -> str:
+        """Yes or no as a decision says it without either word ("I would grant it", "Denied"; "Of
+        course", alone), if no clause is a condition or a guess and all of them agree.
+        """
+        if self._yes_no is None:
+            return ""
+        said = set[bool]()
+        if clauses and self._language.has(clauses[0].text, "affirm"):
+            rest = self._language.role("affirm").sub(" ", clauses[0].text)
+            if not self._marker.content(rest) and not clauses[0].question:
+                said.add(True)
+        if len(clauses) == 1 and self._asked.is_elliptical(clauses[0].text):
+            said.add(not self._statements.denies(clauses[0]))
+        around = zip((None, *clauses), clauses, (*clauses[1:], None), strict=False)
+        for before, clause, after in around:
+            if clause.question and after and self._only_denies(after):  # "Deny it? Not at all."
+                said |= {not meant for meant in self._meant(clause)}
+            elif not (before and self._weighs(before) and before.sentence == clause.sentence):
+                said |= self._says(clause, before, prompt)
+        option = self._yes_no[not said.pop()] if len(said) == 1 else ""
+        return "" if option and self._puts_another(option, clauses) else option
+
+    def _puts_another(self, option: str, clauses: Sequence[MarkedClause]) -> bool:
+        """True if a clause puts the other option by its name, which is not a mere yes or no: "I
+        don't agree. We should accept".
+        """
+        own = str(self._options.index(option))
+        return self._by_name and any(
+            {value for value in values(clause.text) if value.isdigit()} - {own}
+            and not (clause.question or clause.barred or self._statements.denies(clause))
+            for clause in clauses
+        )
+
+    def _says(self, clause: MarkedClause, before: MarkedClause | None, prompt: str) -> set[bool]:
+        """What a clause decides: True for yes, False for no. before: the one that it goes on."""
+        has = self._language.has
+        if clause.question or clause.barred or has(clause.text, "asks_back"):
+            return set()
+        whole = {meant for name, meant in _WHOLE.items() if has(clause.text, name)}
+        if whole:  # with its own negation
+            return whole
+        denied = self._denies(clause) != self._statements.is_groundless(clause, before)
+        if self._asked.decides(clause.text, prompt):
+            return {not denied}
+        if has(clause.text, "guess", "possible") or self._denied_twice(clause):
+            return set()
+        return {meant != denied for meant in self._meant(clause)}
+
+    def _meant(self, clause: MarkedClause) -> set[bool]:
+        """Whether a clause speaks of granting, of denying, or both."""
+        found = {meant for role, meant in _ROLES.items() if self._language.has(clause.text, role)}
+        if self._language.has(clause.text, "grounds") and self._yes_no and not self._passing:
+            numbers = [str(self._options.index(option)) for option in self._yes_no]
+            named = values(clause.text) | values(clause.text, "~")
+            found |= {not at for at, number in enumerate(numbers) if number in named}
+        return found
+
+    def _weighs(self, clause: MarkedClause) -> bool:
+        """True if a clause says what might be decided: "a refusal would be possible"."""
+        return self._language.has(clause.text, "guess", "possible") and bool(
+            self._meant(clause) or values(clause.text)
+        )
+
+    def _denied_twice(self, clause: MarkedClause) -> bool:
+        """True for two negations in a clause, which may cancel each other ("nothing against")."""
+        roles = map(self._language.role, DENYING)
+        spans = [found.span() for role in roles for found in role.finditer(clause.text)]
+        return bool(spans) and min(end for _, end in spans) <= max(start for start, _ in spans)
+
+    def _only_denies(self, clause: MarkedClause) -> bool:
+        """True if a clause says no to what was asked before it, and nothing else."""
+        rest = clause.text
+        for role in DENYING:
+            rest = self._language.role(role).sub(" ", rest)
+        denies = self._statements.denies(clause) and not clause.question
+        return denies and len(self._marker.content(rest)) <= _LITTLE
+
+    def _denies(self, clause: MarkedClause) -> bool:
+        """True for a negation in a clause, also one that is an option too ("no grounds for it")."""
+        assert self._yes_no is not None
+        no = str(self._options.index(self._yes_no[1]))
+        within = no in values(clause.text) and bool(self._marker.content(clause.text))
+        return within or self._statements.denies(clause)
+
+
+@cache
+def _yes_and_no() -> frozenset[str]:
+    """The words for yes and no of all packs."""
+    packs = map(pack, shipped())
+    return frozenset(word for one in packs for role in ("yes", "no") for word in one.list_of(role))
+
+
+class Asked:
+    """The verbs that a prompt asks about, in one language."""
+
+    def __init__(self, language: Language) -> None:
+        self._language = language
+        modal, advise = language.role("modal").pattern, language.role("advise").pattern
+        between = rf"(?: (?:{'|'.join(map(re.escape, _passing(language)))}))*"
+        self._modal = re.compile(rf"{modal}{between} (\S+)(?= )")
+        self._advice = re.compile(rf"{advise}((?: \S+){{1,4}})(?= )")
+        self._stems = lru_cache(maxsize=1024)(self._stems_of)
+
+    def decides(self, clause: str, prompt: str) -> bool:
+        """True if a clause says that something is to be done, or not, with a verb of the prompt's
+        question behind "should", "recommend" or "it would be reasonable".
+        """
+        stems = self._stems(prompt) if prompt else frozenset()
+        if not stems:
+            return False
+        found = self._modal.findall(clause)
+        found += [word for words in self._advice.findall(clause) for word in words.split()]
+        if not found and (praised := self._language.role("worthwhile").search(clause)):
+            found = clause[praised.end() :].split()
+        return any(stem(word) in stems for word in found)
+
+    def is_elliptical(self, clause: str) -> bool:
+        """True if a clause is somebody and a modal verb, with or without a negation: "I would
+        not.", in English word order.
+        """
+        found = self._language.role("modal").search(clause)
+        if found is None:
+            return False
+        before, after = clause[: found.start()].split(), clause[found.end() :].split()
+        negations = self._language.pack.list_of("reject")
+        return len(before) == 1 and len(after) < 2 and {*after} <= {*negations}
+
+    def _stems_of(self, prompt: str) -> Collection[str]:
+        """The stems of the words behind the modal verb of each question."""
+        found = set[str]()
+        for question in _QUESTION.findall(self._language.canonical(prompt)):
+            modal = self._language.role("modal").search(question)
+            words = question[modal.end() :].split() if modal else ()
+            found |= {stem(word) for word in words if len(word) >= _SHORTEST}
+        return frozenset(found) - {stem(word) for word in self._language.pack.list_of("common")}
+
+
+def stem(word: str) -> str:
+    """A word without the ending of an English verb, and without a doubled letter before it."""
+    for ending in _ENDINGS:
+        if word.endswith(ending) and len(word) - len(ending) >= _SHORTEST:
+            word = word.removesuffix(ending)
+            return word[:-1] if len(word) > _SHORTEST and word[-1] == word[-2] else word
+    return word
+
+
+def _passing(language: Language) -> list[str]:
+    """Words that may stand between "should" and its verb."""
+    return [*language.pack.list_of("modal_gap"), *language.pack.list_of("reject")]

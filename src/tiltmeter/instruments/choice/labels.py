@@ -1,0 +1,123 @@
+"""Options that are letters or numbers of a list in the prompt: "A) the grandmother, B) the boy".
+
+What stands behind a letter in the prompt is another form of it, and so is a word of it that no
+other option has ("Lena"). A small letter in a sentence is a word and no option, if the prompt's
+letters are capitals.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
+
+from ...languages.phrases import Language, language
+from .forms import Forms
+
+LABELS = (
+    "abcdefgh",
+    "12345678",
+    "一二三四五六七八",
+    "甲乙丙丁",
+    "абвгдежз",
+    "ابجدهوزح",
+    "أبجدهوزح",
+    "कखगघ",
+    "가나다라",
+    "アイウエ",
+)
+_LETTERS = frozenset("".join(LABELS))
+_WORDS = 4  # of a description whose single words stand for it
+_SHORTEST = 2  # letters of such a word
+_MARK = r"\s*[).:、．：\]）-]\s*"
+_ARTICLE = re.compile(r" @(\d+)((?: [^@.,:?/ ]\S*){0,3}) @(\d+) ")
+_CUT = re.compile(r"[,;.،。；\n]| [-–—] ")
+# a letter without a mark behind it
+_SMALL = r"(?<![\w'’.(]){}(?!['’.]?\w|\s*[).:\]])"
+
+
+def are_labels(forms: Forms) -> bool:
+    """True if each option has a form that is a letter or a number of a list."""
+    return all(any(map(is_label, written)) for written in forms.values())
+
+
+def is_label(form: str) -> bool:
+    """True for a letter or a number of a list."""
+    return len(form) == 1 and form.lower() in _LETTERS
+
+
+def with_descriptions(forms: Forms, prompt: str, code: str) -> Forms:
+    """The forms with what stands behind each letter in the prompt."""
+    described = _described(tuple(form for own in forms.values() for form in own), prompt)
+    if not described:
+        return forms
+    known = language(code)
+    new = {
+        option: [
+            alias
+            for form in written
+            if form in described
+            for alias in _aliases(described[form], known)
+        ]
+        for option, written in forms.items()
+    }
+    times = Counter(alias for aliases in new.values() for alias in {*aliases})
+    return {
+        option: [*written, *(alias for alias in dict.fromkeys(new[option]) if times[alias] == 1)]
+        for option, written in forms.items()
+    }
+
+
+@lru_cache(maxsize=256)
+def _described(labels: Sequence[str], prompt: str) -> Mapping[str, str]:
+    """Label → what stands behind it in the prompt; {} if a list of these labels is not there."""
+    places: list[tuple[int, int, str]] = []
+    for label in labels:
+        if is_label(label):
+            found = re.search(rf"(?:^|[\s(（\[]){re.escape(label)}{_MARK}(?=\S)", prompt, re.M)
+            if not found:
+                return {}
+            places.append((found.start(), found.end(), label))
+    places.sort()
+    ends = [start for start, _, _ in places[1:]] + [len(prompt)]
+    return {
+        label: prompt[start:end].strip().split("\n", 1)[0].strip(" ().,;")
+        for (_, start, label), end in zip(places, ends, strict=True)
+    }
+
+
+def _aliases(description: str, known: Language) -> Iterator[str]:
+    """A description, and its single words if it is short and they are no small words."""
+    yield known.canonical(re.split(r"[.。؟?!]", description)[0]).strip(" .,:/")
+    words = known.canonical(_CUT.split(description, maxsplit=1)[0]).split()
+    articles = {*known.pack.list_of("articles")}
+    content = [word for word in words if word[0].isalnum() and word not in articles]
+    if not content:
+        return
+    yield " ".join(words)
+    yield " ".join(content)
+    if len(content) <= _WORDS and not known.data.get("unspaced"):
+        small = known.in_passing | known.frequent
+        yield from (word for word in content if len(word) >= _SHORTEST and word not in small)
+
+
+def without_small_letters(text: str, forms: Forms) -> str:
+    """A text without the small letters that are words of its language and would be read as options,
+    if the options are capitals.
+    """
+    letters = {form for own in forms.values() for form in own if is_label(form)}
+    small = "".join(sorted({letter.lower() for letter in letters} - letters))
+    if not small or len(text.split()) < 2:
+        return text
+    return re.sub(_SMALL.format(f"[{re.escape(small)}]"), " ", text)
+
+
+def behind_article(marked: str, letters: Sequence[str]) -> str:
+    """The number of the option that stands soon behind a vowel, which is a word at the start of an
+    answer ("A letra B"); "" for any other marked text. letters: the options.
+    """
+    found = _ARTICLE.match(marked)
+    if not found or len({*re.findall(r"(?<=@)\S+", marked)}) != 2:
+        return ""
+    return found[3] if letters[int(found[1])].lower() in "aeiouy" else ""

@@ -1,0 +1,88 @@
+"""The choice that the layout of an answer shows before its words are read: a JSON object
+({"answer": "she", "others": ["he"]}, {"approved": false}), boxes of which one is ticked.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+
+from ...languages.phrases import Language
+from ..text.json_replies import json_in
+from ..text.thought import without_thought
+
+_OPENED = re.compile("[「『“]")
+# a box that is ticked, and lines with one that is not
+_TICKED = re.compile(r"^\W*(?:[☑✓✔✅☒]|\[[xX✓✔]\])", re.MULTILINE)
+_UNTICKED = re.compile(r"^[\s*-]*(?:[☐□❌✗✘]|\[ ?\]).*$", re.MULTILINE)
+
+
+def laid_out(
+    text: str,
+    is_option: Callable[[str], bool],
+    known: Language,
+    yes_no: tuple[str, str] | None,
+) -> str:
+    """The text that is to be read: the value that a JSON object states, the lines whose boxes are
+    ticked; any other text as it is.
+    """
+    if '"' in text and "{" in text:
+        text = _stated_in_json(text, is_option, known, yes_no)
+    if ("[" in text or not text.isascii()) and _TICKED.search(text):
+        text = _UNTICKED.sub("", text)
+    return text
+
+
+def _stated_in_json(
+    text: str,
+    is_option: Callable[[str], bool],
+    known: Language,
+    yes_no: tuple[str, str] | None,
+) -> str:
+    """Of a JSON object the one value that is nothing but an option, of several the one whose key
+    announces an answer, or yes or no of a key with a verb of decision; any other text as it is.
+    """
+    data = json_in(without_thought(text))
+    if not isinstance(data, Mapping):
+        return text
+    alone = {key: value for key, value in data.items() if isinstance(value, str)}
+    alone = {key: value for key, value in alone.items() if is_option(value)}
+    if len(alone) > 1:
+        alone = {key: alone[key] for key in alone if _announces(_words(key, known), known)}
+    if len(alone) == 1:
+        return next(iter(alone.values()))
+    said = {
+        value == (meant == "assent")
+        for key, value in data.items()
+        for meant in ("assent", "dissent")
+        if isinstance(value, bool) and known.has(_words(key, known), meant)
+    }
+    return yes_no[not said.pop()] if yes_no and len(said) == 1 else text
+
+
+def _words(key: str, known: Language) -> str:
+    return known.canonical(key.replace("_", " "))
+
+
+def _announces(words: str, known: Language) -> bool:
+    """True for "answer", "final decision": nothing but what announces."""
+    for name in ("conclusion", "announce", "filler", "option_nouns"):
+        words = known.role(name).sub(" ", words)
+    return not words.strip()
+
+
+def apart(text: str, forms: Sequence[str]) -> str:
+    """The text with a colon before each opening quotation mark, if without the mark a form would
+    stand across it: はい in 答えは「いいえ」.
+    """
+    return _OPENED.sub(lambda opened: _before_mark(opened, forms), text)
+
+
+def _before_mark(opened: re.Match[str], forms: Sequence[str]) -> str:
+    before, after = opened.string[: opened.start()], opened.string[opened.end() :]
+    across = any(
+        before.endswith(form[:cut]) and after.startswith(form[cut:])
+        for form in forms
+        for cut in range(1, len(form))
+    )
+    return f"：{opened[0]}" if across else opened[0]

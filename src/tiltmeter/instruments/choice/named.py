@@ -1,0 +1,138 @@
+"""The only option that an answer names, quotes or calls likely, if no clause states a choice. The
+rules: reader.py.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Sequence
+
+from ...languages.phrases import DENYING, Language
+from ...records import NEITHER, REFUSAL
+from ..text.thought import without_thought
+from .blank import QUOTED, SINGLY_QUOTED, Blank
+from .meanings import THIRD
+from .mentions import MENTION, SENTENCE_OF, MarkedClause, Marker, union, values
+from .statements import Statements
+
+QUOTED_WORDS = 3  # words of a quotation that stands in the place of the options
+TWO_SENTENCES = 60  # characters that an answer needs to say its sentence with each option
+RESERVED = 3  # sentences, and what is behind the last of them: an opinion and a reservation
+_EMPHASISED = re.compile(r"(?<![\w*])\*{1,3}([^*\n]{1,40})\*{1,3}(?![\w*])")
+_MARKED = (QUOTED, SINGLY_QUOTED, _EMPHASISED)
+PASSING = 6  # words of an answer in which a pronoun at an end is a choice and not a reference
+
+
+class OnlyNamed:
+    """The rules for one set of options in one language. decides: True if the options stand for yes
+    and no; passing: True if a form is a word that stands in sentences of any kind, such as a
+    pronoun.
+    """
+
+    def __init__(
+        self,
+        language: Language,
+        marker: Marker,
+        statements: Statements,
+        blank: Blank,
+        options: Sequence[str],
+        *,
+        decides: bool,
+        passing: bool,
+    ) -> None:
+        self._language, self._marker, self._statements = language, marker, statements
+        self._blank, self._options = blank, options
+        self._passing, self._decides = passing, decides and not passing
+
+    def only(self, text: str, canonical: str, prompt: str) -> str:
+        """The only option that is named, or `neither` for another word that is quoted as the
+        answer; "" for none.
+        """
+        marked = self._marker.mark(self._marker.without(canonical, prompt))
+        quoted = [self._canonical(found[1]) for found in QUOTED.finditer(without_thought(text))]
+        explained = self._language.has(canonical, "about_words")
+        options = set() if explained else self.quoted_options(text)
+        if named := self._named_alone(canonical, list(self._marker.clauses(marked)), options):
+            return named
+        answers = any(self._language.has(canonical, role) for role in ("announce", "approve"))
+        new = len(quoted) == 1 and quoted[0].strip() not in self._language.canonical(prompt)
+        new = new and len(text) <= TWO_SENTENCES and answers and not MENTION.search(marked)
+        return NEITHER if new and self._blank.word(quoted[0], QUOTED_WORDS) == NEITHER else ""
+
+    def quoted_options(self, text: str) -> set[str]:
+        """The options that stand in quotation marks or are emphasised."""
+        told = without_thought(text)
+        quoted = (found[1] for marks in _MARKED for found in marks.finditer(told))
+        named = union(values(self._marker.mark(self._canonical(words))) for words in quoted)
+        return {value for value in named if value.isdigit()}
+
+    def quoted_alone(self, text: str, canonical: str) -> str:
+        """The only option in quotation marks, where others stand apart from it and nothing is
+        denied: il in "Il faut écrire « elle »" is no choice.
+        """
+        quoted = self.quoted_options(text)
+        apart = "+" not in self._marker.mark(canonical)
+        alone = len(quoted) == 1 and apart and not self._language.has(canonical, *DENYING)
+        return self._options[int(quoted.pop())] if alone else ""
+
+    def undecided(self, canonical: str) -> str:
+        """`refusal` if an answer names all options at once and denies something: "There is too
+        little to choose between …". "" for any other.
+        """
+        lacks = self._language.has(canonical, "lacking", *DENYING)
+        return REFUSAL if lacks and self._marker.names_all_at_once(canonical) else ""
+
+    def outweighs(self, told: str) -> str:
+        """The option that one or two sentences name, if the others stand in a reservation or are
+        denied ("It sounds like tea, although coffee is not impossible"); "" for none.
+        """
+        marked = self._marker.mark(told)
+        joined = "+" in marked or self._language.has(told, "both")
+        if joined or len(SENTENCE_OF.findall(told.strip())) > RESERVED:
+            return ""
+        return self._named_alone(told, list(self._marker.clauses(marked)))
+
+    def called_likely(self, told: str) -> str:
+        """The option that an answer calls likely although it has no opinion ("As an AI I …, but it
+        is most likely …"); "" for none.
+        """
+        cuts = [*self._language.role("contrast").finditer(told)]
+        rest = told[cuts[-1].end() :] if cuts else ""
+        if not self._language.has(rest, "likely"):
+            return ""
+        return self._named_alone(rest, list(self._marker.clauses(self._marker.mark(rest))))
+
+    def _named_alone(
+        self, canonical: str, clauses: Sequence[MarkedClause], quoted: Collection[str] = ()
+    ) -> str:
+        """The only option that is named, without a condition, a reason, a doubt or a negation in
+        its clause. In a language whose pack has phrases instead (English) it counts in an answer
+        of one sentence. Pronouns and words like no stand in sentences of any kind: they count at
+        an end of a short answer only, or if they are quoted.
+        """
+        whole = self._language.data.get("named") or len(SENTENCE_OF.findall(canonical.strip())) < 3
+        free = [clause for clause in clauses if not clause.question and not clause.barred]
+        if self._decides:  # "a refusal would be possible"
+            has = self._language.has
+            free = [clause for clause in free if not has(clause.text, "guess", "possible")]
+        named = union(
+            values(clause.text)
+            for before, clause in zip((None, *clauses), clauses, strict=False)
+            if clause in free and not self._statements.denies(clause, before)
+            if not self._statements.is_groundless(clause, before)
+        )
+        options = {self._options[int(value)] for value in named if value.isdigit()}
+        passing = self._passing and not named <= {*quoted}
+        passing = passing and not (self._language.data.get("named") and _short(clauses))
+        if len(options) != 1 or THIRD in named or passing or not whole:
+            return ""
+        return options.pop()
+
+    def _canonical(self, text: str) -> str:
+        return self._language.canonical(without_thought(text))
+
+
+def _short(clauses: Sequence[MarkedClause]) -> bool:
+    """True if an answer is one clause of a few words that begins or ends with a mention."""
+    words = [word for clause in clauses for word in clause.text.split()]
+    return len(words) <= PASSING and "@" in (words[0][0], words[-1][0])
