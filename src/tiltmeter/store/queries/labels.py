@@ -206,13 +206,11 @@ def of_annotator(
     output; each column of `labels` as a JSON array, since a row costs more in Python than a label.
     """
     arrays = ", ".join(f"json_group_array({name})" for name in columns)
-    marks = ",".join("?" * len(attributes))
-    which = f" AND a.text IN ({marks})" if attributes else ""
+    which = f" AND a.text IN ({','.join('?' * len(attributes))})" if attributes else ""
     return store.rows(
-        f"SELECT n, output, {arrays} FROM"
-        " (SELECT l.n, l.output, a.text AS attribute, v.text AS value, l.weight FROM labels l"
-        " CROSS JOIN words a ON a.n = l.attribute_0 CROSS JOIN words v ON v.n = l.value_0"
-        f" WHERE l.current AND l.annotator_0 = {number_of('?')}{which}"
+        f"SELECT n, output, {arrays} FROM (SELECT l.n, l.output, a.text AS attribute, v.text AS"
+        " value, l.weight FROM labels l CROSS JOIN words a ON a.n = l.attribute_0 CROSS JOIN words v"
+        f" ON v.n = l.value_0 WHERE l.current AND l.annotator_0 = {number_of('?')}{which}"
         " ORDER BY l.n, a.text, v.text, l.weight, l.position) GROUP BY n",
         (annotator, *attributes),
     )
