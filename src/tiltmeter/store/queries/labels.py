@@ -209,8 +209,8 @@ def of_annotator(
     which = f" AND a.text IN ({','.join('?' * len(attributes))})" if attributes else ""
     return store.rows(
         f"SELECT n, output, {arrays} FROM (SELECT l.n, l.output, a.text AS attribute, v.text AS"
-        " value, l.weight FROM labels l CROSS JOIN words a ON a.n = l.attribute_0 CROSS JOIN words v"
-        f" ON v.n = l.value_0 WHERE l.current AND l.annotator_0 = {number_of('?')}{which}"
+        " value, l.weight FROM labels l CROSS JOIN words a ON a.n = l.attribute_0 CROSS JOIN words"
+        f" v ON v.n = l.value_0 WHERE l.current AND l.annotator_0 = {number_of('?')}{which}"
         " ORDER BY l.n, a.text, v.text, l.weight, l.position) GROUP BY n",
         (annotator, *attributes),
     )
