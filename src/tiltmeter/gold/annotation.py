@@ -114,7 +114,7 @@ def shared_sample(
     )
     if attribute in labels.attributes_with_several(store):
         raise UsageError(
-            f"{attribute} has several values an output, and gold is one value an output. Name "
+            f"{attribute} can have several values per output; gold labels need exactly one. Name "
             "another with --attribute."
         )
     mine = [one for one in existing if one["attribute"] == attribute]
@@ -244,8 +244,8 @@ def open_adjudication(store: Store, protocol: Protocol, annotator: str, attribut
     if not voices:
         on = f" on {attribute}" if attribute else ""
         raise UsageError(
-            f"There is no output that two people labelled and disagree{on} about. Who labelled "
-            f"what says: tiltmeter annotate {store.folder} --progress"
+            f"There is no output that two people labelled differently{on}. To see who labelled "
+            f"what: tiltmeter annotate {store.folder} --progress"
         )
     weights = gold.drawn_weights(store)
     return Task(

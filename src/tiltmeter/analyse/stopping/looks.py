@@ -77,7 +77,7 @@ class Look:
 
 
 def read_looks(store: Store, plan: StoppingPlan) -> list[Look]:
-    """The looks that a run made, in their order. StoreError where one is of another plan, or not of
+    """The looks that a run made, in their order. StoreError if one is of another plan, or not of
     the trials and labels that it was made from.
     """
     past_looks: list[Look] = []
@@ -136,7 +136,7 @@ def _are_alike(parts: Sequence[Sequence[object] | None], number: int | None = No
 
 
 def check_looks(store: Store, plan: StoppingPlan, made: Sequence[Look]) -> None:
-    """RunMismatch where the trials or labels that a look was made from are not those that the run
+    """RunMismatch if the trials or labels that a look was made from are not those that the run
     holds.
     """
     annotators = {claim.instrument for claim in plan.claims}

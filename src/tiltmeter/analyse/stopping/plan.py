@@ -139,12 +139,12 @@ class StoppingPlan:
 
 
 def read_plan(store: Store) -> StoppingPlan | None:
-    """The plan of a run; None where it asks all."""
+    """The plan of a run; None if it asks all."""
     text = stored.plan(store)
     try:
         return parse_as(StoppingPlan, text) if text else None
     except ValueError:
         raise StoreError(
-            f"{store.folder} is damaged at artefacts.content: its stopping plan is none. Restore "
-            "it from a copy."
+            f"{store.folder} is damaged at artefacts.content: its stopping plan cannot be read. "
+            "Restore it from a copy."
         ) from None
