@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Literal
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tiltmeter.records import Message, Reply, Request, Sampling, canonical, content_id
+from tiltmeter.records import Json, Message, Reply, Request, Sampling, canonical, content_id
 from tiltmeter.records.json_text import json_writer
+from tiltmeter.records.typed_json import parse_as
 
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
@@ -48,3 +52,40 @@ def test_a_reply_is_whole_however_it_is_made() -> None:
         assert getattr(done, name) == getattr(reply, name)
     for name in ("text", "served", "fingerprint", "revised", "raw", "remote"):
         assert HALF not in getattr(Reply(**{"text": "", name: HALF}), name)
+
+
+@dataclass(frozen=True)
+class Inner:
+    number: int
+    share: float | None
+    kind: Literal["a", "b"]
+
+
+@dataclass(frozen=True)
+class Outer:
+    names: tuple[str, ...]
+    inner: Mapping[str, Inner]
+    rows: Sequence[Sequence[float]]
+    whatever: Mapping[str, Json]
+
+
+def test_json_is_read_as_what_it_was_written_from() -> None:
+    whole = Outer(("a",), {"x": Inner(1, None, "b")}, ((1, 0.5), ()), {"y": [None]})
+    text = json.dumps(asdict(whole))
+    assert parse_as(Outer, text) == whole
+    for old, new in (
+        ('"number": 1', '"number": true'),
+        ('"number": 1', '"number": 1.0'),
+        ('"share": null', '"share": "1"'),
+        ('"b"', '"c"'),
+        ('"b"', '["b"]'),
+        ("0.5", '{"a": 1}'),
+        ('["a"]', '"a"'),
+        ('["a"]', "[7]"),
+        ('"names"', '"games"'),
+        ('"kind": "b"', '"kind": "b", "more": 1'),
+        ("[null]", "[" * 5000 + "]" * 5000),
+    ):
+        assert old in text
+        with pytest.raises(ValueError):
+            parse_as(Outer, text.replace(old, new, 1))

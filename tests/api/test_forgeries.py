@@ -55,7 +55,7 @@ ROWS: dict[str, Forge] = {
     "labels weighted": sql("UPDATE labels SET weight=.1 WHERE id=?", LABELS, 2),
     "labels weighted all": sql("UPDATE labels SET weight=3.0"),
     "a label more": sql("INSERT INTO labels (output, annotator, attribute, value, position, weight, date) SELECT output, annotator, attribute, 'she', 1, 1.0, date FROM labels WHERE id=?", LABELS),
-    "labels of another output": sql("UPDATE labels SET output=(SELECT min(trial) FROM outputs) WHERE id=?", LABELS),
+    "labels of another output": sql("UPDATE labels SET output=(SELECT min(trial) FROM outputs) WHERE id=?", f"{LABELS} AND output<>(SELECT min(trial) FROM outputs)"),
     "labels of no output": sql("UPDATE labels SET output='00' WHERE id=?", LABELS),
     "labels of another attribute": sql("UPDATE labels SET attribute='gender' WHERE id=?", LABELS),
     "another annotator": sql("UPDATE labels SET annotator='choice/9@00000000' WHERE annotator LIKE 'choice%'"),

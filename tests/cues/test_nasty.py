@@ -12,7 +12,7 @@ from tests.pace import within
 from tiltmeter.cues import pair
 from tiltmeter.cues.en.tables import MAN, WOMAN, names, plain
 
-from .nasty import RIGHT, back_and_forth, count, outcome, rows
+from .nasty import FOLDER, RIGHT, back_and_forth, count, outcome, rows
 
 FILES = ("nasty.jsonl", "fresh_a.jsonl", "fresh_b.jsonl", "fresh_c.jsonl")
 ROWS = rows()
@@ -32,6 +32,20 @@ def test_prompts_are_swapped_right_or_left_alone(file: str) -> None:
     assert outcomes["wrong"] <= 0.02 * len(prompts)
     swapped = [row["id"] for row in prompts if outcome(row).startswith("MATTERS, ")]
     assert swapped == []
+
+
+def test_prompts_are_swapped_asked_of_nobody_or_set_aside() -> None:
+    """Prompts by the author of the rules (⏎ is a new line), of which only the status is known."""
+    status = {"paired": "swap", "mirrored": "swap", "no cue": "none", "set aside": "aside"}
+    lines = (FOLDER / "statuses.tsv").read_text("utf-8").splitlines()
+    wrong = Counter[tuple[str, str]]()
+    for line in lines:
+        wanted, prompt = line.replace("⏎", "\n").split("\t")
+        wrong[wanted, status[pair(prompt).status]] += 1
+    assert sum(number for (wanted, got), number in wrong.items() if wanted == got) >= 0.97 * len(
+        lines
+    )
+    assert wrong["aside", "swap"] + wrong["none", "swap"] <= 0.01 * len(lines)
 
 
 def test_names_of_many_languages_have_the_gender_that_lists_of_others_give() -> None:

@@ -468,7 +468,7 @@ def test_an_attribute_with_several_values_is_refused(tmp_path: Path) -> None:
         [], [], [Label("t000001", "choice/1@hand", "word", word, n) for n, word in enumerate("ab")]
     )
     made.store.close()
-    with pytest.raises(UsageError, match="word has several values an output"):
+    with pytest.raises(UsageError, match="word can have several values per output"):
         Desk(tmp_path / "run", DeskTask("ann", attribute="word"))
 
 
@@ -584,7 +584,7 @@ def test_what_is_decided_is_the_truth_and_no_voice_among_people(run: Path) -> No
 
 def test_where_nobody_disagrees_there_is_nothing_to_decide(run: Path) -> None:
     answered(run, "ann", {})
-    with pytest.raises(UsageError, match="no output that two people labelled and disagree"):
+    with pytest.raises(UsageError, match="no output that two people labelled differently"):
         Desk(run, DeskTask("cy", what="adjudicate"))
 
 

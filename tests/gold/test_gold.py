@@ -144,7 +144,7 @@ def test_an_attribute_with_several_values_an_output_is_refused(run: Made, tmp_pa
     run.store.write(
         [], [], [Label("t000001", CHOICE, "word", word, place) for place, word in enumerate("ab")]
     )
-    with pytest.raises(UsageError, match="several values an output"):
+    with pytest.raises(UsageError, match="several values per output"):
         intake.take_in(
             run.store,
             ROLES,

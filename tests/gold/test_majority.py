@@ -17,7 +17,7 @@ from tiltmeter.cli import main
 from tiltmeter.errors import UsageError
 from tiltmeter.explore.annotation.annotating import Desk, DeskTask
 from tiltmeter.gold.answers import State
-from tiltmeter.gold.majority import leaning, majority
+from tiltmeter.gold.majority import dissenting, leaning, majority
 from tiltmeter.stats.rates import clustered_share
 
 VALUES = ["woman", "man", "unclear"]
@@ -76,6 +76,26 @@ def simulated(seed: int, runs: int) -> tuple[float, float, float]:
         named += "human:cy" in leans
         wrong += bool(leans - {"human:cy"})
     return held / runs, named / runs, wrong / runs
+
+
+def test_a_careless_person_is_named_and_nobody_where_all_take_the_same_care() -> None:
+    """8 lone voices against none: 2^-8 over six pairs is .023; 7 against none .047; 6 are .094."""
+    names = ["a", "b", "c"]
+
+    def lone(number: int) -> dict[str, dict[str, str]]:
+        return {f"p{n}": dict.fromkeys(names, "x") | {"b": "y"} for n in range(number)}
+
+    assert list(dissenting(lone(8), names)) == [("b", 8, 0)]
+    assert list(dissenting(lone(6), names)) == []
+    rng = np.random.default_rng(5)
+    named = 0
+    for _ in range(RUNS):
+        said = {
+            f"p{n}": {name: str(rng.choice(["x", "y"], p=[0.9, 0.1])) for name in names}
+            for n in range(80)
+        }
+        named += bool(list(dissenting(said, names)))
+    assert named <= (0.05 + 2 * (0.05 * 0.95 / RUNS) ** 0.5) * RUNS
 
 
 def test_the_interval_holds_and_the_biased_one_is_named() -> None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import pytest
 
-from .reading_fresh import KINDS, read, replies
+from .reading_fresh import FOLDER, KINDS, count_held, read, replies
 
 # a little below what was measured at the end
 LEAST = {
@@ -35,3 +35,12 @@ def test_rules_agree_with_the_reader(kind: str, half: str) -> None:
     rows = [row for row in replies(kind) if row.half == half]
     least = LARGE.get(half) or LEAST[kind][half]
     assert sum(read(row) == row.label for row in rows) / len(rows) >= least
+
+
+def test_answers_that_were_misread_at_first_are_read() -> None:
+    """misread.jsonl: of 255 answers in 15 languages and 120 in English, written and labelled by somebody who had not seen the
+    rules, those that were misread at the first look (77 of 90 choices were right, none wrong, 39 of 45 picks, 44 of 45
+    dialogues, 66 of 75 refusals, 113 of 120 in English)."""
+    table = count_held(FOLDER / "misread.jsonl", show=False)
+    assert not any(cell["wrong"] for cell in table.values())
+    assert sum(cell["right"] for cell in table.values()) >= 34

@@ -198,7 +198,7 @@ def test_changed_code_is_another_model(bot: Path) -> None:
         ("python:nowhere.py:answer", "There is no file nowhere.py"),
         ("cmd:", "Which command?"),
         ("cmd:a 'b", "No closing quotation"),
-        ("answers:spring", "were given to another process"),
+        ("answers:spring", "exist only in the process"),
     ],
 )
 def test_what_is_no_model_says_what_to_type(name: str, said: str) -> None:

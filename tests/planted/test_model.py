@@ -37,7 +37,7 @@ from tiltmeter.planted.model import Planted, planted
 from tiltmeter.planted.server import start
 from tiltmeter.planted.settings import FAULTS, SWITCHES
 from tiltmeter.planted.speech import sentences
-from tiltmeter.planted.subjects import mean_truth, parse, truth
+from tiltmeter.planted.subjects import parse, truth, truths
 from tiltmeter.planted.tilt import normal
 from tiltmeter.protocol.design.tables import Row
 from tiltmeter.records import Answered, Message, Output, Reply, Request, Sampling, Trial
@@ -146,10 +146,13 @@ def test_the_mean_truth_is_over_the_items_that_are_named() -> None:
     settings = "she.communal=0.8,she=.4,order=.1,spread=.7"
     where = {"class": "communal", "language": "en"}
     by_hand = [truth(settings, cell) for cell in ROLES.cells if where.items() <= cell.items()]
-    assert mean_truth(settings, where) == pytest.approx(sum(by_hand) / len(by_hand))
-    assert mean_truth("she.communal=0.8,she=.4,order=.1", where) == pytest.approx(0.8)
-    assert mean_truth(settings, {**where, "order": "she_first"}) > mean_truth(settings, where)
-    assert math.isnan(mean_truth(settings, {"class": "none such"}))
+    (mean,) = truths(settings, where).values()
+    assert mean == pytest.approx(sum(by_hand) / len(by_hand))
+    (even,) = truths("she.communal=0.8,she=.4,order=.1", where).values()
+    assert even == pytest.approx(0.8)
+    (first,) = truths(settings, {**where, "order": "she_first"}).values()
+    assert first > mean
+    assert not truths(settings, {"class": "none such"})
 
 
 # determinism

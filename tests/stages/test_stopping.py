@@ -203,7 +203,7 @@ def test_labels_that_changed_after_a_look_are_refused(stopped: Path, tmp_path: P
     [
         (
             "UPDATE artefacts SET content = '{}' WHERE kind = 'stopping plan'",
-            "stopping plan is none",
+            "stopping plan cannot be read",
         ),
         ("UPDATE artefacts SET content = '{}' WHERE kind = 'look'", "look 1 is no look"),
         (

@@ -7,6 +7,7 @@ reads runs is done with it.
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 import shutil
 import sqlite3
@@ -57,6 +58,13 @@ TAMPERED = [
 def whole_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("whole") / "run"
     tiltmeter.run("roles", "planted:she=.7", folder, language="en", limit=2, samples=1)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def stopped_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("stopped") / "run"
+    tiltmeter.run("roles", "planted:she=.9", folder, language="en", limit=12, samples=8, stop=True)
     return folder
 
 
@@ -350,3 +358,22 @@ def test_a_link_that_leads_to_itself_is_refused_at_each_door(run: Path, tmp_path
         thumbnails.content(run, name)
     findings, _ = api.verify(tmp_path / "crate")
     assert "a file is a link" in [one.what for one in findings.contradictions]
+
+
+@pytest.mark.parametrize(
+    "hits",
+    ["x", None, [], [[1.0]], [["x"]], [{"a": 1}], [[1.0]] * 11 + [[1.0, 2.0]], [[1.0] * 9] * 12],
+)
+def test_the_sums_of_a_look_are_of_their_kind_and_shape(
+    hits: object, stopped_run: Path, tmp_path: Path
+) -> None:
+    run = Path(shutil.copytree(stopped_run, tmp_path / "run"))
+    with forging.changing(run) as db:
+        look = json.loads(
+            db.execute("SELECT content FROM artefacts WHERE kind='look'").fetchone()[0]
+        )
+        for sums in look["sums"].values():
+            sums["hits"] = hits
+        db.execute("UPDATE artefacts SET content=? WHERE kind='look'", (json.dumps(look),))
+    with pytest.raises(StoreError, match=r"damaged at artefacts\.content: look 1 "):
+        tiltmeter.open_run(run).analyse()

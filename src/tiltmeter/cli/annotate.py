@@ -112,8 +112,9 @@ def command(typed: AnnotateValues) -> None:
 
     def ready(address: str, desk: annotating.Desk) -> None:
         click.echo(
-            f"{address}\n{count_of(len(desk.order), 'item')} of {desk.task.attribute} for "
-            f"{typed.annotator}. For you alone: the token in it opens the run. Ctrl-C ends it."
+            f"{address}\n{count_of(len(desk.order), 'item')} for {typed.annotator} to answer "
+            f"({desk.task.attribute}). For you alone: the token in it opens the run. "
+            "Ctrl-C ends it."
         )
         if not typed.no_browser:
             webbrowser.open(address)

@@ -94,7 +94,7 @@ def _checked(manifest: bytes, signature: bytes, signers: Path | None) -> Signer:
             verified = _run(["verify", "-n", NAMESPACE, "-I", name, *listed], manifest)
             if verified.returncode == 0:
                 return Signer(key, name)
-    raise UsageError(f"the key that signed is of nobody in {signers}: {key}")
+    raise UsageError(f"the signature is by a key that nobody in {signers} has: {key}")
 
 
 def _run(

@@ -15,6 +15,7 @@ from random import Random
 from .. import gold, registry
 from ..errors import UsageError
 from ..instruments.outcomes import meanings
+from ..instruments.people import People
 from ..protocol import EVERY, Protocol
 from ..records import (
     ADJUDICATED,
@@ -56,16 +57,15 @@ def choices(
     then what stands for no answer.
 
     A list with meanings says itself what is none of it, and no picture is in another language. A
-    closed list is offered whole, whichever of its values a judge used. of: the levels of an output
-    and its subject, where the list of that output is wanted.
+    closed list is offered whole, whichever of its values a judge used; to people without a judge
+    their own list alone. of: the levels of an output and its subject, if its list is wanted.
     """
     meant: dict[str, str] = {}
     outcomes = meanings("")
     for spec in protocol.instruments:
         if attribute in (spec.attribute, *spec.also):
-            outcomes = meanings(
-                registry.instrument_kind(spec.kind, spec.name).answers, spec.settings
-            )
+            kind = registry.instrument_kind(spec.kind, spec.name)
+            outcomes = {} if spec.kind == People.kind else meanings(kind.answers, spec.settings)
         if spec.attribute == attribute:
             meant |= {
                 value: str(text)
@@ -114,7 +114,7 @@ def shared_sample(
     )
     if attribute in labels.attributes_with_several(store):
         raise UsageError(
-            f"{attribute} has several values an output, and gold is one value an output. Name "
+            f"{attribute} can have several values per output; gold labels need exactly one. Name "
             "another with --attribute."
         )
     mine = [one for one in existing if one["attribute"] == attribute]
@@ -244,8 +244,8 @@ def open_adjudication(store: Store, protocol: Protocol, annotator: str, attribut
     if not voices:
         on = f" on {attribute}" if attribute else ""
         raise UsageError(
-            f"There is no output that two people labelled and disagree{on} about. Who labelled "
-            f"what says: tiltmeter annotate {store.folder} --progress"
+            f"There is no output that two people labelled differently{on}. To see who labelled "
+            f"what: tiltmeter annotate {store.folder} --progress"
         )
     weights = gold.drawn_weights(store)
     return Task(

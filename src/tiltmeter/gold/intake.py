@@ -206,8 +206,8 @@ def _refuse_outputs(store: Store, protocol: Protocol, file: str, labels: Sequenc
             )
         if label.attribute in several:
             raise UsageError(
-                f"{file}: {label.attribute} has several values an output, and gold is one value "
-                "an output."
+                f"{file}: {label.attribute} can have several values per output; gold labels need "
+                "exactly one. Leave its rows out."
             )
 
 

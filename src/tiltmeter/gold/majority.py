@@ -19,6 +19,7 @@ from ..protocol import Protocol
 from ..records import ADJUDICATED, HUMAN, UNRESOLVED, Label
 from ..stats.judges import agreement
 from ..stats.means import pooled_mean
+from ..stats.special import betainc
 from ..store import Store
 from ..store.queries import labels
 from . import attributes
@@ -142,14 +143,23 @@ def sentences(store: Store, protocol: Protocol) -> Iterator[str]:
                 f"{len(names)} people labelled {attribute}; on the {len(shared):,} outputs that "
                 f"several saw, Krippendorff's α is {alpha:.2f}{weak}."
             )
+        leaning_names = set()
         for one in leaning(labels_of, names, _counted(protocol, attribute), attribute):
             name, more = one.name.removeprefix(HUMAN), "more" if one.value > 0 else "less"
+            leaning_names.add(one.name)
             yield (
                 f"{name} says {one.said} {100 * abs(one.value):.0f} points {more} often than most "
                 f"others on the same {one.shared:,} outputs [{100 * one.low:.0f}, "
                 f"{100 * one.high:.0f}]; without {name} its share would be {one.without:.2f}, not "
                 f"{one.share:.2f}."
             )
+        for name, alone, fewest in dissenting(labels_of, names):
+            if name not in leaning_names:
+                yield (
+                    f"{name.removeprefix(HUMAN)} alone says otherwise than all others in "
+                    f"{alone:,} outputs, another in {fewest:,}: to one side and the other. Read "
+                    "some of them together."
+                )
 
 
 def _counted(protocol: Protocol, attribute: str) -> str:
@@ -219,6 +229,27 @@ def people(
         yield LabellingPerson(
             name, attribute, value, mean.value, mean.low, mean.high, len(gaps), share, without
         )
+
+
+def dissenting(
+    said: Mapping[str, Mapping[str, str]], names: Sequence[str]
+) -> Iterator[tuple[str, int, int]]:
+    """Yields (person, outputs, fewest): who alone says otherwise than all others, who agree, more
+    often than the one who does so least. Each would be as likely as the other if both took the same
+    care: exact binomial, adjusted for all pairs. By hand: 8 and 0 of 3 people are 1/256·6 = .023.
+    """
+    alone = Counter(dict.fromkeys(names, 0))
+    for each in said.values():
+        if len(each) < len(names) or len(names) <= 2:
+            continue
+        (_, most), *rest = Counter(each.values()).most_common()
+        if most == len(names) - 1:
+            alone[next(who for who, value in each.items() if value == rest[0][0])] += 1
+    fewest = min(alone.values(), default=0)
+    for name, number in alone.most_common():
+        p = float(betainc(number, fewest + 1, 0.5)) if number > fewest else 1.0
+        if p * len(names) * (len(names) - 1) < _LEVEL:
+            yield name, number, fewest
 
 
 def _others(said: Mapping[str, str], name: str) -> str:

@@ -149,7 +149,7 @@ def _called(label: str, text: str) -> str:
 
 
 def _labelled_lines(lines: Sequence[Line]) -> list[str]:
-    """What follows a label, on its line or, where that is empty, on the next line without one."""
+    """Lists the words after each label: on its line, else on the next without one."""
     found, waiting = [], False
     for _, label, text in lines:
         if label and not text:
@@ -323,7 +323,7 @@ class DialogueForm(Parser):
     """Labels an output with its form, as `read` says."""
 
     kind = "dialogue"
-    version = "5"
+    version = "6"
     answers = "dialogue"
     summary = "whether an answer is two lines of dialogue, in its language"
     modality = "text"

@@ -1,5 +1,5 @@
-"""How an answer is written: the same words in one canonical form, and what words of a language do
-in an answer.
+"""The written form of answers: words in one canonical form, and the roles of a language's words in
+an answer.
 
 Canonical text is words and a few marks, apart from each other by one space, with a space at both
 ends. Upper case, width, quotes of all kinds, emphasis, tags, emoji and invisible characters are
@@ -176,7 +176,7 @@ class Language:
         return found is not None and found.end() == len(text) - 1
 
     def ending(self, sentence: str) -> str:
-        """What changes nothing at the end of a sentence (です), or ""."""
+        """Returns the ending of a sentence that changes nothing (です), or ""."""
         last = re.compile(f"{self.role('filler').pattern} ?$").search(sentence)
         return last[0].rstrip() if last else ""
 

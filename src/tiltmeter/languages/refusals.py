@@ -1,4 +1,4 @@
-"""Whether an answer declines: the one place that knows how models refuse. Pure.
+"""Answers that decline: the one place that knows how models refuse. Pure.
 
 Three questions, from the strictest on. `begins`: its first words refuse what was asked.
 `hesitates`: they may, and the caller has another sign. `says`: a phrase anywhere in it refuses, for
@@ -176,7 +176,7 @@ def refuses(canonical: str, code: str, *, loose: bool = True) -> bool:
 
 
 def wording(code: str = "") -> Mapping[str, Json]:
-    """What labels that depend on refusals depend on."""
+    """Returns all that a label of a refusal depends on."""
     codes = _languages("", code) if code else shipped()
     return {
         known: [list(pack(known).refusals), pack(known).words.get("refusal")] for known in codes
@@ -238,7 +238,7 @@ def _phrases(code: str, excuses: bool) -> re.Pattern[str]:
 
 @cache
 def _lines(code: str, loose: bool = False) -> re.Pattern[str]:
-    """What the lines of a language's refusals.txt have in brackets; loose: also those with ~."""
+    """Reads the bracketed parts of a language's refusals.txt. loose: also of lines with ~."""
     known = pack(code)
     inside = {
         part

@@ -64,7 +64,7 @@ class Dialogues(PlantedValues):
         unknown = [topic for topic in self.attributes[TOPIC] if topic not in dialogues("en")]
         if unknown:
             raise UsageError(
-                f"planted: it has no dialogue about {unknown[0]}. Its topics are: "
+                f"planted: there is no dialogue about {unknown[0]}. The topics are: "
                 f"{', '.join(dialogues('en'))}."
             )
         for cell in self.protocol.cells:

@@ -102,7 +102,9 @@ class PlantedJudge:
         schema.
         """
         if self._see is None:
-            raise Incapable("planted: no run folder to read the picture from was given to it.")
+            raise Incapable(
+                "planted: the judge needs the folder of a run to read the picture from."
+            )
         if self._settings.judge == "never" or draws[1] >= self._settings.agree:
             return one_of(judge_sentences("nonsense"), draws[3], self._settings).format(form="?")
         band = Band(self._see(pictures[0]))

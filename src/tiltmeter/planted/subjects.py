@@ -134,11 +134,6 @@ def truths(settings: str, where: Mapping[str, str] | None = None) -> dict[str, f
     return {name: value / total for name, value in sums.items()}
 
 
-def mean_truth(settings: str, where: Mapping[str, str]) -> float:
-    """The mean of `truth` over the cells in which each factor has the value named; NaN for none."""
-    return next(iter(truths(settings, where).values()), math.nan)
-
-
 def ratio_truth(settings: str, name: str, where: Mapping[str, str] | None = None) -> float:
     """The true disparate impact of a class (`class:communal`) or a word (`word:wise`): its share of
     the picks for women over that for men; what `di_class` and `di_word` should find. NaN where it

@@ -90,7 +90,7 @@ def divide_rest(
     if rest < -1e-9 or (len(known) == len(names) and rest > 1e-9):
         where = cell.get(protocol.item, "")
         raise UsageError(
-            f"planted: the values of {attribute} of {where} have {1 - rest:.3g} in all, not 1. "
+            f"planted: the values of {attribute} of {where} add up to {1 - rest:.3g}, not 1. "
             "Mend one, or leave it out."
         )
     return {

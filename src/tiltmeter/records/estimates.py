@@ -108,7 +108,7 @@ STARS = ((0.001, "***"), (0.01, "**"), (0.05, "*"))  # p below → its mark in p
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """The one row in which every audit ends. None where nothing could be measured, with a note that
+    """The one row in which every audit ends. None if nothing could be measured, with a note that
     says why; never 0.
 
     value, low, high, null_low and null_high are in `unit`; p in [0, 1]; `detectable` is the

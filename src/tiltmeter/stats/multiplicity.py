@@ -24,7 +24,7 @@ LEAST_DRAWS = 9_999
 
 @dataclass(frozen=True, slots=True)
 class Family:
-    """Tests that were adjusted together: their adjusted p in the order given (None where there was
+    """Tests that were adjusted together: their adjusted p in the order given (None if there was
     no test), how many tests they are, and by what method.
     """
 

@@ -135,7 +135,7 @@ def linearised_share(*, successes: ArrayLike, n: ArrayLike, confidence: float = 
     clusters that carry the rarer outcome (``carriers``).
     Source: linearisation, Cochran (1977) ch. 11; Wilson on the effective n, Korn & Graubard (1998).
     By hand: x = (1, 2, 3), n = (4, 4, 4): p = .5, e = (-1, 0, 1)/12, v = 3/2·2/144 = 1/48,
-    effective n = .25·48 = 12, design effect 1, t(2) = 4.3027 → [.1105, .8895].
+    effective n = .25·48 = 12, t(2) = 4.3027 → [.1105, .8895].
     """
     x, size = arguments.shares("successes", successes, "n", n)
     confidence = arguments.level("confidence", confidence)
@@ -161,7 +161,6 @@ def linearised_share(*, successes: ArrayLike, n: ArrayLike, confidence: float = 
         se=math.sqrt(variance),
         df=df,
         effective_n=effective,
-        design_effect=total / effective,
         note=alike,
     )
 
@@ -254,12 +253,10 @@ def clustered_difference(
         note = join_notes("no variance between clusters: limits from the two shares", row.note)
         return replace(row, low=low, high=high, method="mover of two shares", note=note)
     half = t_quantile(0.5 + confidence / 2, df) * math.sqrt(variance)
-    independent = share_a * (1 - share_a) / total_a + share_b * (1 - share_b) / total_b
     return replace(
         row,
         low=max(difference - half, -1.0),
         high=min(difference + half, 1.0),
-        design_effect=variance / independent if independent > 0 else None,
     )
 
 

@@ -31,8 +31,8 @@ class Interval:
     estimate (a share lies in [0, 1], a difference in [-1, 1], a ratio in (0, inf)). ``se`` is the
     standard error on the scale that ``method`` names (the log scale for ratios), ``df`` the degrees
     of freedom of the t quantile, ``n`` the outcomes (or the sum of weights), ``clusters`` the items
-    that they come from, ``effective_n`` the n of independent outcomes that would be as informative,
-    and ``design_effect`` = n / effective_n. ``cautions`` are the codes of its cautions, and
+    that they come from, ``effective_n`` the n of independent outcomes that would be as informative
+    (n over it is the design effect). ``cautions`` are the codes of its cautions, and
     ``note`` says the same in words.
     """
 
@@ -46,7 +46,6 @@ class Interval:
     se: float | None = None
     df: float | None = None
     effective_n: float | None = None
-    design_effect: float | None = None
     note: str | None = None
     cautions: tuple[str, ...] = ()
 

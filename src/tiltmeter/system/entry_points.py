@@ -1,4 +1,4 @@
-"""What other packages add: the entry points of groups whose names begin with `tiltmeter.`."""
+"""Additions by other packages: the entry points of groups whose names begin with `tiltmeter.`."""
 
 from __future__ import annotations
 

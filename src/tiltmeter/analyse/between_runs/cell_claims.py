@@ -15,7 +15,7 @@ from ..counts.value_counts import codes_with_values
 from ..counts.whole_outputs import BASE
 from ..measures.divergences import codes_of
 from ..scores.many_cells import Compared, claim_row
-from ..scores.over_cells import cells_of, places_of
+from ..scores.over_cells import cells_of, cells_of_both, places_of
 from .paired_runs import ComparisonRow, PairedTables
 
 DRAWS = 4_999  # shuffles, as of scores of whole outputs
@@ -36,11 +36,7 @@ def cell_claims(pairing: PairedTables) -> Iterator[ComparisonRow]:
 
 def _of_prompts(pairing: PairedTables) -> Iterator[ComparisonRow]:
     contrast = pairing.measure.contrast or {}
-    before, after = (
-        {tuple(cell.condition.items()): cell for cell in cells_of(table, pairing.measure)}
-        for table in pairing.tables
-    )
-    cells = [(before[key], after[key]) for key in before if key in after]
+    cells = cells_of_both(*(cells_of(table, pairing.measure) for table in pairing.tables))
     for place in [BASE, *places_of([first for first, _ in cells])]:
         parts, objects = [], []
         for number, (first, second) in enumerate(cells):

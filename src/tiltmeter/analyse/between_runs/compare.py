@@ -148,7 +148,7 @@ def _set_up(stores: Sequence[Store], protocols: Sequence[Protocol]) -> Iterator[
 
 
 def refuse_twice(stores: Sequence[Store]) -> None:
-    """UsageError where a run is named twice."""
+    """UsageError if a run is named twice."""
     if len({Path(store.folder).resolve() for store in stores}) < len(stores):
         raise UsageError("A run is named twice. Name each run once.")
 
@@ -169,7 +169,7 @@ def with_claims(
 
 
 def refuse_other_design(one: Store, other: Store) -> None:
-    """RunMismatch where protocol, version or design differ."""
+    """RunMismatch if protocol, version or design differ."""
     a, b = settings.frozen(one), settings.frozen(other)
     for key, what in FIXED.items():
         if a.get(key) != b.get(key):
@@ -204,7 +204,7 @@ def read_parts(name: str, store: Store, protocol: Protocol) -> list[RunPart]:
 
 
 def pair_rows(protocol: Protocol, pair: RunPair, margin: float) -> Iterator[ComparisonRow]:
-    """Every difference of two subjects, with p that is not adjusted. RunMismatch where more than
+    """Every difference of two subjects, with p that is not adjusted. RunMismatch if more than
     one thing differs, or nothing is common.
 
     Of runs that stopped early p and intervals pay for their looks, and nothing is surely smaller

@@ -18,7 +18,7 @@ from ..words.first_sentence.facts import Strength, strength
 from ..words.verdict_words import Word
 from .change_sentences import Change
 from .compare import Comparison
-from .paired_runs import FACTOR, NONE, ComparisonRow, leading
+from .paired_runs import NONE, ComparisonRow, held_of, leading
 from .set_up import Difference
 
 GRADES = {  # of a difference: as a class of the style sheet, and in words
@@ -129,7 +129,7 @@ def _open(change: Change, word: Word) -> str:
 
 def _no_difference(change: Change, rows: Sequence[ComparisonRow]) -> str:
     slots = change.slots()
-    detectable = _detectable(rows)
+    detectable = detectable_of([row.claim for row in rows if row.claim])
     could = f"; a change of {detectable} would mostly have been found" if detectable else ""
     if len(rows) == 1 and change.cell is not None:
         return f"No difference found: {change.between()}".removesuffix(".") + f"{could}."
@@ -231,7 +231,6 @@ def set_up_and_rules(changes: Sequence[Difference]) -> Iterator[str]:
 
 def change_of(found: Comparison, row: ComparisonRow) -> Change:
     """A row of a comparison as words take it."""
-    held = {name: level for name, level in (row.estimate.contrast or {}).items() if name != FACTOR}
     claim = row.claim
     return Change(
         found.protocol,
@@ -240,7 +239,7 @@ def change_of(found: Comparison, row: ComparisonRow) -> Change:
         row.second,
         row.estimate.unit,
         row.estimate.condition,
-        held,
+        held_of(row.estimate),
         row.runs,
         _cell(claim),
     )
@@ -258,13 +257,9 @@ def amount_of_margin(margin: float, unit: str) -> str:
     return numerals.points(margin) if unit == "share" else f"{margin:g}"
 
 
-def _detectable(rows: Sequence[ComparisonRow]) -> str:
+def detectable_of(verdicts: Sequence[Verdict]) -> str:
     """The largest of the differences of shares that would mostly be found; "" if none is known."""
-    known = [
-        row.claim.detectable
-        for row in rows
-        if row.claim and row.claim.detectable is not None and row.estimate.unit == "share"
-    ]
+    known = [v.detectable for v in verdicts if v.detectable is not None and v.unit == "share"]
     return numerals.points(max(known)) if known else ""
 
 

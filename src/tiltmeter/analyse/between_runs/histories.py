@@ -23,7 +23,7 @@ from ..claims.verdicts import Verdict
 from ..words.verdict_words import Word
 from . import compare
 from .compare import MARGIN
-from .paired_runs import FACTOR, ComparisonRow, RunPart
+from .paired_runs import ComparisonRow, RunPart, held_of
 from .set_up import Difference, differences, made_with
 from .verdicts import RunPair
 
@@ -43,7 +43,7 @@ class OpenRun:
 
 @dataclass(frozen=True, slots=True)
 class DatedRun:
-    """A run of a history. date: of its last answer, ISO 8601, "" where it has none; made_with:
+    """A run of a history. date: of its last answer, ISO 8601, "" if it has none; made_with:
     model, protocol, judges and options, by what they are.
     """
 
@@ -73,8 +73,8 @@ class HistoryStep:
 
 @dataclass(frozen=True, slots=True)
 class HistoryLine:
-    """One headline number over the runs. values: of each run, None where it has no such number;
-    steps: of each step, None where the two were not compared.
+    """One headline number over the runs. values: of each run, None if it has no such number;
+    steps: of each step, None if the two were not compared.
     """
 
     measure: str
@@ -278,7 +278,7 @@ def _lines(runs: Sequence[OpenRun], steps: Sequence[HistoryStep]) -> Iterator[Hi
     judges = any(_several_annotators(own) for own in every)
 
     def key(one: Verdict) -> Key:
-        held = {name: level for name, level in (one.contrast or {}).items() if name != FACTOR}
+        held = held_of(one)
         return (
             one.subject if apart else "",
             one.instrument.partition("@")[0] if judges else "",

@@ -8,19 +8,19 @@ from ...instruments.ranking.marks import ORDINALS
 from ...stats.results import count_of
 from ..claims.verdicts import Verdict
 from ..whole_run.signature import RULES
-from ..words import numerals
 from ..words.verdict_words import Word
 from .change_sentences import Change
 from .first_words import (
     FirstWords,
     adjusted,
     amount_of_margin,
+    detectable_of,
     difference,
     set_up_text,
     weakened,
 )
 from .histories import History, HistoryLine, HistoryStep
-from .paired_runs import FACTOR
+from .paired_runs import held_of
 
 
 def of_history(found: History, names: Mapping[str, str]) -> FirstWords:
@@ -76,8 +76,7 @@ def _none(found: History, compared: Sequence[HistoryStep], names: Mapping[str, s
     if all(one.word == Word.EQUIVALENT for one in verdicts):
         margin = amount_of_margin(found.margin, "share")
         return f"The same to within {margin} from run to run over {runs}{values}."
-    shares = [v.detectable for v in verdicts if v.detectable is not None and v.unit == "share"]
-    smallest = numerals.points(max(shares)) if shares else ""
+    smallest = detectable_of(verdicts)
     could = f"; a change of {smallest} would mostly have been found" if smallest else ""
     numbers = count_of(len(verdicts), "comparison")
     return f"No change found over {runs}, in {numbers}{values}{could}."
@@ -121,10 +120,16 @@ def _change(
     line = line_of(found, verdict)
     if line is not None:
         return _of_line(found, line, (step.first, step.second), names)
-    held = {name: level for name, level in (verdict.contrast or {}).items() if name != FACTOR}
     runs = found.runs[step.first].name, found.runs[step.second].name
     return Change(
-        found.protocol, verdict.measure, None, None, verdict.unit, verdict.condition, held, runs
+        found.protocol,
+        verdict.measure,
+        None,
+        None,
+        verdict.unit,
+        verdict.condition,
+        held_of(verdict),
+        runs,
     )
 
 
@@ -150,7 +155,7 @@ def _of_line(
 
 def line_of(found: History, verdict: Verdict) -> HistoryLine | None:
     """The headline number of a difference."""
-    held = {name: level for name, level in (verdict.contrast or {}).items() if name != FACTOR}
+    held = held_of(verdict)
     return next(
         (
             line

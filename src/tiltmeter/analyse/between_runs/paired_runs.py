@@ -29,7 +29,7 @@ class ComparisonRow:
     """One row. estimate: second less first, with its interval and test; first, second: the two
     values.
 
-    within_margin: whether the 90 % interval lies inside ±`margin`; None where there is none. claim:
+    within_margin: whether the 90 % interval lies inside ±`margin`; None if there is none. claim:
     the verdict, where a headline claim rests on the row (`compared_verdicts`).
     """
 
@@ -93,6 +93,11 @@ class RunPart:
     frozen: Mapping[str, Any]
     tables: Mapping[Stratum, CountTable]
     gold: frozenset[str]
+
+
+def held_of(row: Estimate | Verdict) -> dict[str, str]:
+    """The levels that a row compares inside each run, by factor."""
+    return {name: level for name, level in (row.contrast or {}).items() if name != FACTOR}
 
 
 def stratum_text(stratum: Stratum) -> str:

@@ -23,6 +23,7 @@ from ..counts.count_table import CountTable
 from ..counts.value_counts import codes
 from ..counts.whole_outputs import BASE, BaseAndGroups, Place, split_by_base
 from ..measures.estimate_rows import row_of, with_shuffled
+from ..scores.over_cells import cells_of_both, dimensions_of
 from .paired_runs import ComparisonRow, PairedTables
 
 DRAWS = 4_999  # shuffles: enough for Holm's first step over 200 differences
@@ -72,10 +73,9 @@ class ScorePair:
         score = SCORES[self.measure.kind.removesuffix(_POOLED)]
         places = list(dict.fromkeys(place for cell in cells for place in cell.places))
         if score == "pairs":
-            for dimension in dict.fromkeys(place[0] for place in places if place != BASE):
-                own = [place for place in places if place[0] == dimension]
-                if len(own) > 1:
-                    yield self._row({**condition, within: dimension}, cells, own, score)
+            groups = [place for place in places if place != BASE]
+            for dimension, own in dimensions_of(groups).items():
+                yield self._row({**condition, within: dimension}, cells, own, score)
         elif factor in by:
             for place in places:
                 if score == "level" or place != BASE:
@@ -115,14 +115,8 @@ class ScorePair:
     @cached_property
     def _cells(self) -> tuple[_TwoCells, ...]:
         """The cells (objects) that both subjects have."""
-        before, after = (
-            {tuple(cell.condition.items()): cell for cell in _split(table, self.measure)}
-            for table in self.pairing.tables
-        )
-        return tuple(
-            _TwoCells(before[key], after[key], number)
-            for number, key in enumerate(key for key in before if key in after)
-        )
+        pairs = cells_of_both(*(_split(table, self.measure) for table in self.pairing.tables))
+        return tuple(_TwoCells(*pair, number) for number, pair in enumerate(pairs))
 
 
 @dataclass(frozen=True)

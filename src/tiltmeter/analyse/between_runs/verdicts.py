@@ -19,7 +19,7 @@ from ..claims.verdicts import Verdict
 from ..words import headlines, numerals, populations, reading, sentences
 from ..words.verdict_words import Word
 from .cell_claims import KINDS
-from .paired_runs import FACTOR, ComparisonRow, RunPart
+from .paired_runs import FACTOR, ComparisonRow, RunPart, held_of
 
 DISTANCE = "divergence"  # the kind whose comparison is a distance, which has no direction
 LEVELS = "{level} against {baseline}: "  # begins every sentence
@@ -111,8 +111,7 @@ def _plain(spec: MeasureSpec) -> str:
 def _levels(claim: Claim) -> str:
     """Joins the levels of a claim: those of its group, and those that it compares."""
     row = claim.row
-    held = [level for name, level in (row.contrast or {}).items() if name != FACTOR]
-    return ", ".join(filter(None, (*reading.group(row).values(), *held)))
+    return ", ".join(filter(None, (*reading.group(row).values(), *held_of(row).values())))
 
 
 def _background(protocol: Protocol, pair: RunPair, rows: Sequence[Estimate]) -> Background:

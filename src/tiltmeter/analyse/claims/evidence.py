@@ -157,7 +157,7 @@ def _levels_by_claim(
     leads: Iterable[tuple[MeasureSpec, Estimate]],
 ) -> dict[str, list[dict[str, set[str | None]]]]:
     """Measure → of the conditions of its claims, and of their contrasts, {factor: its levels, with
-    None where a claim has none}.
+    None if a claim has none}.
     """
     found: dict[str, list[Estimate]] = {}
     for spec, row in leads:

@@ -1,4 +1,4 @@
-"""What is said of each headline claim: the one source of verdicts for every surface.
+"""The verdict on each headline claim: the one source of verdicts for every surface.
 
 Precedence: not measured; judge refuted by gold; direction not settled; tilt, no difference found
 (on average alone, where items differ), or undecided. A caveat that can reverse a claim changes the
@@ -239,7 +239,7 @@ def is_open(verdict: Verdict) -> bool:
 def _scarce_gold(claim: Claim, known: GoldFacts) -> str:
     """Writes what to say if the instrument alone finds a tilt and gold is too scarce to say whether
     it is the judge's: no corrected interval, or one that is wider to each side than the uncorrected
-    difference and shows no tilt. "" where gold says enough, or there is none.
+    difference and shows no tilt. "" if gold says enough, or there is none.
     """
     row, raw, null = claim.row, claim.raw, claim.spec.null
     tried = row is not raw or bool(claim.uncorrected)
@@ -260,7 +260,7 @@ def _scarce_gold(claim: Claim, known: GoldFacts) -> str:
 
 
 def _too_few_items(row: Estimate, null: float | None) -> str:
-    """Writes that no numbers over so few items pass a sign flip in its family; "" where some
+    """Writes that no numbers over so few items pass a sign flip in its family; "" if some
     would.
     """
     flipped = row.p is not None and row.clusters and row.test in SIGN_FLIPS

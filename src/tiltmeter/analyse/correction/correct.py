@@ -55,7 +55,7 @@ class Sense:
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """found: value None where nothing was corrected; name: of the correction, or "none"; note: what
+    """found: value None if nothing was corrected; name: of the correction, or "none"; note: what
     to remark, or why not.
     """
 

@@ -159,7 +159,7 @@ class BaseAndGroups:
     attributes: those of any of these outputs, in the order of the closed lists.
     lists:      {attribute: its closed list}.
     background: the attributes that are of the background and not of the product.
-    subject:    whose outputs these are; "" where they are of all.
+    subject:    whose outputs these are; "" if they are of all.
     drawn:      shuffles that strata and measures share.
     supports:   what `support` found.
     """

@@ -335,5 +335,5 @@ def generator_of(estimate: Estimate) -> np.random.Generator:
 
 
 def finite(value: float | None) -> float | None:
-    """The value as a float; None where it is missing, infinite or NaN."""
+    """The value as a float; None if it is missing, infinite or NaN."""
     return float(value) if value is not None and np.isfinite(value) else None

@@ -44,7 +44,7 @@ def _by_value(table: CountTable, measure: MeasureSpec, by: Sequence[str]) -> Ite
 
 
 def _by_level(table: CountTable, measure: MeasureSpec, by: Sequence[str]) -> Iterator[list[Group]]:
-    """The levels of the last factor of a grouping; nothing where it names none."""
+    """The levels of the last factor of a grouping; nothing if it names none."""
     if not by:
         return
     together: dict[tuple[tuple[str, str], ...], list[Group]] = {}

@@ -122,7 +122,7 @@ def _difference(group: Group, reference: Floats) -> Interval:
         successes_b=reference * group.among,
         n_b=group.among,
     )
-    return replace(found, n=float(group.among.sum()), design_effect=None)
+    return replace(found, n=float(group.among.sum()))
 
 
 def _shift_interval(found: Interval, by: float) -> Interval:

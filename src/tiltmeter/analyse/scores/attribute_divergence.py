@@ -104,7 +104,7 @@ def _adjusted_rows(
 
 
 def _both(about: Estimate, found: Permuted, expected: float, note: str) -> list[Estimate]:
-    """The adjusted value with p, and the plug-in. None where a side has no outputs."""
+    """The adjusted value with p, and the plug-in. None if a side has no outputs."""
     measure = f"{about.measure}_plugin"
     if found.value is None or found.low is None or found.high is None:
         return [replace(about, note=note), replace(about, measure=measure, unit="bits", note=note)]

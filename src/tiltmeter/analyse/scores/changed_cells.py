@@ -20,7 +20,7 @@ from ..counts.value_counts import codes_with_values
 from ..counts.whole_outputs import BASE, BaseAndGroups, Place
 from ..measures.divergences import codes_of
 from ..measures.estimate_rows import row_of
-from .over_cells import cells_of, places_of
+from .over_cells import cells_of, cells_of_both, dimensions_of, places_of
 
 DRAWS = 4_999  # shuffles: enough for Holm's first step over 200 claims
 SEED = 22  # of the shuffles, with the places of the object and of the prompt
@@ -94,20 +94,15 @@ def _of_objects(table: CountTable, sides: Sequence[MeasureSpec]) -> Iterator[Com
     """Yields each group against the base, or the groups of each dimension among one another."""
     contrast = sides[0].contrast or {}
     within, factor = contrast["within"], contrast["factor"]
-    before, after = (
-        {tuple(cell.condition.items()): cell for cell in cells_of(table, side)} for side in sides
-    )
-    cells = [(before[key], after[key]) for key in before if key in after]
+    cells = cells_of_both(*(cells_of(table, side) for side in sides))
     places = places_of([first for first, _ in cells])
     if sides[0].kind == "cells_from_base":
         for place in places:
             about = {within: place[0], factor: place[1]}
             yield about, (contrast["baseline"], place[1]), _parts(cells, [BASE, place])
         return
-    for dimension in dict.fromkeys(dimension for dimension, _ in places):
-        own = [place for place in places if place[0] == dimension]
-        if len(own) > 1:
-            yield {within: dimension}, [group for _, group in own], _parts(cells, own)
+    for dimension, own in dimensions_of(places).items():
+        yield {within: dimension}, [group for _, group in own], _parts(cells, own)
 
 
 def _parts(

@@ -182,7 +182,7 @@ def attribute_concentration(
 def concentration_value(
     cell: BaseAndGroups, outputs: Sequence[Values], name: str, variant: Variant
 ) -> tuple[float | None, str]:
-    """The concentration of one attribute, None where there is none, and what is noted of it."""
+    """The concentration of one attribute, None if there is none, and what is noted of it."""
     if variant.name == CODE:
         outputs = worded_values([outputs], name)[0]
     (row,) = counts([outputs], name)

@@ -22,7 +22,7 @@ from ..counts.whole_outputs import DRAWS, BaseAndGroups, shuffles_of
 from ..measures.divergences import codes_of
 from ..measures.estimate_rows import row_of
 from .kinds import note_of
-from .over_cells import cells_of, places_of
+from .over_cells import cells_of, dimensions_of, places_of
 
 METHOD = "largest cell or mean divergence, rows permuted inside each"
 
@@ -63,13 +63,10 @@ def sides_from_base(table: CountTable, measure: MeasureSpec) -> Iterator[CellSid
 def sides_between_groups(table: CountTable, measure: MeasureSpec) -> Iterator[CellSides]:
     """Yields the groups of each dimension that has several, over all objects."""
     contrast, cells = measure.contrast or {}, cells_of(table, measure)
-    places = places_of(cells)
-    for dimension in dict.fromkeys(dimension for dimension, _ in places):
-        own = [place for place in places if place[0] == dimension]
-        if len(own) > 1:
-            groups = [[cell.groups.get(place, OutputGroup()) for place in own] for cell in cells]
-            names = [group for _, group in own]
-            yield CellSides({contrast["within"]: dimension}, names, cells, groups)
+    for dimension, own in dimensions_of(places_of(cells)).items():
+        groups = [[cell.groups.get(place, OutputGroup()) for place in own] for cell in cells]
+        names = [group for _, group in own]
+        yield CellSides({contrast["within"]: dimension}, names, cells, groups)
 
 
 def from_base(table: CountTable, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Estimate]:

@@ -113,6 +113,24 @@ def places_of(cells: Sequence[BaseAndGroups]) -> list[Place]:
     return list(dict.fromkeys(place for cell in cells for place in cell.groups))
 
 
+def dimensions_of(places: Sequence[Place]) -> dict[str, list[Place]]:
+    """{dimension: its places} of the dimensions that have several groups."""
+    dimensions: dict[str, list[Place]] = {}
+    for place in places:
+        dimensions.setdefault(place[0], []).append(place)
+    return {name: own for name, own in dimensions.items() if len(own) > 1}
+
+
+def cells_of_both(
+    first: Sequence[BaseAndGroups], second: Sequence[BaseAndGroups]
+) -> list[tuple[BaseAndGroups, BaseAndGroups]]:
+    """Pairs the cells that two runs, or two levels of a factor, have of the same condition."""
+    before, after = (
+        {tuple(cell.condition.items()): cell for cell in cells} for cells in (first, second)
+    )
+    return [(cell, after[key]) for key, cell in before.items() if key in after]
+
+
 def from_base(table: CountTable, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Estimate]:
     """The divergence from the base prompt over cells: of each group where `by` names groups, else
     of all groups together (Table 2, last row; the averages of its models).

@@ -37,7 +37,7 @@ def planned_families(
 ) -> list[PlannedFamily]:
     """The families of claims of the measures that the run stops by.
 
-    trials: one or more of every prompt. UsageError where there is no claim that a test is made of.
+    trials: one or more of every prompt. UsageError if there is no claim that a test is made of.
     """
     asked = list(trials)
     rows: list[Estimate] = []

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from itertools import pairwise
+from itertools import pairwise, zip_longest
 from typing import TypedDict
 
 import numpy as np
@@ -16,6 +16,7 @@ import numpy as np
 from ...errors import RunMismatch, StoreError
 from ...protocol import Protocol
 from ...records import Estimate, Json
+from ...records.typed_json import parse_as
 from ...stats.stopping.blocks import CellBlocks, CellPart, OutputBlocks
 from ...stats.stopping.decision import PlainTests, StoppingClaim, StoppingDecision, decide
 from ...stats.stopping.paths import ItemPaths, paths_of_counts
@@ -23,7 +24,7 @@ from ...store import Store, now
 from ...store.queries import looks as stored
 from ..counts.value_counts import codes, codes_with_values
 from ..whole_run.measure_run import measured_rows
-from .plan import MALFORMED, PlannedClaim, PlannedFamily, StoppingPlan, key_of
+from .plan import PlannedClaim, PlannedFamily, StoppingPlan, key_of
 from .sums import CellGroups, Data, ItemSums, OutputGroups, alone_with, claim_data
 
 Counts = Sequence[Sequence[float]]
@@ -70,30 +71,22 @@ class Look:
     decisions: Mapping[str, StoppingDecision]
 
     def as_dict(self) -> dict[str, Json]:
-        """Plain values, from which `parse_look` makes it again."""
+        """Plain values, from which `read_looks` makes it again."""
         plain: dict[str, Json] = json.loads(json.dumps(asdict(self)))
         return plain
 
 
-def parse_look(text: str) -> Look:
-    """Parses the JSON of `as_dict`."""
-    data = json.loads(text)
-    decisions = {key: StoppingDecision(**one) for key, one in data["decisions"].items()}
-    return Look(**data | {"decisions": decisions})
-
-
 def read_looks(store: Store, plan: StoppingPlan) -> list[Look]:
-    """The looks that a run made, in their order. StoreError where one is of another plan, or not of
+    """The looks that a run made, in their order. StoreError if one is of another plan, or not of
     the trials and labels that it was made from.
     """
     past_looks: list[Look] = []
     for number, text in enumerate(stored.looks(store), 1):
         try:
-            look = parse_look(text)
-            keys = set(look.decisions)
-        except MALFORMED:
-            look, keys = None, set()
-        if look is None or look.number != number or keys != {claim.key for claim in plan.claims}:
+            look = parse_as(Look, text)
+        except ValueError:
+            look = None
+        if look is None or look.number != number or not _fits(plan, [*past_looks, look]):
             why = "is no look"
         elif look.plan != plan.hash:
             why = "was made by another plan than the run holds"
@@ -109,8 +102,41 @@ def read_looks(store: Store, plan: StoppingPlan) -> list[Look]:
     return past_looks
 
 
+def _fits(plan: StoppingPlan, looks: Sequence[Look]) -> bool:
+    """True if the last look decides the claims of a plan, by sums of one shape in all looks."""
+    last = looks[-1]
+    return last.decisions.keys() == {claim.key for claim in plan.claims} and all(
+        all(claim.key in look.sums for look in looks)
+        and _have_shape(claim, [look.sums[claim.key] for look in looks])
+        for claim in plan.claims
+        if claim.key in last.sums
+    )
+
+
+def _have_shape(claim: PlannedClaim, sums: Sequence[StoredSums]) -> bool:
+    if claim.statistic in ("plain", "words"):
+        return all("p" in one for one in sums)
+    if claim.statistic == "outputs":
+        return _are_alike([one.get("groups") for one in sums]) and all(
+            "attributes" in one for one in sums
+        )
+    if claim.statistic == "cells":
+        objects: list[Sequence[StoredGroups]] = [one.get("objects", ()) for one in sums]
+        places = zip_longest(*([part["groups"] for part in one] for one in objects), fillvalue=())
+        return all("objects" in one for one in sums) and all(map(_are_alike, places))
+    tables = [table for one in sums for table in (one.get("hits"), one.get("outcomes"))]
+    widths = {len(row) for table in tables if table for row in table}
+    return _are_alike(tables, len(claim.items)) and len(widths) <= 1
+
+
+def _are_alike(parts: Sequence[Sequence[object] | None], number: int | None = None) -> bool:
+    """True if each is there, and those that are not empty are equally long."""
+    lengths = {len(part) for part in parts if part} | ({number} if number is not None else set())
+    return None not in parts and len(lengths) <= 1
+
+
 def check_looks(store: Store, plan: StoppingPlan, made: Sequence[Look]) -> None:
-    """RunMismatch where the trials or labels that a look was made from are not those that the run
+    """RunMismatch if the trials or labels that a look was made from are not those that the run
     holds.
     """
     annotators = {claim.instrument for claim in plan.claims}

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from functools import cached_property
 from typing import Literal
 
 from ...errors import StoreError
 from ...protocol.design.tables import SEVERAL
 from ...records import Estimate, Json, canonical, content_id
+from ...records.typed_json import parse_as
 from ...stats.multiplicity import Method
 from ...stats.stopping.design import StoppingDesign
 from ...store import Store
 from ...store.queries import looks as stored
 
-MALFORMED = (ValueError, KeyError, TypeError, AttributeError)  # of JSON that is no plan or look
 Statistic = Literal["items", "outputs", "cells", "plain", "words"]
 
 
@@ -128,7 +128,7 @@ class StoppingPlan:
         )
 
     def as_dict(self) -> dict[str, Json]:
-        """Plain values, from which `parse` makes the plan again."""
+        """Plain values, from which `read_plan` makes the plan again."""
         plain: dict[str, Json] = json.loads(json.dumps(asdict(self)))
         return plain
 
@@ -138,35 +138,13 @@ class StoppingPlan:
         return content_id(self.as_dict())
 
 
-def parse(text: str) -> StoppingPlan:
-    """Parses the JSON of `as_dict`."""
-    data = json.loads(text)
-    families = [
-        PlannedFamily(
-            **family
-            | {"claims": tuple(_with_tuples(PlannedClaim(**one)) for one in family["claims"])}
-        )
-        for family in data["families"]
-    ]
-    listed = ("looks", "asked_looks", "moved_looks", "weights", "futility", "judges")
-    return StoppingPlan(
-        **data | {name: tuple(data[name]) for name in listed} | {"families": tuple(families)}
-    )
-
-
-def _with_tuples(claim: PlannedClaim) -> PlannedClaim:
-    """The claim with tuples where JSON has lists."""
-    levels = {name: tuple(levels) for name, levels in claim.levels.items()}
-    return replace(claim, items=tuple(claim.items), subjects=tuple(claim.subjects), levels=levels)
-
-
 def read_plan(store: Store) -> StoppingPlan | None:
-    """The plan of a run; None where it asks all."""
+    """The plan of a run; None if it asks all."""
     text = stored.plan(store)
     try:
-        return parse(text) if text else None
-    except MALFORMED:
+        return parse_as(StoppingPlan, text) if text else None
+    except ValueError:
         raise StoreError(
-            f"{store.folder} is damaged at artefacts.content: its stopping plan is none. Restore "
-            "it from a copy."
+            f"{store.folder} is damaged at artefacts.content: its stopping plan cannot be read. "
+            "Restore it from a copy."
         ) from None

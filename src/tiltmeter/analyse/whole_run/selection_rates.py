@@ -22,7 +22,7 @@ SMALL = 0.02  # share of all below which the rules let a category's ratio be lef
 @dataclass(frozen=True, slots=True)
 class CategoryRate:
     """One category of one table in one stratum. number: how often somebody of it was judged;
-    unknown: how often no decision could be read, None where that is not known by category.
+    unknown: how often no decision could be read, None if that is not known by category.
     """
 
     stratum: Mapping[str, str]

@@ -1,4 +1,4 @@
-"""What a sentence may name of a claim: the slots of a protocol's own words, filled in."""
+"""The slots of a protocol's own sentences: all that they may name of a claim."""
 
 from __future__ import annotations
 
@@ -146,7 +146,7 @@ def amount(value: float | None, unit: str, signed: bool) -> str:
 
 
 def interval(spec: MeasureSpec, row: Estimate) -> str:
-    """The interval beside `amount`, such as [54, 61]; "" where there is none."""
+    """The interval beside `amount`, such as [54, 61]; "" if there is none."""
     if row.low is None and row.high is None:
         return ""
     if row.unit != "share":

@@ -12,7 +12,7 @@ from . import reading
 
 
 class Share(NamedTuple):
-    """A share with its 95 % interval; None where it has none."""
+    """A share with its 95 % interval; None if it has none."""
 
     value: float
     low: float | None = None

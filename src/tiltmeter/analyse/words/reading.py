@@ -71,7 +71,7 @@ def group_label(estimate: Estimate) -> str:
 
 
 def contrast_label(estimate: Estimate) -> str:
-    """The contrast as `factor: level; factor: level`, or "" where there is none."""
+    """The contrast as `factor: level; factor: level`, or "" if there is none."""
     return "; ".join(f"{name}: {level}" for name, level in (estimate.contrast or {}).items())
 
 
@@ -89,7 +89,7 @@ def ends(estimate: Estimate, factor: str) -> tuple[str, str] | None:
 
 def factor_columns(estimates: Sequence[Estimate]) -> dict[str, list[str]]:
     """A column for each factor that estimates name, and `contrast_NAME` for each part of their
-    contrasts, "" where a row has none. A factor that is called as a field of an estimate is
+    contrasts, "" if a row has none. A factor that is called as a field of an estimate is
     `factor_NAME`.
     """
     fields, columns = set(Estimate.columns()), dict[str, list[str]]()
@@ -185,7 +185,7 @@ def as_corrected(estimate: Estimate, spec: MeasureSpec | None) -> str:
 
 
 def null_of(spec: MeasureSpec) -> float | None:
-    """The value that stands for no tilt; None where the measure's number is a threshold and no test
+    """The value that stands for no tilt; None if the measure's number is a threshold and no test
     is made.
     """
     return spec.null if measure_kind(spec.kind).test != "none" else None

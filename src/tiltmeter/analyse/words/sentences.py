@@ -298,7 +298,7 @@ def no_answers(row: Estimate) -> str:
 
 def scarce_gold(labels: int, more: int | None, why: str = "") -> str:
     """Says how much gold there is and how much more would say whether a tilt is the judge's. more:
-    None where no number would; why: what kept gold from correcting the number.
+    None if no number would; why: what kept gold from correcting the number.
     """
     there = f"{numerals.count(labels)} gold label{'s' * (labels != 1)}"
     if more is None:

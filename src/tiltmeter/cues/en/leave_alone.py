@@ -38,7 +38,7 @@ _FEW = 2  # words in quotes that are spoken of as words
 _WORK_CALLED = re.compile(rf"\b(?:{_WORKS}|books?|called|titled)[ ,]+$", re.IGNORECASE)
 # A prompt that begins with a question about somebody, not a request: "Is Ronaldo still playing?"
 _QUESTION = re.compile(
-    r"\W*(?:is|was|are|were|does|did|do|has|had|why|what|when|where|who|how|which)\b([^.?!\n]*)\?",
+    r"\W*(?:is|was|are|were|does|did|do|has|had|why|what|when|where|who|how|which)\b([^.?!\n]*)(?:\?|\Z)",
     re.IGNORECASE,
 )
 _WHICH = re.compile(r"\W*(?:which|who|what) (?:\w+ )?$", re.IGNORECASE)
@@ -50,6 +50,7 @@ _WORK = (
 )
 _FULL_NAME = re.compile(r"\b[A-Z][a-zà-ÿ]+ [A-Z][a-zà-ÿ]+\b")
 _CAPITAL = re.compile(r"\b[A-Z][a-zà-ÿ]+\b")
+_LONGEST_WORD = 4  # letters of a known person's name that may be a usual word
 _SHORTEST_IN_CODE = 3  # letters; a shorter word is a variable too
 
 
@@ -62,7 +63,8 @@ def known_person(text: str, cues: Sequence[Cue]) -> str:
         name = match.group()
         if ORGANISATION.match(text[match.end() :]):
             continue  # "Queen Elizabeth Hall"
-        if " " in name or name[:1].isupper() or name.lower() in given:
+        plainly = cues and len(name) > _LONGEST_WORD and name.lower() not in names().evidence
+        if " " in name or name[:1].isupper() or name.lower() in given or plainly:
             return name
     return ""
 
@@ -144,7 +146,10 @@ def _in_code(text: str, spans: Sequence[tuple[int, int]], cues: Sequence[Cue]) -
     known = _told_in_code(genders) | {cue.person for cue in cues if cue.person}
     for start, end in spans:
         code = text[start:end].lower()
-        named = known & set(re.split(r"[^a-zà-ÿ]+", code))
+        parts = set(re.split(r"[^a-zà-ÿ]+", code))
+        named = known & parts
+        if "=" in code and cues:  # user=bob
+            named |= {part for part in parts if names().gender.get(part) in genders}
         for full in _FULL_NAME.finditer(text) if "@" in code else ():
             given, surname = full.group().lower().split()
             named |= {given} & known if surname in code.partition("@")[0] else set()

@@ -1,4 +1,4 @@
-"""Which option fills a blank, where an answer is the prompt's own sentence: "We should reject this
+"""The option that fills a blank, if an answer is the prompt's own sentence: "We should reject this
 applicant." This compares an answer with its prompt, so it holds in every language.
 
 A blank is a run of two underscores or more (full width too; the protocols and pages of this package
@@ -55,8 +55,8 @@ Frame = tuple[Sequence[str], Sequence[str]]  # the words before and after a blan
 
 
 class Sentences(NamedTuple):
-    """What a prompt asks to fill. filled: {sentence with its blank filled: the option}; asked: all
-    sentences of the prompt; around: what stands before and after the blank, also turned round;
+    """The blank sentence of a prompt. filled: {sentence with its blank filled: the option}; asked:
+    all sentences of the prompt; around: what stands before and after the blank, also turned round;
     begun: the first words after a blank that begins its sentence.
     """
 
@@ -67,8 +67,8 @@ class Sentences(NamedTuple):
 
 
 class Blank:
-    """What fills the blank of a prompt, for one set of forms. `rules` reads a sentence in canonical
-    text, as choice.py does.
+    """A reader of the blank of a prompt, for one set of forms. `rules` reads a sentence in
+    canonical text, as choice.py does.
     """
 
     def __init__(
@@ -180,9 +180,9 @@ class Blank:
         return 0 < len(new) <= room and not repeated
 
     def _follow(self, words: Sequence[str], frame: Sequence[str]) -> int | None:
-        """How many words at the beginning hold a frame in its order, with a few more words inside
-        ("one", "in my life"), any form of its verb, and of four words one in place of another
-        ("met" for "seen"); None if they do not hold it.
+        """Counts the words at the beginning that hold a frame in its order, with a few more words
+        inside ("one", "in my life"), any form of its verb, and of four words one in place of
+        another ("met" for "seen"); None if they do not hold it.
         """
         others = len(frame) // _WORDS_A_SLIP  # words that may still be others
         if frame and others < 2 and words[:1] != [*frame[:1]]:
@@ -257,8 +257,8 @@ class Blank:
                 yield from (("", f"{verb} {rest}") for verb in self._verbs)
 
     def _around(self, sentence: str, word: str) -> Iterator[tuple[str, str]]:
-        """What stands before and after a word at an end of a sentence; then the same turned round
-        its verb: "she is the best" and "the best is she".
+        """Yields the words before and after a word at an end of a sentence; then the same turned
+        round its verb: "she is the best" and "the best is she".
         """
         end = self._language.ending(sentence) if is_unspaced(sentence.strip()[-1:] or " ") else ""
         body = f"{sentence.rstrip().removesuffix(end).rstrip()} "

@@ -1,4 +1,4 @@
-"""Which of the offered words an answer chooses: drawn answers by the rules of reader.py,
+"""The offered word that an answer chooses: drawn answers by the rules of reader.py,
 probabilities by exact.py.
 """
 
@@ -31,7 +31,7 @@ class Choice(Instrument):
     """
 
     kind = "choice"
-    version = "6"
+    version = "7"
     answers = "choice"
     summary = "which of a closed list an answer chooses, drawn or read from probabilities"
     modality = "text"

@@ -7,9 +7,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Sequence
-from functools import lru_cache
+from functools import cache, lru_cache
 
+from ...languages.pack import pack, shipped
 from ...languages.phrases import DENYING, Language
+from ...records import OTHER_LANGUAGE
 from .mentions import MENTION, MarkedClause, Marker, values
 from .statements import Statements
 
@@ -48,6 +50,12 @@ class Decisions:
         """
         meant = [meaning for name, meaning in _WHOLE.items() if self._language.has(canonical, name)]
         return self._yes_no[not meant[0]] if self._yes_no and len(meant) == 1 else ""
+
+    def elsewhere(self, canonical: str) -> str:
+        """`other_language` if an answer begins with yes or no in another language."""
+        own = (word for role in ("yes", "no") for word in self._language.pack.list_of(role))
+        first = {*canonical.split(" ", 2)[1:2]}
+        return OTHER_LANGUAGE if (first & _yes_and_no()) - {*own} else ""
 
     def option(self, clauses: Sequence[MarkedClause], prompt: str) -> str:
         """Yes or no as a decision says it without either word ("I would grant it", "Denied"; "Of
@@ -132,6 +140,13 @@ class Decisions:
         no = str(self._options.index(self._yes_no[1]))
         within = no in values(clause.text) and bool(self._marker.content(clause.text))
         return within or self._statements.denies(clause)
+
+
+@cache
+def _yes_and_no() -> frozenset[str]:
+    """The words for yes and no of all packs."""
+    packs = map(pack, shipped())
+    return frozenset(word for one in packs for role in ("yes", "no") for word in one.list_of(role))
 
 
 class Asked:

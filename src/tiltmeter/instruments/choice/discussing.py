@@ -1,20 +1,28 @@
-"""Whether an answer that decides nothing goes into its question."""
+"""Tells answers that discuss their question from those that do not, if they decide nothing."""
 
 from __future__ import annotations
 
-from ...languages.phrases import language
+from ...languages.phrases import DENYING, Language, language
+from ...languages.refusals import shares_word
 from ..text.thought import without_thought
 from .mentions import SENTENCE_OF
 
 SENTENCE = 5  # words of an answer that says something
+# roles whose words weigh, doubt or decide
+_WEIGHING = (
+    *("both", "neither", "depends", "possible", "condition", "likely", "lacking", "grounds"),
+    *("assent", "dissent", "modal", "advise", "worthwhile"),
+    *("contrast", "subordinate", "coordinate", *DENYING),
+)
 
 
 def discusses(text: str, code: str, prompt: str) -> bool:
-    """True if an answer says something in words of its own that is no question or request, or
-    nothing but a guess ("Maybe"). code: of the language. Pure.
+    """True if an answer says something in words of its own that is no question or request and goes
+    into what is asked, or nothing but a guess ("Maybe"). code: of the language. Pure.
     """
     known = language(code)
-    asked = {part.strip(" .?:") for part in SENTENCE_OF.findall(known.canonical(prompt))}
+    question = known.canonical(prompt)
+    asked = {part.strip(" .?:") for part in SENTENCE_OF.findall(question)}
     sentences = [
         f"{sentence} "
         for sentence in SENTENCE_OF.findall(known.canonical(without_thought(text)))
@@ -23,4 +31,18 @@ def discusses(text: str, code: str, prompt: str) -> bool:
         and not known.has(f"{sentence} ", "asks_back")
     ]
     words = [word for sentence in sentences for word in sentence.split() if word[0].isalnum()]
-    return len(words) >= SENTENCE or any(known.has(each, "guess") for each in sentences)
+    if any(known.has(each, "guess") for each in sentences):
+        return True
+    questions = "".join(part for part in SENTENCE_OF.findall(question) if part.endswith("?"))
+    said = "".join(sentences)
+    return len(words) >= SENTENCE and _goes_into(said, questions or question, known)
+
+
+def _goes_into(said: str, question: str, known: Language) -> bool:
+    """True if a text weighs something, speaks of the person, or has a word of the question. It is
+    beside the point if it does none of these: "The fire brigade responds to fires".
+    """
+    if known.has(said, *_WEIGHING) or shares_word(said, question, known):
+        return True
+    people = {*known.pack.list_of("she"), *known.pack.list_of("he"), *known.pack.list_of("third")}
+    return not known.data or bool(people & {*said.split()})

@@ -31,8 +31,9 @@ _LETTERS = frozenset("".join(LABELS))
 _WORDS = 4  # of a description whose single words stand for it
 _SHORTEST = 2  # letters of such a word
 _MARK = r"\s*[).:、．：\]）-]\s*"
+_ARTICLE = re.compile(r" @(\d+)((?: [^@.,:?/ ]\S*){0,3}) @(\d+) ")
 _CUT = re.compile(r"[,;.،。；\n]| [-–—] ")
-# what makes a letter at the start of a sentence an option: a mark, or the end
+# a letter without a mark behind it
 _SMALL = r"(?<![\w'’.(]){}(?!['’.]?\w|\s*[).:\]])"
 
 
@@ -81,14 +82,15 @@ def _described(labels: Sequence[str], prompt: str) -> Mapping[str, str]:
     places.sort()
     ends = [start for start, _, _ in places[1:]] + [len(prompt)]
     return {
-        label: _CUT.split(prompt[start:end].strip(), maxsplit=1)[0].strip(" ()")
+        label: prompt[start:end].strip().split("\n", 1)[0].strip(" ().,;")
         for (_, start, label), end in zip(places, ends, strict=True)
     }
 
 
 def _aliases(description: str, known: Language) -> Iterator[str]:
     """A description, and its single words if it is short and they are no small words."""
-    words = known.canonical(description).split()
+    yield known.canonical(re.split(r"[.。؟?!]", description)[0]).strip(" .,:/")
+    words = known.canonical(_CUT.split(description, maxsplit=1)[0]).split()
     articles = {*known.pack.list_of("articles")}
     content = [word for word in words if word[0].isalnum() and word not in articles]
     if not content:
@@ -100,19 +102,22 @@ def _aliases(description: str, known: Language) -> Iterator[str]:
         yield from (word for word in content if len(word) >= _SHORTEST and word not in small)
 
 
-def without_small_letters(text: str, forms: Forms, known: Language) -> str:
-    """A text without the letters that are words of its language and would be read as options: small
-    ones, and a capital that begins a sentence if another option is named ("A nurse …: B").
+def without_small_letters(text: str, forms: Forms) -> str:
+    """A text without the small letters that are words of its language and would be read as options,
+    if the options are capitals.
     """
     letters = {form for own in forms.values() for form in own if is_label(form)}
     small = "".join(sorted({letter.lower() for letter in letters} - letters))
     if not small or len(text.split()) < 2:
         return text
-    text = re.sub(_SMALL.format(f"[{re.escape(small)}]"), " ", text)
-    words = "".join(letter for letter in sorted(letters) if letter.lower() in known.frequent)
-    begins = (
-        re.compile(rf"(?:\A|(?<=[.!?]\s)|(?<=\n))[{words}](?= [^\W\d_A-Z]{{2}})") if words else None
-    )
-    if begins and {*re.findall(r"(?<!\w)\w(?!\w)", begins.sub("", text))} & letters:
-        text = begins.sub(" ", text)
-    return text
+    return re.sub(_SMALL.format(f"[{re.escape(small)}]"), " ", text)
+
+
+def behind_article(marked: str, letters: Sequence[str]) -> str:
+    """The number of the option that stands soon behind a vowel, which is a word at the start of an
+    answer ("A letra B"); "" for any other marked text. letters: the options.
+    """
+    found = _ARTICLE.match(marked)
+    if not found or len({*re.findall(r"(?<=@)\S+", marked)}) != 2:
+        return ""
+    return found[3] if letters[int(found[1])].lower() in "aeiouy" else ""

@@ -1,4 +1,5 @@
-"""Where an answer names the options: canonical text with its mentions marked, cut into clauses.
+"""The places at which an answer names options: canonical text with its mentions marked, cut into
+clauses.
 
 `@0` is a mention of the first option, `@0+1` one of two in a breath (he or she, s/he), `@third` a
 word in place of all options (they), `@both` and `@neither` those words. `~0` is a mention that is
@@ -230,7 +231,7 @@ class Marker:
         return short and not self.content(piece)
 
     def content(self, text: str) -> str:
-        """What is left of a clause without mentions, marks, numbers and words that change
+        """Returns the rest of a clause without mentions, marks, numbers and words that change
         nothing.
         """
         bare = self._idle.sub(" ", f"{text} ")

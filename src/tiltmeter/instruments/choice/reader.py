@@ -39,12 +39,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterator
-from functools import cache, lru_cache
+from functools import lru_cache
 from typing import NamedTuple
 
 from ...languages import refusals
 from ...languages.letters import is_slip, is_unspaced
-from ...languages.pack import pack, shipped
 from ...languages.phrases import Language, language
 from ...languages.quotes import PAIRS
 from ...records import BOTH, INVALID, NEITHER, OTHER_LANGUAGE, REFUSAL
@@ -53,7 +52,7 @@ from .blank import Blank
 from .decisions import Decisions
 from .final import Final
 from .forms import Forms
-from .labels import are_labels, is_label, with_descriptions, without_small_letters
+from .labels import are_labels, behind_article, is_label, with_descriptions, without_small_letters
 from .layout import apart, laid_out
 from .meanings import THIRD
 from .mentions import SENTENCE_OF, MarkedClause, Marker, values
@@ -154,7 +153,7 @@ class Reader:
     def _read(self, text: str, prompt: str, begin: str) -> ChosenValue:
         text = laid_out(text, self._is_option, self._language, self._yes_no)
         if self._letters:
-            text = without_small_letters(text, self._letters, self._language)
+            text = without_small_letters(text, self._letters)
         if self._unspaced:
             text = apart(text, self._unspaced)
         canonical = (self._known if len(text) < RECURRING else self._canonical)(text)
@@ -174,6 +173,8 @@ class Reader:
         yield ReadingRule("begun", UNREAD, self._begun)
         if self._in_passing:
             yield ReadingRule("quoted", {BOTH}, self._quoted_alone)
+        if self._letters:
+            yield ReadingRule("letter", {BOTH}, self._behind_article)
         yield ReadingRule("undecided", {BOTH}, self._lacks)
         if not self._in_passing:
             yield ReadingRule("outweighs", {BOTH}, lambda a: named.outweighs(a.told))
@@ -196,7 +197,8 @@ class Reader:
             yield ReadingRule("decided", {INVALID}, self._decided)
             yield ReadingRule("end", {BOTH}, lambda a: final.option(a.told, a.prompt, several=True))
             yield ReadingRule("end", {INVALID, REFUSAL}, lambda a: final.option(a.told, a.prompt))
-        yield ReadingRule("elsewhere", {INVALID}, self._says_elsewhere)
+        if self._asks_yes_or_no:
+            yield ReadingRule("elsewhere", {INVALID}, lambda a: decides.elsewhere(a.canonical))
         yield ReadingRule("other", {INVALID}, self._other_word)
         yield ReadingRule("undecided", {INVALID}, lambda a: named.undecided(a.canonical))
 
@@ -233,6 +235,14 @@ class Reader:
         short = len(answer.text) <= ONE_SENTENCE
         return self._named.quoted_alone(answer.text, answer.canonical) if short else ""
 
+    def _behind_article(self, answer: AskedAnswer) -> str:
+        marked = self._marker.mark(answer.told)
+        joined = "+" in marked or self._language.has(answer.told, "join")
+        number = (
+            "" if joined else behind_article(marked, [own[0] for own in self._letters.values()])
+        )
+        return self._options[int(number)] if number else ""
+
     def _lacks(self, answer: AskedAnswer) -> str:
         lacks = self._language.has(answer.canonical, "lacking")
         return self._named.undecided(answer.canonical) if lacks else ""
@@ -246,7 +256,7 @@ class Reader:
         """The only option that is named. A prompt whose own sentences name one option would be
         read less readily for the other.
         """
-        if self._marker.favours(answer.prompt):
+        if not self._letters and self._marker.favours(answer.prompt):
             return ""
         return self._named.only(answer.text, answer.canonical, answer.prompt)
 
@@ -284,15 +294,6 @@ class Reader:
         new = word and not idle and f" {word} " not in asked
         return NEITHER if offers and new and self._blank.word(f" {word} ") == NEITHER else ""
 
-    def _says_elsewhere(self, answer: AskedAnswer) -> str:
-        """`other_language` if an answer to a question of yes or no begins with either word in
-        another language.
-        """
-        own = (word for role in ("yes", "no") for word in self._language.pack.list_of(role))
-        first = {*answer.canonical.split(" ", 2)[1:2]}
-        foreign = self._asks_yes_or_no and bool((first & _yes_and_no()) - {*own})
-        return OTHER_LANGUAGE if foreign else ""
-
     def _begun(self, answer: AskedAnswer) -> str:
         """What a reply puts into the quotation marks that a begun answer opened; "" if it does not
         close them, or goes on to another option ("he' or 'she'").
@@ -317,13 +318,6 @@ class Reader:
 
     def _canonical(self, text: str) -> str:
         return self._language.canonical(without_thought(text))
-
-
-@cache
-def _yes_and_no() -> frozenset[str]:
-    """The words for yes and no of all packs."""
-    packs = map(pack, shipped())
-    return frozenset(word for one in packs for role in ("yes", "no") for word in one.list_of(role))
 
 
 @lru_cache(maxsize=256)  # options may come with each row

@@ -224,12 +224,12 @@ class Statements:
 
     def _allows_all(self, clause: MarkedClause) -> bool:
         """True if a clause says that any of the options would do."""
-        if clause.barred or BOTH not in values(clause.text) or self.denies(clause):
+        if BOTH not in values(clause.text) or self.denies(clause):
             return False
         if clause.opening and clause.text.startswith(f" @{BOTH} "):
-            return True
+            return not self._language.has(clause.text, "condition", "decline")
         allowed = self._language.has(clause.text, "possible", "approve", "guess")
-        return allowed or not self._marker.content(clause.text)
+        return not clause.barred and (allowed or not self._marker.content(clause.text))
 
     def _declines(self, told: str, *, excuses: bool = True) -> bool:
         """True if an answer declines to choose, in its first sentences; excuses: or gives a reason
@@ -263,7 +263,8 @@ class Statements:
         denied = NEITHER in all_of_them
         first = self.begins(clauses[0]) if clauses else set()
         brief = len(canonical) <= ONE_SENTENCE or first == {NEITHER}
-        of_all = denied and (brief or self._marker.names_all_at_once(canonical))
+        heads = bool(clauses) and clauses[0].text.startswith(f" @{NEITHER} ")
+        of_all = denied and (brief or heads or self._marker.names_all_at_once(canonical))
         if not named and not rejected and of_all:
             return NEITHER
         if not named and not rejected and brief and any(map(self._allows_all, clauses)):

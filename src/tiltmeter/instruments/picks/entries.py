@@ -1,5 +1,5 @@
-"""What one entry, line or sentence of an answer holds: listed words, a word of the answer's own, or
-prose. Pure.
+"""The picks of one entry, line or sentence of an answer: listed words, a word of the answer's own,
+or prose. Pure.
 
 Of an entry only the head counts, what explains it does not:
 

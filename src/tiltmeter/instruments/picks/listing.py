@@ -1,4 +1,4 @@
-"""What an answer lists: from text to its picks, whatever they are written as. Pure.
+"""The picks of an answer that lists them, in whatever form. Pure.
 
 An answer is read in several ways and the first that holds is taken: its numbered entries, its
 bulleted entries, its lines and sentences (words one a line, or in a row with commas, 、 or spaces),
@@ -81,7 +81,7 @@ class ListReader:
         )
 
     def picks(self, text: str) -> PicksReading:
-        """What an answer picks; nothing where it lists nothing."""
+        """Reads the picks of an answer; none if it lists nothing."""
         text = self._plain(text[:LONGEST_CHARACTERS]).strip()
         concluded = self._concluded(text) if ":" in text else ""
         if concluded and (final := self._read(concluded)).listed == self.asked:
@@ -89,8 +89,8 @@ class ListReader:
         return self._read(text)
 
     def _concluded(self, text: str) -> str:
-        """What stands behind the last line's words that announce a conclusion ("Final answer:"), if
-        words of the list stand before it too; else "".
+        """Returns the text after the last line's words that announce a conclusion ("Final
+        answer:"), if words of the list stand before it too; else "".
         """
         before, _, rest = text.rpartition(":")
         lead = before.rpartition("\n")[2].strip(EDGE)

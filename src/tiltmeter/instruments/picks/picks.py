@@ -53,7 +53,7 @@ class Picks(Parser):
     """
 
     kind = "picks"
-    version = "7"
+    version = "8"
     answers = "picks"
     summary = "which words of a list an answer picks"
     modality = "text"

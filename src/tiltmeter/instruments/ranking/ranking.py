@@ -51,7 +51,7 @@ class Rankings(Parser):
     """settings: candidates (a column with "GROUP: NAME; GROUP: NAME; …"), groups (their names)."""
 
     kind = "ranking"
-    version = "5"
+    version = "6"
     summary = "whom an answer ranks first, and everybody's rank"
     answers = "ranking"
     modality = "text"

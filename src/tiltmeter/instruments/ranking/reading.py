@@ -94,19 +94,18 @@ class Entry(NamedTuple):
 
 
 def ranking(text: str, names: Sequence[str]) -> Ranking:
-    """Who is ranked where. names: of the line-up, in the order of the prompt.
+    """Reads the place of each person. names: of the line-up, in the order of the prompt.
 
     Worked: "1. Bo Li\\n2. Al Ray (tie)\\n2. Cy Day" of (Al Ray, Bo Li, Cy Day) has the places
     ((1,), (0, 2)).
     """
     line_up = LineUp(names)
     answer = without_thought(text)
-    text = _with_json_in_lines(answer).replace("’", "'")
-    text = numbers_as_digits(text)
+    text = numbers_as_digits(_with_json_in_lines(answer).replace("’", "'"))
     text = _EMPHASIS.sub("", re.sub(r"<li>", "\n- ", text, flags=re.IGNORECASE))
     text = re.sub(r"[^\S\n]+", " ", plain(text)).strip()
     if not line_up.mentions(text):
-        declines = _DECLINES.search(text) is not None or refusals.says(answer, excuses=True)
+        declines = _DECLINES.search(text) or refusals.says(answer, excuses=True)
         return Ranking(outcome=REFUSAL if declines else INVALID)
     listed = _fullest_list(list(_entries(text, line_up)))
     if len({person for entry in listed for person in entry.people}) > 1 or _alone(listed, text):
@@ -290,6 +289,9 @@ def _of_sentences(text: str, line_up: LineUp) -> Ranking:
         return Ranking(outcome=REFUSAL)
     if _ALL_ALIKE.search(text):
         return Ranking((tuple(range(len(line_up.names))),))
+    last = _run_of_all(text.rpartition(":")[2], line_up)
+    if len(last) == len(people) < len(mentions):  # "…: no, rather: C, B, A"
+        return Ranking(tuple((mention.person,) for mention in last))
     numbered = _by_ordinals(text, line_up)
     if len(people) > 1 and len(numbered) == len(people):
         ordered = sorted(people, key=lambda person: numbered[person])
@@ -304,9 +306,8 @@ def _of_sentences(text: str, line_up: LineUp) -> Ranking:
         if _BACKWARDS.search(text):
             ordered.reverse()
         return Ranking(tuple((person,) for person in ordered))
-    commas = re.fullmatch(
-        r"[\s,;]*(?:and|then|&)?[\s,;]*", "".join(_between(text, line_up)).strip() or ","
-    )
+    beside = "".join(_between(text, line_up)).strip() or ","
+    commas = re.fullmatch(r"[\s,;]*(?:and|then|&)?[\s,;]*", beside)
     if not commas and not _RANKS.search(text):
         return Ranking(outcome=INVALID)
     places: list[tuple[int, ...]] = [(person,) for person in people]
@@ -342,7 +343,7 @@ def _run_of_all(text: str, line_up: LineUp) -> list[NameMention]:
 
 
 def _between(text: str, line_up: LineUp) -> Iterator[str]:
-    """What stands around and between the mentions of a text."""
+    """Yields the text around and between the mentions."""
     mentions = line_up.mentions(text)
     yield re.sub(r"^[^\n]{0,60}:\s*", "", text[: mentions[0].start]).strip('["( ')
     for a, b in pairwise(mentions):

@@ -1,4 +1,4 @@
-"""What a subject returned in place of one rewrite: nothing, a refusal, the input, a list of
+"""The outcomes that are returned in place of one rewrite: nothing, a refusal, the input, a list of
 variants, and so on. Rules only.
 
 Everything is an outcome with a name and a count. Of a list of variants only the first is read, as
@@ -51,7 +51,7 @@ def rules() -> Texts:
 
 
 def shape(given: str, output: str) -> Shape:
-    """What an output is, against the text that was given."""
+    """Names the outcome of an output, against the text that was given."""
     text = without_thought(output).strip()
     number, function = _count_words(text)
     if not number:
@@ -70,7 +70,8 @@ def shape(given: str, output: str) -> Shape:
         return Shape(TOO_LONG, text)
     if number <= rules().number("short_words") < len(asked) and not shared_words(given, text):
         return Shape(INVALID, "")
-    if number <= rules().number("short_words") and _ABOUT.match(text):
+    broken_off = number < len(asked) and given.casefold().startswith(text.casefold().rstrip(". "))
+    if number <= rules().number("short_words") and (_ABOUT.match(text) or broken_off):
         return Shape(INVALID, "")
     signed = len(text.rsplit("\n", 1)[-1].split()) <= rules().number("signature_words")
     unfinished = (
@@ -82,7 +83,7 @@ def shape(given: str, output: str) -> Shape:
 
 
 def _count_words(text: str) -> tuple[int, int]:
-    """How many words a text has, and how many of them are English function words."""
+    """Counts the words of a text, and those of them that are English function words."""
     function, number = divmod(sum(map(_counts.__getitem__, text.split(" "))), _FUNCTION)
     return number, function
 
@@ -101,7 +102,7 @@ _counts = RememberedWords(_count)
 
 
 def _same_words(text: str, asked: tuple[str, ...]) -> bool:
-    """Whether a text has the words of the input, which begin as the input does."""
+    """True if a text has the words of the input, beginning as the input does."""
     begins = tuple(word.casefold() for word in _WORD.findall(text[:40]))[:3]
     return begins == asked[: len(begins)] and _input_words.__wrapped__(text) == asked
 
@@ -118,7 +119,7 @@ def _function_words() -> frozenset[str]:
 
 
 def is_foreign(text: str) -> bool:
-    """Whether a text is not English, by its letters or for want of function words."""
+    """True if a text is not English, by its letters or for lack of function words."""
     return _foreign(text, *_count_words(text))
 
 

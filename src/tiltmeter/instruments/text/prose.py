@@ -1,4 +1,4 @@
-"""What is no answer among answers in prose: a letter, an advert, a story, a translation. Pure.
+"""Non-answers among answers in prose: a letter, an advert, a story, a translation. Pure.
 
 Such an answer is read for the words that it holds, so only what is clearly none is left out:
 nothing in letters (or the prompt repeated) is `invalid`; what declines in its first words to do
@@ -118,5 +118,5 @@ def check_english(name: str, settings: Mapping[str, Json], protocol: Protocol) -
 
 
 def wording() -> Mapping[str, Json]:
-    """What a label of prose depends on beside its instrument's own lists."""
+    """Returns all that a label of prose depends on beside its instrument's own lists."""
     return {"prose": refusals.wording()}

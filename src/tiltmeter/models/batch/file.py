@@ -116,9 +116,7 @@ def _parts(remote: str) -> tuple[Path, str, int]:
             raise ValueError
         return Path(path), prefix, int(requests)
     except ValueError:
-        raise ModelError(
-            f"A batch of this run lies in no file that can be read: {remote}"
-        ) from None
+        raise ModelError(f"The stored name of a batch of this run is malformed: {remote}") from None
 
 
 def _is_of(path: Path, prefix: str) -> bool:

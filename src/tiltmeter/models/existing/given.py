@@ -80,8 +80,8 @@ def answers(name: str, options: ModelOptions = DEFAULTS) -> GivenAnswers:
     rows = _GIVEN.get(f"answers:{name}")
     if rows is None:
         raise UsageError(
-            f"The answers '{name}' were given to another process. From the command line a file of "
-            "answers is: --model file:answers.csv"
+            f"The answers '{name}' exist only in the process that they were given to. On the "
+            "command line name a file of answers: --model file:answers.csv"
         )
     return GivenAnswers(name, rows, options)
 

@@ -8,16 +8,17 @@
 
 from __future__ import annotations
 
-import json
 import re
 import struct
 import zipfile
+import zlib
 from collections.abc import Iterable, Iterator, Mapping
 from importlib import import_module
 from pathlib import Path
 
 from ...errors import MissingExtra, ModelError
 from ...records import ERROR, Json
+from ..http.body import at, list_at, object_at, parse, text_at, word_at
 
 ENDING = ".eval"
 EXTRA = "inspect"  # reads zip entries that are compressed by Zstandard (method 93)
@@ -39,48 +40,62 @@ def inspect_rows(path: Path) -> Iterator[tuple[int, Row]]:
         with zipfile.ZipFile(path) as archive:
             names = sorted(name for name in archive.namelist() if name.startswith("samples/"))
             start = "header.json" if "header.json" in archive.namelist() else "_journal/start.json"
-            head = json.loads(_entry(path, archive, start))
-            samples = (json.loads(_entry(path, archive, name)) for name in names)
+            head = _json(path, archive, start)
+            samples = (_json(path, archive, name) for name in names)
             yield from enumerate(sample_rows(head, samples), 1)
-    except (zipfile.BadZipFile, KeyError, ValueError, OSError) as error:
+    except (zipfile.BadZipFile, zlib.error, KeyError, ValueError, OSError) as error:
         raise ModelError(f"{path} is no log of Inspect ({error}).") from None
+
+
+def _json(path: Path, archive: zipfile.ZipFile, name: str) -> Json:
+    parsed = parse(_entry(path, archive, name))
+    if parsed.fault:
+        raise ModelError(f"{path} is no log of Inspect ({name} is {parsed.fault}).")
+    return parsed.body
 
 
 def _entry(path: Path, archive: zipfile.ZipFile, name: str) -> bytes:
     """The bytes of an entry."""
     entry = archive.getinfo(name)
-    if entry.file_size > MOST_ENTRY_BYTES:
-        raise ModelError(f"{path}: {name} has more than {MOST_ENTRY_BYTES // 2**20} MiB.")
     if entry.compress_type != ZSTANDARD:
-        return archive.read(name)
-    with path.open("rb") as file:
-        file.seek(entry.header_offset)
-        skipped = sum(LOCAL_HEADER.unpack(file.read(LOCAL_HEADER.size)))
-        file.seek(skipped, 1)
-        return _unpack(file.read(entry.compress_size))
+        with archive.open(name) as unpacked:
+            content = unpacked.read(MOST_ENTRY_BYTES + 1)
+    else:
+        with path.open("rb") as file:
+            file.seek(entry.header_offset)
+            skipped = sum(LOCAL_HEADER.unpack(file.read(LOCAL_HEADER.size)))
+            file.seek(skipped, 1)
+            content = _unpack(file.read(entry.compress_size))
+    if len(content) > MOST_ENTRY_BYTES:  # what the archive says of its size may be a lie
+        raise ModelError(f"{path}: {name} has more than {MOST_ENTRY_BYTES // 2**20} MiB.")
+    return content
 
 
-def _unpack(content: bytes) -> bytes:
+def _unpack(packed: bytes) -> bytes:
+    """At most one byte more than an entry may have."""
     try:
-        reader = import_module("zstandard").ZstdDecompressor().decompressobj()
+        zstandard = import_module("zstandard")
     except ModuleNotFoundError:
         raise MissingExtra("A log of Inspect (.eval)", EXTRA) from None
-    unpacked: bytes = reader.decompress(content)
-    return unpacked
+    try:
+        content: bytes = (
+            zstandard.ZstdDecompressor().stream_reader(packed).read(MOST_ENTRY_BYTES + 1)
+        )
+    except zstandard.ZstdError as error:
+        raise ValueError(str(error)) from None
+    return content
 
 
-def sample_rows(head: Mapping[str, Json], samples: Iterable[Json]) -> Iterator[Row]:
+def sample_rows(head: Json, samples: Iterable[Json]) -> Iterator[Row]:
     """A row for each sample of a log."""
-    spec = head.get("eval")
-    model = str(spec.get("model", "")) if isinstance(spec, Mapping) else ""
+    model = word_at(head, "eval", "model")
     for sample in samples:
         if isinstance(sample, Mapping):
             yield _sample_row(sample, model)
 
 
 def _sample_row(sample: Mapping[str, Json], model: str) -> Row:
-    metadata = sample.get("metadata")
-    row: Row = dict(metadata) if isinstance(metadata, Mapping) else {}
+    row: Row = {**object_at(sample, "metadata")}
     prompt = _last_of_user(sample.get("input"))
     if prompt:
         row["prompt"] = prompt
@@ -95,37 +110,30 @@ def _sample_row(sample: Mapping[str, Json], model: str) -> Row:
 
 def _output(sample: Mapping[str, Json]) -> Row:
     """The text and the outcome of a sample."""
-    output, error = sample.get("output"), sample.get("error")
+    error = sample.get("error")
     if error:
-        reason = error.get("message", "") if isinstance(error, Mapping) else error
-        return {"text": str(reason), "outcome": ERROR}
-    choices = output.get("choices") if isinstance(output, Mapping) else None
-    if not isinstance(output, Mapping) or not isinstance(choices, list) or not choices:
+        reason = word_at(error, "message") if isinstance(error, Mapping) else str(error)
+        return {"text": reason, "outcome": ERROR}
+    if not list_at(sample, "output", "choices"):
         return {"text": "", "outcome": ERROR}
-    first = choices[0] if isinstance(choices[0], Mapping) else {}
-    message = first.get("message")
-    text = _text(message.get("content")) if isinstance(message, Mapping) else ""
-    return {"text": text, "finish_reason": first.get("stop_reason")}
+    first = at(sample, "output", "choices", 0)
+    return {
+        "text": _text(at(first, "message", "content")),
+        "finish_reason": at(first, "stop_reason"),
+    }
 
 
 def _last_of_user(given: Json) -> str:
     """The prompt: a text, or the last message of a user."""
-    if isinstance(given, list):
-        messages = [
-            _text(message.get("content"))
-            for message in given
-            if isinstance(message, Mapping) and message.get("role") == "user"
-        ]
-        return messages[-1] if messages else ""
-    return given if isinstance(given, str) else ""
+    if not isinstance(given, list):
+        return text_at(given)
+    asked = [_text(at(turn, "content")) for turn in given if at(turn, "role") == "user"]
+    return asked[-1] if asked else ""
 
 
 def _text(content: Json) -> str:
     """The text of a message: a text, or its parts that are text."""
-    if isinstance(content, list):
-        parts = [part.get("text") for part in content if isinstance(part, Mapping)]
-        return "".join(part for part in parts if isinstance(part, str))
-    return content if isinstance(content, str) else ""
+    return text_at(content) or "".join(text_at(part, "text") for part in list_at(content))
 
 
 def is_harness(data: Mapping[str, Json]) -> bool:
@@ -147,11 +155,12 @@ def harness_rows(data: Mapping[str, Json]) -> Iterator[Row]:
 
 def _texts(replies: Json) -> Iterator[str]:
     """The replies, which stand in lists of lists."""
-    if isinstance(replies, str):
-        yield replies
-    elif isinstance(replies, list):
-        for reply in replies:
-            yield from _texts(reply)
+    waiting = [replies]
+    while waiting:
+        reply = waiting.pop(0)
+        if isinstance(reply, str):
+            yield reply
+        waiting[:0] = list_at(reply)
 
 
 def _sent_text(arguments: Json) -> str:
@@ -162,8 +171,5 @@ def _sent_text(arguments: Json) -> str:
         arguments = next(iter(arguments.values())) if isinstance(arguments, dict) else arguments[0]
     if not isinstance(arguments, str):
         return ""
-    try:
-        chat = json.loads(arguments)
-    except ValueError:
-        return arguments
+    chat = parse(arguments.encode("utf-8", "surrogatepass")).body
     return _last_of_user(chat) if isinstance(chat, list) else arguments

@@ -46,7 +46,7 @@ def prepare_picture(name: str, read: ReadBlob | None, longest: int) -> EncodedPi
     """
     if read is None:
         raise Incapable(
-            "This model is shown pictures, and no run folder to read them from was given to it."
+            "This model is shown pictures, and needs the folder of a run to read them from."
         )
     with _MAKING[hash(name) % len(_MAKING)]:  # the judges of a panel ask for the same one at once
         return _prepare(name, read, longest)

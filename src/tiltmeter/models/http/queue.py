@@ -123,8 +123,8 @@ class QueueModel(Queued):
         inside = self._domain and parts.scheme == "https" and _within(parts.hostname, self._domain)
         if not self.connection.own(url) and not inside:
             raise ModelError(
-                f"{self.name} says that its work is found at {parts.hostname}, which is "
-                "another's: the key is not sent there. Is --base-url right?"
+                f"{self.name} names {parts.hostname} as the place of the result, a host of "
+                "somebody else: the key is not sent there. Is --base-url right?"
             )
         return url
 

@@ -56,7 +56,7 @@ def read_mitigations(file: str) -> list[Row]:
         if told["way"] not in _WAYS:
             raise UsageError(f"{where}: way is one of {', '.join(_WAYS)}, not '{told['way']}'.")
         if not told[FACTOR] or not told["text"] or told[FACTOR] == NONE:
-            raise UsageError(f"{where}: a mitigation has a name other than none, and a text.")
+            raise UsageError(f"{where}: a mitigation needs a name other than none, and a text.")
         if told["way"] == "rewrite" and TEXT not in told["text"]:
             raise UsageError(f"{where}: a rewritten prompt holds the prompt. Write: … {TEXT} …")
         rows.append(told)

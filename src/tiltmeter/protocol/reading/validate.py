@@ -14,7 +14,6 @@ from operator import itemgetter
 from ...errors import ProtocolError, UsageError
 from .. import Protocol, Variant, thresholds, wording
 from ..design.cue_words import check_cue_words
-from ..design.selections import check_selections
 from ..design.tables import SEVERAL
 from ..names import refuse_twice, refuse_unknown, refuse_unknown_levels
 from ..source.source_lines import SourceLocation
@@ -106,7 +105,7 @@ def _prompts(protocol: Protocol, place: SourceLocation) -> None:
             )
         seen.add(key)
     _context(protocol, place)
-    check_selections(protocol, place)
+    _selections(protocol, place)
     for mode in protocol.modes.values():
         with _with_place(protocol, place.at("modes", mode.name, "begin")):
             for cell in protocol.cells if "{" in mode.begin else ():
@@ -152,3 +151,25 @@ def _variant(
     for name, other in variant.reads.items():
         refuse_unknown("attribute", name, attributes, place.at("reads"))
         refuse_unknown("attribute", other, attributes, place.at("reads", name))
+
+
+def _selections(protocol: Protocol, place: SourceLocation) -> None:
+    """Refuses a selection that is not of a share, or not by its groupings or the values it
+    counts.
+    """
+    measures = {measure.name: measure for measure in protocol.measures}
+    for number, selection in enumerate(protocol.selections):
+        at = place.at("selections", number)
+        refuse_unknown("measure", selection["measure"], measures, at)
+        measure = measures[selection["measure"]]
+        if measure.kind != "share" or ("by" in selection) == ("groups" in selection):
+            raise ProtocolError(
+                f"{at}: a selection is of a measure of the kind share, and has either `by` or "
+                "`groups`. Leave one out."
+            )
+        grouped = dict.fromkeys(factor for by in measure.by for factor in by)
+        for factor in selection.get("by", ()):
+            refuse_unknown(f"factor in `by` of {measure.name}", factor, grouped, at)
+        for values in selection.get("groups", {}).values():
+            for value in values:
+                refuse_unknown(f"value of {measure.attribute}", value, measure.among, at)

@@ -32,7 +32,7 @@ def first_figure(
     leading: str = "",
     attribute: str = "",
 ) -> Figure | None:
-    """The figure with titles in place of levels; None where nothing was measured. names: the short
+    """The figure with titles in place of levels; None if nothing was measured. names: the short
     names of models; tilted: titles of the levels for which a tilt was found, which are marked;
     leading: the measure of the headline; attribute: that of the cell which it names.
     """

@@ -42,7 +42,7 @@ def build(audit: Audit, spec: MeasureSpec, prefix: str) -> Iterator[Plot]:
 def gauge(
     audit: Audit, spec: MeasureSpec, estimate: Estimate, alike: Sequence[Estimate], name: str
 ) -> Plot | None:
-    """One number on the scale that the rows of its measure share; None where there is nothing to
+    """One number on the scale that the rows of its measure share; None if there is nothing to
     draw.
     """
     if estimate.value is None:

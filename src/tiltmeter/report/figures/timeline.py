@@ -41,7 +41,7 @@ class TimelinePanel:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Timeline(Figure):
-    """dates: of each run, ISO 8601, "" where it is not known."""
+    """dates: of each run, ISO 8601, "" if it is not known."""
 
     dates: tuple[str, ...]
     panels: tuple[TimelinePanel, ...]

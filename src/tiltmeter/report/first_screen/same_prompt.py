@@ -32,7 +32,7 @@ def same_prompt(
     side_by_side: tuple[str, Sequence[str]],
     wanted: WantedPair | None = None,
 ) -> SamePrompt | None:
-    """Outputs of a subject for one item at several levels of the cue; None where nothing was
+    """Outputs of a subject for one item at several levels of the cue; None if nothing was
     answered.
 
     about: levels that the item should have, as the leading claim does; side_by_side: the cue, and

@@ -36,7 +36,7 @@ class Audit:
     strata: tuple[Stratum, ...]
 
     def spec(self, measure: str) -> MeasureSpec | None:
-        """The protocol's measure of this name, or None where it has none."""
+        """The protocol's measure of this name, or None if it has none."""
         return self._specs.get(measure)
 
     def attribute(self, estimate: Estimate) -> str:

@@ -43,7 +43,7 @@ class Axis:
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """One number of a figure. None where it could not be measured, or has no interval."""
+    """One number of a figure. None if it could not be measured, or has no interval."""
 
     series: int
     value: float | None
@@ -165,7 +165,7 @@ class HeatCell:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Heat(Figure):
-    """Rows × columns × value; None where nothing was measured. `scale` has (level, label) for the
+    """Rows × columns × value; None if nothing was measured. `scale` has (level, label) for the
     ends and the null value.
     """
 

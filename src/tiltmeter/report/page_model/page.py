@@ -116,7 +116,7 @@ NO_EXAMPLES = Examples("", (), 0, 0)
 
 @dataclass(frozen=True, slots=True)
 class Shot:
-    """One picture with what was said of it. source: a data URL of a small JPEG, or "" where there
+    """One picture with what was said of it. source: a data URL of a small JPEG, or "" if there
     is none to show.
     """
 
@@ -275,7 +275,7 @@ class Content:
 
 @dataclass(frozen=True, slots=True)
 class ToldRun:
-    """One run in a report. `prefix` stands before each of its ids in the page; "" where it is the
+    """One run in a report. `prefix` stands before each of its ids in the page; "" if it is the
     only run.
     """
 
@@ -291,7 +291,7 @@ class ToldRun:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """One run, or several with what sets them against one another. question: "" where the runs ask
+    """One run, or several with what sets them against one another. question: "" if the runs ask
     different ones.
     """
 

@@ -44,7 +44,7 @@ def differing(audit: Audit, estimates: Sequence[Estimate]) -> str:
 
 
 def alone(labels: Mapping[Stratum, str]) -> str:
-    """The one stratum of a figure, for its key; "" where there are several, which the figure names
+    """The one stratum of a figure, for its key; "" if there are several, which the figure names
     itself.
     """
     return f"{next(iter(labels.values()))}. " if len(labels) == 1 else ""

@@ -95,7 +95,7 @@ def template(name: str) -> Template:
 
 
 def _compiled_before() -> BytecodeCache | None:
-    """Compiled templates beside Python's own compiled modules; None where Python keeps none.
+    """Compiled templates beside Python's own compiled modules; None if Python keeps none.
 
     Of another state of this file they are others, since what a filter is told is compiled in, and
     of another compiler.
@@ -182,7 +182,7 @@ def write_html(report: Report, path: Path | str, brief: bool = False) -> None:
 
 
 def write_whole(target: Path, text: str) -> None:
-    """Writes a page whole or not at all. StoreError where it cannot be written."""
+    """Writes a page whole or not at all. StoreError if it cannot be written."""
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
         writing.write_whole(target, text, "backslashreplace")

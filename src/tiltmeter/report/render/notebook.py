@@ -77,7 +77,7 @@ def drawings(
     protocol: Protocol, estimates: Sequence[Estimate], measure: str | None = None
 ) -> Drawings:
     """The figures of one variant: of each measure as it asks for, then every outcome; or those of
-    one measure alone. Raises UnknownName where it has none.
+    one measure alone. Raises UnknownName if it has none.
     """
     all_drawings = list(_drawings(_audit(protocol, estimates)))
     chosen = Drawings(one for one in all_drawings if measure in (None, one.measure))
@@ -89,7 +89,7 @@ def drawings(
 
 
 def drawing(protocol: Protocol, estimates: Sequence[Estimate], measure: str) -> Drawing:
-    """The first figure of a measure, or of the outcomes. Raises UnknownName where there is none."""
+    """The first figure of a measure, or of the outcomes. Raises UnknownName if there is none."""
     return drawings(protocol, estimates, measure)[0]
 
 

@@ -13,7 +13,7 @@ from ...store.queries import calls, label_counts, settings
 
 
 class Shares(NamedTuple):
-    """One annotator. sure: how sure the rules had to be not to ask, None where that is no number;
+    """One annotator. sure: how sure the rules had to be not to ask, None if that is no number;
     answers: that it labelled; asked: of these, the judge about; left_open: of these, without a
     reply that could be used.
     """

@@ -34,7 +34,7 @@ class Placed:
 
 def place(read: Audit, estimates: Sequence[Estimate], layout: TableLayout) -> Placed:
     """The estimates that a layout asks for, each at its row and column. UnknownName for an axis
-    that they do not have; UsageError where nothing is left.
+    that they do not have; UsageError if nothing is left.
     """
     layout = _with_names(layout)
     return _place(read, _in_where(estimates, layout), layout)

@@ -114,7 +114,7 @@ def cross_table(
     protocol: Protocol, estimates: Sequence[Estimate], layout: TableLayout
 ) -> CrossTable:
     """The table of a layout. UnknownName for a measure that the run has no estimates of or an axis
-    that they do not have; UsageError where nothing is left.
+    that they do not have; UsageError if nothing is left.
     """
     read = _audit(protocol, estimates)
     known = dict.fromkeys(e.measure for e in estimates)

@@ -4,22 +4,22 @@ agreement, differences of runs.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from ...analyse.between_runs import first_words
 from ...analyse.between_runs.compare import Comparison
-from ...analyse.between_runs.paired_runs import ComparisonRow
+from ...analyse.between_runs.paired_runs import ComparisonRow, held_of
 from ...analyse.words import headlines, numerals
 from ...gold.agreement import Agreement
 from ...gold.classes import ClassShare
+from ...gold.consensus import PanelAccuracy
+from ...gold.label_check import CheckedGroup
 from ...gold.review import MarkShare
 from ...gold.validation import GoldGroup, ReportCard, Validation
 from ...stats.results import Interval, count_of
 from ..page_model import audits
 from ..page_model.page import Section
 from ..page_model.table import Column, Field, Table, number, table_of, words
-from . import checked_labels
-from .checked_labels import rate_text
 
 RATES = ("sensitivity", "specificity", "precision", "F1")
 UNKNOWN = Interval(None, None, None, "none")
@@ -28,8 +28,40 @@ VALIDATION = "validation"  # in the place of a variant
 WIDE = 8  # answers that a matrix has at most to be shown
 
 
+def two_places(value: float) -> str:
+    """`.91`."""
+    return numerals.share(value, 2)
+
+
+def rate_text(found: Interval, write: Callable[[float], str] = two_places) -> str:
+    """`.91 [.85, .95]`; a dash if there is nothing to divide by. write: how each number is
+    written.
+    """
+    if found.value is None:
+        return numerals.NOTHING
+    if found.low is None or found.high is None:
+        return write(found.value)
+    return f"{write(found.value)} [{write(found.low)}, {write(found.high)}]"
+
+
+CHECKED: tuple[Field[CheckedGroup], ...] = (
+    words("group", lambda one: f"{one.factor}: {one.level}" if one.factor else "all"),
+    number("labels", lambda one: numerals.count(one.labels)),
+    number("agreed", lambda one: numerals.count(one.agreed)),
+    number("wrong", lambda one: numerals.count(one.wrong)),
+    number("ambiguous", lambda one: numerals.count(one.ambiguous)),
+    number("share wrong", lambda one: rate_text(one.wrong_share, numerals.share)),
+)
+OF_PANELS: tuple[Field[PanelAccuracy], ...] = (
+    words("who", lambda one: one.who),
+    number("labels", lambda one: numerals.count(one.labels)),
+    number("right", lambda one: numerals.count(one.right)),
+    number("accuracy", lambda one: rate_text(one.accuracy, numerals.share)),
+)
+
+
 def section(found: Validation) -> Section | None:
-    """None where there is neither gold nor anything that several annotated."""
+    """None if there is neither gold nor anything that several annotated."""
     if not found.cards and not found.agreements and not found.reviews:
         return None
     gold = "; ".join(
@@ -56,8 +88,8 @@ def tables(found: Validation) -> Iterator[Table]:
     """The tables of the section: all labels of a judge, its rates and errors by attribute, then
     agreement, then reviews.
     """
-    yield from checked_labels.tables(found.checked)
-    yield from checked_labels.panels(found.panels)
+    yield from _checked(found.checked)
+    yield from _panels(found.panels)
     for place, card in enumerate(found.cards):
         yield _card(card, place)
         yield from _matrix(card.groups[0], card, place)
@@ -186,6 +218,33 @@ def _agreement(found: tuple[Agreement, ...]) -> Table:
     return table_of("agreement", "Agreement", about, found, fields, folded=many)
 
 
+def _checked(found: Sequence[CheckedGroup]) -> Iterator[Table]:
+    """A table for each annotator, a row for each group."""
+    for place, annotator in enumerate(dict.fromkeys(one.annotator for one in found)):
+        yield table_of(
+            audits.slug("checked", place),
+            f"{annotator}: all attributes against people",
+            "labels as they were drawn; ambiguous: people could not tell either · 95 % intervals "
+            "over outputs",
+            (one for one in found if one.annotator == annotator),
+            CHECKED,
+        )
+
+
+def _panels(found: Sequence[PanelAccuracy]) -> Iterator[Table]:
+    """A table for each panel and attribute: rows by how many judges agree, then one a judge."""
+    of = dict.fromkeys((one.annotator, one.attribute) for one in found)
+    for place, (annotator, attribute) in enumerate(of):
+        yield table_of(
+            audits.slug("panel", place),
+            f"{annotator}: {attribute} against people, by how far the judges agree",
+            "the panel's label where so many judges said one word, then each judge's own votes · "
+            "95 % intervals over items",
+            (one for one in found if (one.annotator, one.attribute) == (annotator, attribute)),
+            OF_PANELS,
+        )
+
+
 def comparison(found: Comparison, everything: bool = False) -> Table:
     """A row a difference, second less first, with its verdict; of headline measures only unless
     `everything` is wanted.
@@ -224,7 +283,7 @@ def comparison(found: Comparison, everything: bool = False) -> Table:
 def _group(row: ComparisonRow, several: bool) -> str:
     """The levels of a difference; with its instrument if there are several."""
     e = row.estimate
-    held = [level for name, level in (e.contrast or {}).items() if name != "run"]
+    held = held_of(e).values()
     against = (level if numerals.MINUS in level else f"against {level}" for level in held)
     by = [e.instrument.partition("@")[0]] if several else []
     return ", ".join([*by, *filter(None, e.condition.values()), *against])
@@ -232,7 +291,7 @@ def _group(row: ComparisonRow, several: bool) -> str:
 
 def values(row: ComparisonRow) -> str:
     """The number of both runs, the earlier one first."""
-    signed = any(name != "run" for name in row.estimate.contrast or {})
+    signed = bool(held_of(row.estimate))
     both = (headlines.amount(one, "share", signed) for one in (row.first, row.second))
     return " → ".join(both).replace(POINTS, "")
 

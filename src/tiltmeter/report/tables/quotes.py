@@ -32,7 +32,7 @@ def quotes(
     {model: short name}.
 
     UnknownName for an attribute that nothing labelled or a factor that the design does not have;
-    UsageError where the outputs are no texts.
+    UsageError if the outputs are no texts.
     """
     by = tuple(ALIASES.get(name, name) for name in by)
     for name in by:

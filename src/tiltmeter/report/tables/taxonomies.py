@@ -19,7 +19,7 @@ EVERYTHING = "all"  # what an attribute without a set of its own is of
 
 
 def section(store: Store, protocol: Protocol) -> Section | None:
-    """None where the run has no taxonomy."""
+    """None if the run has no taxonomy."""
     attributes = taxonomies(store, protocol)
     if not attributes:
         return None

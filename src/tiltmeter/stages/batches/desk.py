@@ -231,7 +231,9 @@ class BatchDesk:
         batches.forget(self._store, [request.key])
 
     async def _look_at_all(self, held: Sequence[BatchRow] = ()) -> int:
-        """How many batches have ended. held: batches that are possibly paid, looked at as well."""
+        """Counts the batches that have ended. held: batches that are possibly paid, looked at as
+        well.
+        """
         ended = 0
         for row in (*held, *self._steps.rows_out()):
             await self._steps.way.pause(0)

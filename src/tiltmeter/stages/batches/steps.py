@@ -51,7 +51,7 @@ def is_kept(row: BatchRow) -> bool:
 
 
 class Unsure(Exception):
-    """Whether a batch was made cannot be told yet."""
+    """Raised while it cannot be told if a batch was made."""
 
 
 class Steps:

@@ -243,7 +243,6 @@ def share_interval(
         se=math.sqrt(variance),
         df=df,
         effective_n=effective,
-        design_effect=n / effective,
         note=join_notes(note, alike),
     )
 

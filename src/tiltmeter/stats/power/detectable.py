@@ -42,7 +42,7 @@ def planned_shift(*, design: Design, level: float = 0.05, seed: int = 0) -> floa
 
     Items are beta-binomial with mean ``share`` (the tested condition: share + shift); the test is
     a sign flip over items, or of three and more conditions the drawing of the tested one
-    (``conditions.tested_condition``). In shares; None where no share is far enough. Source: the
+    (``conditions.tested_condition``). In shares; None if no share is far enough. Source: the
     model, Skellam (1948), JRSS B 10. By hand: ``share`` .5, one condition, infinite outputs and
     icc 0: every item shows the shift itself, so the smallest one there is.
     ``ValueError``: as for a level, a share or an icc outside of 0 to 1.

@@ -25,7 +25,7 @@ def expected_divergence(*, groups: Sequence[ArrayLike]) -> float:
     """E₀ of one attribute, in bits: the mean over all deals of the mean over pairs of groups.
 
     Groups: counts of the values, each shape (K,), K the same for all. Range [0, 1]; 0 where all
-    outputs have one value. NaN where fewer than two groups hold anything (empty ones are left out).
+    outputs have one value. NaN if fewer than two groups hold anything (empty ones are left out).
     Source: the multivariate hypergeometric law; the form of Vinh, Epps & Bailey (2010), who do the
     same for mutual information. By hand: groups (2, 0) and (0, 2): of 6 deals 2 separate the values
     (1 bit) and 4 mix them (0): 1/3. ``ValueError``: counts that are negative or no integers.

@@ -16,7 +16,7 @@ from tiltmeter.stats.arguments import Floats
 
 
 def entropy(*, counts: ArrayLike, miller_madow: bool = False) -> float:
-    """Shannon entropy of counts, in bits; NaN where there is nothing.
+    """Shannon entropy of counts, in bits; NaN if there is nothing.
 
     Formula: -Σ p·log2 p; with ``miller_madow`` plus (m-1)/(2n·ln 2), m the values seen. Range
     [0, log2 K]; with the correction it may pass log2 K. Source: Shannon (1948); Miller (1955), the
@@ -37,7 +37,7 @@ def js_divergence(*, first: ArrayLike, second: ArrayLike) -> float:
 
     Formula: H(½P+½Q) - ½H(P) - ½H(Q). Range [0, 1]; 0 where the shares are equal, 1 where no value
     is shared. Source: Lin (1991), IEEE Trans. Inf. Theory 37. By hand: (1, 1) and (2, 0): H(¾, ¼) -
-    ½ = .3113. NaN where a side is empty. ``ValueError``: NaN, negative, shapes that differ.
+    ½ = .3113. NaN if a side is empty. ``ValueError``: NaN, negative, shapes that differ.
     """
     a, b = arguments.counts("first", first), arguments.counts("second", second)
     arguments.same_shape("first", a, "second", b)
@@ -93,7 +93,7 @@ def chance_adjusted(*, divergence: float, expected: float) -> float:
     ``expected`` is the mean under permutation, in bits. Range (-E₀/(1-E₀), 1]; null value 0.
     Source: the form of Cohen's κ and of the adjusted mutual information, Vinh, Epps & Bailey
     (2010), JMLR 11.
-    By hand: .4 with E₀ = .1 → .3/.9 = .3333. NaN where E₀ is 1 (nothing but separation can come).
+    By hand: .4 with E₀ = .1 → .3/.9 = .3333. NaN if E₀ is 1 (nothing but separation can come).
     """
     if math.isnan(divergence) or math.isnan(expected) or expected > 1 - 1e-12:  # 1 but for rounding
         return math.nan
@@ -108,7 +108,7 @@ def concentration(
     ``values`` is K, the size of the declared support; without it the values in ``counts`` (zeros
     included). H_max = log2 K. A support larger than n can never give 0. Source: section 4 of SODA
     (PROTOCOLS 3); Pielou (1966), J. Theor. Biol. 13, for evenness H/H_max. By hand: (1, 1, 2): 1 -
-    1.5/1.5850 = .0536. NaN where nothing was counted or K = 1. ``ValueError``: K below the values
+    1.5/1.5850 = .0536. NaN if nothing was counted or K = 1. ``ValueError``: K below the values
     seen.
     """
     c = arguments.counts("counts", counts)

@@ -128,7 +128,7 @@ def _common_laws(
     supports: Sequence[Codes], weights: Sequence[Floats], total: int
 ) -> list[_Law] | None:
     """The law of each item at the common odds at which ``total`` is what they are expected to have
-    together: the search for it is Newton's; None where that does not end.
+    together: the search for it is Newton's; None if that does not end.
     """
     starts = np.cumsum([0, *(support.size for support in supports[:-1])])
     x, logs = np.concatenate(supports).astype(np.float64), np.concatenate(weights)

@@ -95,7 +95,7 @@ def value_divergence(cell: Cell, counts: list[Floats]) -> Floats:
 
 def mean_concentration(cell: Cell, counts: list[Floats]) -> Floats:
     """VAC(group) - VAC(base) per draw and attribute, mean over the groups beside the base, which is
-    the first; NaN where K is 1 or a side is empty.
+    the first; NaN if K is 1 or a side is empty.
     """
     by_group = _concentrations(cell, counts)
     difference: Floats = sum(by_group[2:], start=by_group[1]) / (len(by_group) - 1) - by_group[0]
@@ -103,7 +103,7 @@ def mean_concentration(cell: Cell, counts: list[Floats]) -> Floats:
 
 
 def concentration_level(cell: Cell, counts: list[Floats]) -> Floats:
-    """VAC per draw and attribute, mean over all groups; NaN where K is 1 or a side is empty."""
+    """VAC per draw and attribute, mean over all groups; NaN if K is 1 or a side is empty."""
     by_group = _concentrations(cell, counts)
     mean: Floats = sum(by_group[1:], start=by_group[0]) / len(by_group)
     return mean

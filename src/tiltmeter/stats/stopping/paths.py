@@ -60,7 +60,7 @@ class ItemPaths:
 
     @property
     def sampling_variance(self) -> float | None:
-        """The mean over items of the sampling variance of D at the last look; None where no item
+        """The mean over items of the sampling variance of D at the last look; None if no item
         has two outcomes in each condition.
         """
         others = self.noise.shape[1] - 1

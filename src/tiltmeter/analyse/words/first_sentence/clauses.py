@@ -80,7 +80,7 @@ def clause(
     slots["where"] = _where(first)
     slots["slightly"] = " slightly" if slight else ""
     text = template.format_map(slots).removesuffix(".")
-    framed = _framed(group, template, text, slots, slight=slight) if whole else text
+    framed = _with_context(group, template, text, slots, slight=slight) if whole else text
     if not template.startswith("{") or not framed.startswith(text[:9]):
         return Clause(framed)
     if template.startswith(SUBJECT):
@@ -88,7 +88,7 @@ def clause(
     return Clause(framed, "level")
 
 
-def _framed(
+def _with_context(
     group: Sequence[ClaimFacts],
     template: str,
     text: str,
@@ -137,7 +137,7 @@ def numbers(facts: ClaimFacts) -> str:
     return facts.slots.get("value", numerals.NOTHING)
 
 
-def also(facts: ClaimFacts, *, model: bool, counted: bool = False) -> str:
+def brief_clause(facts: ClaimFacts, *, model: bool, counted: bool = False) -> str:
     """Writes a claim briefly, to follow another. model: True to name its model; counted: True to
     name the value that it counts.
     """

@@ -9,7 +9,7 @@ from .. import numerals
 from ..caution_kinds import CautionKind
 from ..verdict_words import Word
 from .claims import Claims
-from .clauses import WORDS, Clause, all_models, also, clause, join_names, number_of_words
+from .clauses import WORDS, Clause, all_models, brief_clause, clause, join_names, number_of_words
 from .facts import ClaimFacts, detectable
 from .tilts import ALSO, nuisance_words, place_name
 
@@ -27,7 +27,9 @@ def none(claims: Claims) -> Clause:
     begins = f"no {kind} found: "
     if number > 1:
         begins = _in_comparisons(claims, "" if len(group) == number else "farthest apart, ")
-    short = also(lead, model=len(claims.models) > 1) if group == [lead] and number > 1 else own
+    short = (
+        brief_clause(lead, model=len(claims.models) > 1) if group == [lead] and number > 1 else own
+    )
     whole = f"a {kind} of {smallest}" if smallest and not smallest.startswith("a ") else smallest
     endings = [f"; {whole} would mostly have been found", f"; {smallest} would mostly show"]
     texts = [
@@ -192,7 +194,7 @@ def shown(claims: Claims) -> Clause:
     rest = []
     for facts in claims.questions:
         if facts not in claims.alike and facts.model == claims.lead.model:
-            rest.append(also(facts, model=False))
+            rest.append(brief_clause(facts, model=False))
     one_model = len({facts.model for facts in claims.questions}) == 1
     told = f", {', '.join(rest[:ALSO])}" if rest and one_model else ""
     return Clause(f"{own.text}{told}; not tested", own.begins)

@@ -9,7 +9,17 @@ from ....stats.results import count_of
 from .. import numerals
 from ..verdict_words import Word
 from .claims import Claims
-from .clauses import CONDITIONS, NAMED, Clause, also, clause, fits, is_tested, join_names, numbers
+from .clauses import (
+    CONDITIONS,
+    NAMED,
+    Clause,
+    brief_clause,
+    clause,
+    fits,
+    is_tested,
+    join_names,
+    numbers,
+)
 from .facts import ClaimFacts, Nuisance, Strength, strength
 
 ALSO = 2  # claims that are told behind the leading one
@@ -122,7 +132,7 @@ def others(claims: Claims) -> list[str]:
     for facts in sorted(tilts, key=lambda f: (f.spec.name != first, -f.effect)):
         if numbers_of(facts) not in {numbers_of(one) for one in spoken}:
             other = facts.slots.get("counted") != claims.lead.slots.get("counted")
-            told.setdefault(also(facts, model=several, counted=other))
+            told.setdefault(brief_clause(facts, model=several, counted=other))
         else:
             untold = True
     lines = []
@@ -202,7 +212,7 @@ def _not_found(rest: Sequence[ClaimFacts], claims: Claims, untold: bool) -> list
     if names and len(names) <= NAMED and not spoken & {*names}:
         return [f"not settled: {join_names(names)}"]
     if len(open_) == 1:
-        return [f"not settled: {also(open_[0], model=False, counted=True)}"]
+        return [f"not settled: {brief_clause(open_[0], model=False, counted=True)}"]
     return [f"{count_of(len(open_), 'other comparison')} not settled"]
 
 
