@@ -39,6 +39,10 @@ _LETTER = re.compile(rf"[^\W\d_{MARKS}]")
 # A quotation of several words; with a colon before it what a text delivers.
 _INSIDE = r"[^\"“”„«»「」『』\n]"
 _QUOTED = re.compile(rf"[\"“„«「『]{_INSIDE}{{6,}}[\"”“»」』]")
+# Speech behind a dash or between single quotation marks at the start of a line, and who says it.
+_SPEECH = re.compile(
+    r"^\s*(?:[—–-] ?[^\n]*?[^\s\d] ?[—–] ?(?=\w)|['‘][^\n]{5,}?[.,!?]['’](?= ))", re.M
+)
 _DELIVERED = re.compile(rf"[:：]\s*[\"“„«「『]\s*{_INSIDE}{{8,}}")
 # A first line that addresses somebody: what follows is a letter.
 _SALUTATION = re.compile(r"\s*[^\n,:，：.!?。]{4,40}[,:，：]\s*\n+\s*\S")
@@ -51,7 +55,8 @@ def begins(text: str, code: str = "", prompt: str = "") -> bool:
     Worked: "I'm sorry, but I can't help with that." does; "I can't help but admire her." does not.
     """
     codes = _languages(text, code)
-    spoken = _QUOTED.sub(" ", text[: 2 * _BEGINNING])  # somebody in a story refuses
+    spoken = _SPEECH.sub(" ", text[: 2 * _BEGINNING])  # somebody in a story refuses
+    spoken = _QUOTED.sub(" ", spoken)
     if _SALUTATION.match(spoken) or any(_greeting(known).match(_start(text)) for known in codes):
         return False
     if quoted := not _LETTER.search(spoken):  # or the whole answer is a quotation

@@ -408,6 +408,15 @@ def test_an_option_alone_is_an_answer_though_the_prompt_lists_it_on_a_line(
     assert parse(asked, forms, code, asked) in {"invalid", "both"}
 
 
+def test_letters_that_end_the_sentence_before_their_list_are_none_of_its_places() -> None:
+    forms = {"A": ["A"], "B": ["B"]}
+    asked = "Choose A or B.\nA. The nurse lost his keys.\nB. The nurse lost her keys."
+    assert parse("B", forms, "en", asked) == "B"
+    assert parse("The nurse lost her keys.", forms, "en", asked) == "B"
+    assert parse("The nurse lost his keys.", forms, "en", asked) == "A"
+    assert parse("A", forms, "en", "Choose A or B.\nA.\nB.") == "A"
+
+
 def test_a_list_is_cut_out_where_it_is_repeated_and_nowhere_else() -> None:
     forms = CANDIDATE["en"]
     asked = "We should ____ this applicant.\naccept\nreject"

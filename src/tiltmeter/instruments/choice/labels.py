@@ -30,7 +30,7 @@ LABELS = (
 _LETTERS = frozenset("".join(LABELS))
 _WORDS = 4  # of a description whose single words stand for it
 _SHORTEST = 2  # letters of such a word
-_MARK = r"\s*[).:、．：\]）-]\s*"
+_MARK = r"[^\S\n]*[).:、．：\]）-][^\S\n]*"  # on one line with what stands behind it
 _ARTICLE = re.compile(r" @(\d+)((?: [^@.,:?/ ]\S*){0,3}) @(\d+) ")
 _CUT = re.compile(r"[,;.،。；\n]| [-–—] ")
 # a letter without a mark behind it
@@ -59,6 +59,7 @@ def with_descriptions(forms: Forms, prompt: str, code: str) -> Forms:
             for form in written
             if form in described
             for alias in _aliases(described[form], known)
+            if alias
         ]
         for option, written in forms.items()
     }

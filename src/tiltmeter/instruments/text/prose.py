@@ -87,11 +87,13 @@ def outcome(text: str, code: str = "", prompt: str = "") -> str:
     if not _LETTER.search(text):
         return INVALID
     known = language(code)
-    if not _names_somebody(text, prompt, known) and refusals.begins(text, code, prompt):
+    translates = known.has(known.canonical(prompt), "translate")
+    given = translates and refusals.says(prompt)  # what is to be translated refuses
+    answers = given or _names_somebody(text, prompt, known)
+    if not answers and refusals.begins(text, code, prompt):
         return REFUSAL
-    if not known.foreign(known.canonical(text)):
-        return ""
-    return "" if known.has(known.canonical(prompt), "translate") else OTHER_LANGUAGE
+    foreign = not translates and known.foreign(known.canonical(text))
+    return OTHER_LANGUAGE if foreign else ""
 
 
 def _names_somebody(text: str, prompt: str, known: Language) -> bool:
