@@ -20,7 +20,9 @@ _LEAVES: Mapping[object, set[type]] = {
 
 
 def parse_as(kind: type[T], text: str) -> T:
-    """Parses the JSON of a dataclass. ValueError if a value is not of its field's type."""
+    """Parses the JSON of a dataclass, a named tuple or a tuple of them. ValueError if a value is
+    not of its field's type.
+    """
     try:
         value = json.loads(text)
     except RecursionError:
@@ -50,7 +52,7 @@ def _read(kind: Any, value: Any) -> Any:
     if isinstance(value, dict):
         if origin is Mapping:
             return dict(zip(value, _read_all(arguments[1], value.values()), strict=True))
-        if is_dataclass(kind) or is_typeddict(kind):
+        if is_dataclass(kind) or is_typeddict(kind) or hasattr(kind, "_fields"):
             hints = _hints(kind)
             needed = hints.keys() - getattr(kind, "__optional_keys__", frozenset())
             if needed <= value.keys() <= hints.keys():

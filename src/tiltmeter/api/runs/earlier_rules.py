@@ -14,7 +14,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from ...models.http.body import count_at, list_at, object_at, parse, text_at
+from ...records.typed_json import parse_as
 from ...store import Store
 from ...store.queries.state import labels_mark
 from ...system import intake
@@ -77,25 +77,13 @@ def changes(
 
 
 def read(folder: Path) -> dict[int, JudgedRun]:
-    """Reads {version of the rules: its results}; {} if there is no readable file. What is of
-    another kind than this version writes is left out.
-    """
+    """Reads {version of the rules: its results}; {} if there is no readable file."""
     try:
-        content = intake.read_bytes(folder / FILE, intake.MOST_DECLARED_BYTES)
-    except OSError:
+        text = intake.read_text(folder / FILE, intake.MOST_DECLARED_BYTES)
+        rows = parse_as(tuple[JudgedRun, ...], text)
+    except (OSError, ValueError):
         return {}
-    known: dict[int, JudgedRun] = {}
-    for row in list_at(parse(content).body):
-        rules = count_at(row, "rules")
-        if rules is not None:
-            words = {claim: str(word) for claim, word in object_at(row, "words").items()}
-            codes = object_at(row, "answers").items()
-            gates = {
-                gate: code for gate, code in codes if isinstance(code, int) and code in ANSWERS
-            }
-            labels = text_at(row, "labels")
-            known[rules] = JudgedRun(rules, text_at(row, "date"), labels, words, gates)
-    return known
+    return {row.rules: row for row in rows}
 
 
 def _write(folder: Path, known: Mapping[int, JudgedRun]) -> None:
@@ -123,7 +111,7 @@ def _changed_answers(
 ) -> Iterator[str]:
     """Yields a line per gate whose last answer was different."""
     for gate, code in gates.items():
-        held = [judged for _, judged in sorted(known.items()) if gate in judged.answers]
+        held = [run for _, run in sorted(known.items()) if run.answers.get(gate) in ANSWERS]
         if not held or held[-1].answers[gate] == code:
             continue
         last = held[-1]

@@ -6,7 +6,6 @@ docs.mistral.ai/capabilities/batch.
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Mapping
-from urllib.parse import quote
 
 from ...records import Json
 from ..http.body import at, count_at, list_at, needed, word_at
@@ -24,7 +23,7 @@ class MistralBatches(OpenAIBatches):
     """Jobs in place of batches."""
 
     def __init__(self) -> None:
-        super().__init__(Bounds(1_000_000, 512 * 10**6, 24))
+        super().__init__(Bounds(1_000_000, 512 * 10**6, 24), batches=JOBS)
 
     def line(self, custom_id: str, sent: HttpRequest) -> Mapping[str, Json]:
         """The request's name and body; the job names the model."""
@@ -55,14 +54,6 @@ class MistralBatches(OpenAIBatches):
             if len(jobs) < PAGE or jobs == before:
                 return
             page += 1
-
-    async def look(self, wire: Wire, remote: str) -> Seen:
-        """GET /batch/jobs/ID."""
-        return wire.read(self._read_batch, await wire.get(f"{JOBS}/{quote(remote, safe='')}"))
-
-    async def cancel(self, wire: Wire, remote: str) -> None:
-        """POST /batch/jobs/ID/cancel."""
-        await wire.post(f"{JOBS}/{quote(remote, safe='')}/cancel", {})
 
     def _read_batch(self, body: Json) -> Seen:
         state = word_at(body, "status")

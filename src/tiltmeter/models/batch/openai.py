@@ -34,12 +34,12 @@ _CROWDED = ("token_limit_exceeded", "enqueued")  # in the fault of a batch that 
 
 
 class OpenAIBatches:
-    """OpenAI's own. root: what stands before /files and /batches."""
+    """OpenAI's own. root: what stands before /files and the path of batches."""
 
     frame = ("", "\n", "\n")
 
-    def __init__(self, bounds: Bounds = BOUNDS, root: str = "") -> None:
-        self.bounds, self._root = bounds, root
+    def __init__(self, bounds: Bounds = BOUNDS, root: str = "", batches: str = "/batches") -> None:
+        self.bounds, self._root, self._batches = bounds, root, f"{root}{batches}"
 
     def line(self, custom_id: str, sent: HttpRequest) -> Mapping[str, Json]:
         """The request with its name, its endpoint and its ordinary body."""
@@ -59,13 +59,13 @@ class OpenAIBatches:
             "completion_window": "24h",
             "metadata": {TAG: handed.key},
         }
-        return wire.read(self._read_batch, await wire.post(f"{self._root}/batches", body))
+        return wire.read(self._read_batch, await wire.post(self._batches, body))
 
     async def candidates(self, wire: Wire, handed: Handed) -> AsyncIterator[Candidate]:
         """The batches of the account that bear our key."""
         after = ""
         while True:
-            body = await wire.get(f"{self._root}/batches?limit={PAGE}{after}")
+            body = await wire.get(f"{self._batches}?limit={PAGE}{after}")
             for one in list_at(body, "data"):
                 ours = text_at(one, "input_file_id") == handed.file_id != ""
                 if ours or at(one, "metadata", TAG) == handed.key:
@@ -78,7 +78,7 @@ class OpenAIBatches:
     async def look(self, wire: Wire, remote: str) -> Seen:
         """GET /batches/ID."""
         return wire.read(
-            self._read_batch, await wire.get(f"{self._root}/batches/{quote(remote, safe='')}")
+            self._read_batch, await wire.get(f"{self._batches}/{quote(remote, safe='')}")
         )
 
     async def lines(self, wire: Wire, seen: Seen) -> AsyncIterator[BatchLine]:
@@ -90,7 +90,7 @@ class OpenAIBatches:
 
     async def cancel(self, wire: Wire, remote: str) -> None:
         """POST /batches/ID/cancel."""
-        await wire.post(f"{self._root}/batches/{quote(remote, safe='')}/cancel", {})
+        await wire.post(f"{self._batches}/{quote(remote, safe='')}/cancel", {})
 
     def _read_batch(self, body: Json) -> Seen:
         state = word_at(body, "status").lower()

@@ -171,11 +171,8 @@ class HttpModel(Model):
         self.connection = connection
         self.batches: BatchFormat | None = None
         self.settle: Callable[[], Awaitable[None]] | None = None
-        self._dialects = {
-            made: used
-            for made, used in (("text", dialect), ("pictures", drawing))
-            if used is not None
-        }
+        both = {"text": dialect, "pictures": drawing}
+        self._dialects = {made: used for made, used in both.items() if used is not None}
         self.makes = tuple(self._dialects)
         self._exchanges = {
             made: DialectConnection(connection, used, omitted)
@@ -281,18 +278,11 @@ def usage_if_possible(
         return None
     if prompt <= ALWAYS_POSSIBLE >= completion:
         return prompt, completion
-    shown = PICTURE_TOKENS * sum(len(each.pictures) for each in request.messages)
-    sent = (
-        sum(len(each.content.encode()) + 64 for each in request.messages)
-        + len(request.schema)
-        + ALWAYS_POSSIBLE
-        + shown
-    )
-    most = (
-        DRAWN_TOKENS
-        if request.size
-        else 4 * (request.sampling.max_tokens + reserve) + ALWAYS_POSSIBLE
-    )
+    sent = ALWAYS_POSSIBLE + len(request.schema)
+    for each in request.messages:
+        sent += len(each.content.encode()) + 64 + PICTURE_TOKENS * len(each.pictures)
+    most = 4 * (request.sampling.max_tokens + reserve) + ALWAYS_POSSIBLE
+    most = DRAWN_TOKENS if request.size else most
     return None if prompt > sent or completion > most else (prompt, completion)
 
 

@@ -6,9 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from ...errors import (
-    ModelError,
-)
+from ...errors import ModelError
 from ...records import Json
 
 MAX_TEXT = 8 * 2**20  # bytes of a reply that is text, log-probabilities and all

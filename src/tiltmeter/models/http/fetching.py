@@ -55,11 +55,8 @@ async def fetch_picture(connection: Connection, link: Link, headers: Mapping[str
 
 def loss_reason(error: Exception) -> str:
     """Explains, for its outcome, why a picture that was drawn is missing."""
-    return (
-        f"the picture was drawn and {error}"
-        if isinstance(error, Unfetched)
-        else f"the picture was drawn and lost: {error}"
-    )
+    lost = "" if isinstance(error, Unfetched) else "lost: "
+    return f"the picture was drawn and {lost}{error}"
 
 
 async def content(connection: Connection, url: str, headers: Mapping[str, str]) -> bytes:
@@ -145,12 +142,10 @@ def shorten(body: Json) -> str:
 
 
 def _short(value: Json) -> Json:
-    if isinstance(value, str):
-        return (
-            value if len(value) <= MOST_CHARACTERS else f"{value[:40]}… ({len(value)} characters)"
-        )
+    if isinstance(value, str) and len(value) > MOST_CHARACTERS:
+        return f"{value[:40]}… ({len(value)} characters)"
     if isinstance(value, list):
         return [_short(each) for each in value]
-    return (
-        {name: _short(each) for name, each in value.items()} if isinstance(value, dict) else value
-    )
+    if isinstance(value, dict):
+        return {name: _short(each) for name, each in value.items()}
+    return value

@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 from ...errors import MissingKey, UsageError
 from .. import FREE, Price
 from ..options import ModelOptions
-from ..reasoning import RESERVE_TOKENS
+from ..reasoning import RESERVE_TOKENS, host_of
 from . import Dialect, HttpModel
 from .connection import Connection
 
@@ -76,10 +76,7 @@ class Provider(NamedTuple):
 
 def on_this_machine(url: str) -> bool:
     """True if a base URL is a self-hosted server, which costs nothing."""
-    try:
-        return urlsplit(url).hostname in LOOPBACK
-    except ValueError:
-        return False
+    return host_of(url) in LOOPBACK
 
 
 class Place(NamedTuple):

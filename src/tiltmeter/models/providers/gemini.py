@@ -44,23 +44,12 @@ from .gemini_images import GeminiPictures
 # Reasons to stop (and to block a prompt) that are a policy's doing, and those after which the text
 # is none.
 _POLICY = {
-    "SAFETY",
-    "RECITATION",
-    "BLOCKLIST",
-    "PROHIBITED_CONTENT",
-    "SPII",
-    "IMAGE_SAFETY",
-    "IMAGE_PROHIBITED_CONTENT",
-    "IMAGE_RECITATION",
+    *("SAFETY", "RECITATION", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII"),
+    *("IMAGE_SAFETY", "IMAGE_PROHIBITED_CONTENT", "IMAGE_RECITATION"),
 }
 _BROKEN = {
-    "OTHER",
-    "LANGUAGE",
-    "MALFORMED_FUNCTION_CALL",
-    "MALFORMED_RESPONSE",
-    "UNEXPECTED_TOOL_CALL",
-    "NO_IMAGE",
-    "IMAGE_OTHER",
+    *("OTHER", "LANGUAGE", "MALFORMED_FUNCTION_CALL", "MALFORMED_RESPONSE"),
+    *("UNEXPECTED_TOOL_CALL", "NO_IMAGE", "IMAGE_OTHER"),
 }
 _NAMES = {"topP": "top_p"}
 _SIGNS = {  # what an error says → what is left out
@@ -76,7 +65,7 @@ _SIGNS = {  # what an error says → what is left out
     "json mode": "response_format",
     "response_mime_type": "response_format",
 }
-MOST_ALTERNATIVES = 20  # alternatives
+MOST_ALTERNATIVES = 20
 
 
 class GeminiContent:

@@ -46,19 +46,11 @@ from .openai import OpenAIChat
 STOLEN = ("1.82.7", "1.82.8")
 # What litellm would fetch when it is imported, and the `.env` file that it would read (any mode but
 # DEV reads none).
-QUIET = {
-    **{
-        f"LITELLM_LOCAL_{what}": "True"
-        for what in (
-            "MODEL_COST_MAP",
-            "ANTHROPIC_BETA_HEADERS",
-            "AUTOROUTER_PRESETS",
-            "BLOG_POSTS",
-            "POLICY_TEMPLATES",
-        )
-    },
-    "LITELLM_MODE": "PRODUCTION",
-}
+_LOCAL = (
+    *("MODEL_COST_MAP", "ANTHROPIC_BETA_HEADERS", "AUTOROUTER_PRESETS", "BLOG_POSTS"),
+    "POLICY_TEMPLATES",
+)
+QUIET = {f"LITELLM_LOCAL_{what}": "True" for what in _LOCAL} | {"LITELLM_MODE": "PRODUCTION"}
 _BEGUN = "continue_final_message"  # OpenAIChat leaves a begun answer out where this is refused
 
 

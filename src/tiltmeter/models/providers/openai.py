@@ -39,17 +39,8 @@ from .openai_images import OpenAIImages
 # started with more; neither counts as left out.
 _CONTINUE = {"continue_final_message": True, "add_generation_prompt": False}
 _OPTIONAL = (
-    "temperature",
-    "top_p",
-    "seed",
-    "top_k",
-    "min_p",
-    "max_tokens",
-    "top_logprobs",
-    "response_format",
-    *_CONTINUE,
-    *reasoning.FIELDS,
-    "stop",
+    *("temperature", "top_p", "seed", "top_k", "min_p", "max_tokens", "top_logprobs"),
+    *("response_format", *_CONTINUE, *reasoning.FIELDS, "stop"),
 )
 _REFUSALS = ("content_filter", "content_policy_violation", "moderation_blocked")
 _THOUGHT = ("completion_tokens_details", "reasoning_tokens")

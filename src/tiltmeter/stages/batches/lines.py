@@ -29,6 +29,7 @@ SPARE_BYTES = 64 * 2**20  # that stay free on the disk
 LINES_A_TURN = 200  # between two turns of the event loop
 _write_json = json_writer(",", ":", sort_keys=False)
 Shape = tuple[bool, ...]  # what decides which parameters a request has
+Numbered = AsyncIterator[tuple[int, Request]]
 Check = Callable[[HttpModel, Request], Awaitable[None]]
 
 
@@ -113,8 +114,8 @@ async def build(
         exchange = model.exchange(sample)
         known = exchange.omitted
         room = BatchRoom(fresh.bounds, fresh.tokens, room.dollars, fresh.price)
-        chosen = _Chosen(store, group, model, room, shapes, check)
-        path = await _write(store, key, model, form, chosen)
+        chosen = _choose(store, group, model, room, shapes, check)
+        path, last = await _write(store, key, model, form, chosen, room.takes)
         if exchange.omitted == known:
             break
     if not room.requests:
@@ -135,99 +136,79 @@ async def build(
         since=since,
         changed=since,
     )
-    batches.intend(store, row, group, chosen.last)
+    batches.intend(store, row, group, last)
     return row
 
 
 async def rebuild(store: Store, row: BatchRow, model: HttpModel, form: BatchFormat) -> None:
     """The file of a batch that was intended, as it was."""
-    await _write(store, row.key, model, form, _Again(store, row))
+    requests = _as_they_stood(store, row)
+    await _write(store, row.key, model, form, requests, lambda request, line: True, row.omitted)
 
 
-class _Chosen:
+async def _choose(
+    store: Store,
+    group: BatchGroup,
+    model: HttpModel,
+    room: BatchRoom,
+    shapes: Shapes,
+    check: Check | None,
+) -> Numbered:
     """The requests of a group that go into a batch; one of each shape is answered singly
-    instead."""
-
-    omitted: tuple[str, ...] | None = None
-
-    def __init__(
-        self,
-        store: Store,
-        group: BatchGroup,
-        model: HttpModel,
-        room: BatchRoom,
-        shapes: Shapes,
-        check: Check | None,
-    ) -> None:
-        self._store, self._group, self._model = store, group, model
-        self._room, self._shapes, self._check = room, shapes, check
-        self.last = 0
-
-    async def requests(self) -> AsyncIterator[Request]:
-        """In the order in which they came."""
-        for number, request in batches.iter_pool(self._store, self._group):
-            if self._check is not None and self._shapes.is_new(request):
-                before = self._store.spent()
-                await self._check(self._model, request)
-                self._room.dollars -= self._store.spent() - before
-                continue
-            yield request
-            self.last = number
-
-    def takes(self, request: Request, line: bytes) -> bool:
-        """True if it fits."""
-        return self._room.takes(request, line)
+    instead.
+    """
+    for number, request in batches.iter_pool(store, group):
+        if check is not None and shapes.is_new(request):
+            before = store.spent()
+            await check(model, request)
+            room.dollars -= store.spent() - before
+        else:
+            yield number, request
 
 
-class _Again:
-    """The requests of a batch that is there."""
-
-    def __init__(self, store: Store, row: BatchRow) -> None:
-        self._store, self._row, self.omitted = store, row, row.omitted
-
-    async def requests(self) -> AsyncIterator[Request]:
-        """As they stood in the file."""
-        for request in batches.requests_of(self._store, self._row.key):
-            yield request
-
-    def takes(self, request: Request, line: bytes) -> bool:
-        """True always."""
-        return True
+async def _as_they_stood(store: Store, row: BatchRow) -> Numbered:
+    for numbered in enumerate(batches.requests_of(store, row.key)):
+        yield numbered
 
 
 async def _write(
-    store: Store, key: str, model: HttpModel, form: BatchFormat, chosen: _Chosen | _Again
-) -> str:
-    """Writes the file, which is there only once it is whole; returns the path of the single
-    call.
+    store: Store,
+    key: str,
+    model: HttpModel,
+    form: BatchFormat,
+    requests: Numbered,
+    takes: Callable[[Request, bytes], bool],
+    omitted: tuple[str, ...] | None = None,
+) -> tuple[str, int]:
+    """Writes the file, which is there only once it is whole; returns the path of the single call
+    and the number of the last request that the file took.
     """
     file, path = file_of(store, key), ""
     file.parent.mkdir(exist_ok=True)
     part = file.with_suffix(".part")
     before, between, after = (part.encode() for part in form.frame)
-    number = 0
+    written = last = 0
     try:
         with part.open("wb") as lines:
             lines.write(before)
-            async for request in chosen.requests():
-                build = partial(model.exchange(request).build, request, chosen.omitted)
+            async for number, request in requests:
+                build = partial(model.exchange(request).build, request, omitted)
                 shows = any(message.pictures for message in request.messages)
                 sent = await off_the_loop(build) if shows else build()
                 name = custom_id(key[:PREFIX_CHARACTERS], request.key)
                 line = _write_json(form.line(name, sent)).encode()
-                if not chosen.takes(request, line + between):
+                if not takes(request, line + between):
                     break
-                lines.write(between + line if number else line)
-                path = sent.path
-                number += 1
-                if number % LINES_A_TURN == 0:
+                lines.write(between + line if written else line)
+                path, last, written = sent.path, number, written + 1
+                if written % LINES_A_TURN == 0:
                     _refuse_full_disk(store)
                     await asyncio.sleep(0)
             lines.write(after)
         part.replace(file)
     finally:
         part.unlink(missing_ok=True)
-    return path
+    return path, last
 
 
 def _refuse_full_disk(store: Store) -> None:
