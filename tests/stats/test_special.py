@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
+from pathlib import Path
+
+PACKAGE = Path(__file__).parents[2] / "src" / "tiltmeter"
 
 # In a process of its own: here the whole package is long there.
 _CODE = """
@@ -28,6 +32,15 @@ assert whole.logsumexp([0.0, 0.0]) == np.log(2) and whole._ufuncs.ndtri is ours.
 with whole.errstate(all="raise"):  # which reaches into all parts of the package
     assert ours.ndtr(0.0) == 0.5
 """
+
+
+def test_no_other_module_imports_the_whole_of_scipy() -> None:
+    importing = [
+        str(path.relative_to(PACKAGE))
+        for path in PACKAGE.rglob("*.py")
+        if re.search(r"^(?:from|import) scipy", path.read_text("utf-8"), re.MULTILINE)
+    ]
+    assert importing == ["stats/special.py"]
 
 
 def test_the_same_bytes_and_the_whole_package_imports_after() -> None:

@@ -14,12 +14,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from scipy import special
 
 from ..protocol import Protocol
 from ..records import ADJUDICATED, HUMAN, UNRESOLVED, Label
 from ..stats.judges import agreement
 from ..stats.means import pooled_mean
+from ..stats.special import betainc
 from ..store import Store
 from ..store.queries import labels
 from . import attributes
@@ -247,7 +247,7 @@ def dissenting(
             alone[next(who for who, value in each.items() if value == rest[0][0])] += 1
     fewest = min(alone.values(), default=0)
     for name, number in alone.most_common():
-        p = float(special.bdtrc(number - 1, number + fewest, 0.5)) if number > fewest else 1.0
+        p = float(betainc(number, fewest + 1, 0.5)) if number > fewest else 1.0
         if p * len(names) * (len(names) - 1) < _LEVEL:
             yield name, number, fewest
 

@@ -211,6 +211,13 @@ def _listed(columns: dict[str, ViewColumn]) -> Iterator[str]:
         yield from (f"{part} AS {name}_{place}" for place, part in enumerate(column.parts))
 
 
+def number_of(mark: str) -> str:
+    """The integer of a word as SQL, to compare with `annotator_0` and its like: a text is looked up
+    once, and not the text of every row. mark: the parameter ("?1").
+    """
+    return f"(SELECT n FROM words WHERE text = {mark})"
+
+
 def create_views(
     db: sqlite3.Connection,
     run: str = "main",

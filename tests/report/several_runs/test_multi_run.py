@@ -22,7 +22,7 @@ GUARDS = str(Path(__file__).parents[2] / "guards.toml")
 
 
 @pytest.fixture(scope="module")
-def folders(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
+def folders(tmp_path_factory: pytest.TempPathFactory, computed_once: Path) -> list[Path]:
     """Two runs of roles in folders of one name, with more tilt in the second, and one of pictures."""
     place = tmp_path_factory.mktemp("several")
     runs = [

@@ -9,6 +9,7 @@ from typing import NamedTuple
 from ...records import ANSWER, INVALID, UNRESOLVED, UNSURE
 from .. import Store
 from ..rows import levels
+from ..views import number_of
 from . import labels
 
 
@@ -37,8 +38,8 @@ class ConditionWeight(NamedTuple):
 def value_weights(store: Store, annotator: str, attribute: str) -> dict[str, float]:
     """Value → sum of the weights with which an annotator gave it, the commonest first."""
     query = (
-        "SELECT value, sum(weight) FROM labels WHERE annotator = ? AND attribute = ? AND current"
-        " GROUP BY 1 ORDER BY 2 DESC"
+        f"SELECT value, sum(weight) FROM labels WHERE annotator_0 = {number_of('?')}"
+        f" AND attribute_0 = {number_of('?')} AND current GROUP BY value_0 ORDER BY 2 DESC, 1"
     )
     return dict(store.rows(query, (annotator, attribute)))
 
@@ -65,7 +66,8 @@ def asked_in_vain(store: Store, annotator: str) -> int:
 def number_of_values(store: Store, annotator: str, attribute: str) -> int:
     """Counts the different values that an annotator gave an attribute."""
     query = (
-        "SELECT count(DISTINCT value) FROM labels WHERE annotator = ? AND attribute = ? AND current"
+        f"SELECT count(DISTINCT value_0) FROM labels WHERE annotator_0 = {number_of('?')}"
+        f" AND attribute_0 = {number_of('?')} AND current"
     )
     return int(store.first(query, (annotator, attribute))[0])
 

@@ -13,6 +13,7 @@ from ...records import ADJUDICATED, CORRECTED, HUMAN, VOTE
 from .. import Store
 from ..packing import id_number
 from ..rows import levels
+from ..views import number_of
 
 # people who labelled blind: a correction in sight of other labels is no gold
 _BY_PEOPLE = f"annotator GLOB '{HUMAN}*' AND annotator NOT GLOB '*{CORRECTED}'"
@@ -205,12 +206,12 @@ def of_annotator(
     output; each column of `labels` as a JSON array, since a row costs more in Python than a label.
     """
     arrays = ", ".join(f"json_group_array({name})" for name in columns)
-    marks = ",".join("?" * len(attributes))
-    which = f" AND attribute IN ({marks})" if attributes else ""
+    which = f" AND a.text IN ({','.join('?' * len(attributes))})" if attributes else ""
     return store.rows(
-        f"SELECT n, output, {arrays} FROM"
-        f" (SELECT * FROM labels WHERE current AND annotator = ?{which}"
-        " ORDER BY n, attribute, value, weight, position) GROUP BY n",
+        f"SELECT n, output, {arrays} FROM (SELECT l.n, l.output, a.text AS attribute, v.text AS"
+        " value, l.weight FROM labels l CROSS JOIN words a ON a.n = l.attribute_0 CROSS JOIN words"
+        f" v ON v.n = l.value_0 WHERE l.current AND l.annotator_0 = {number_of('?')}{which}"
+        " ORDER BY l.n, a.text, v.text, l.weight, l.position) GROUP BY n",
         (annotator, *attributes),
     )
 

@@ -11,6 +11,7 @@ from ...records import ANSWER, HUMAN, Output, Trial
 from .. import Store
 from ..packing import id_number
 from ..rows import OUTPUTS, TRIAL_COLUMNS, levels, trial_of
+from ..views import number_of
 from .trials import cells_asked
 
 
@@ -81,11 +82,12 @@ SELECT t.subject, t.mode, t.factors, o.trial, o.outcome, o.text, o.blob, coalesc
 FROM outputs o JOIN trials t ON t.n = o.n LEFT JOIN calls c ON c.n = o.c ORDER BY o.n
 """
 # columns beside max() are those of the row that has it: sqlite.org/lang_select.html
-_BY_LABEL = """
+_BY_LABEL = f"""
 SELECT subject, mode, value, json_group_array(output) FROM (
   SELECT o.trial AS output, t.subject, t.mode, coalesce(l.value, ?3) AS value, max(l.weight)
   FROM outputs o JOIN trials t ON t.n = o.n LEFT JOIN labels l
-    ON l.n = o.n AND l.annotator = ?1 AND l.attribute = ?2 AND l.current
+    ON l.n = o.n AND l.annotator_0 = {number_of("?1")} AND l.attribute_0 = {number_of("?2")}
+    AND l.current
   GROUP BY o.n)
 GROUP BY 1, 2, 3
 """
