@@ -564,3 +564,12 @@ def test_the_archive_is_told_what_the_citation_says() -> None:
     assert names == [creator["name"] for creator in archive["creators"]]
     words = re.search(r"^keywords:\n((?:  - .+\n)+)", citation, re.MULTILINE)
     assert words and re.findall(r'- "?([^"\n]+)"?', words[1]) == archive["keywords"]
+
+
+@pytest.mark.parametrize(
+    ("pages", "most"),
+    [("README.md", 1_200), ("CHANGELOG.md", 2_500), ("docs/**/*.md", 45_000)],
+)
+def test_there_is_no_more_to_read_than_promised(pages: str, most: int) -> None:
+    """Words as `wc -w` counts them, generated pages and tables included."""
+    assert sum(len(page.read_text("utf-8").split()) for page in ROOT.glob(pages)) <= most

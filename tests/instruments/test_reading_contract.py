@@ -33,7 +33,7 @@ SHIPPED = {"picks": "words", "dialogue": "dialogues"}
 PROMPTS = {"choice": BLANK, "undecided": "Should the loan be granted? Answer 'yes' or 'no'."}
 
 
-def label(kind: str, reply: str) -> str:
+def label(kind: str, reply: str, ended: str = "stop") -> str:
     """The first label that the parser of a kind gives a reply."""
     if kind in SHIPPED:
         spec = next(one for one in registry.protocol(SHIPPED[kind]).instruments if one.kind == kind)
@@ -41,7 +41,7 @@ def label(kind: str, reply: str) -> str:
         spec = InstrumentSpec("i", PARSERS[kind][0], "a", PARSERS[kind][1])
     factors = PEOPLE if kind == "ranking" else {"language": "en"}
     trial = Trial("t", "m", "sampled", factors, 0, PROMPTS.get(kind, ""), "", DRAWN)
-    item = Answered(trial, Output("t", "answer", reply, ""), Reply(reply))
+    item = Answered(trial, Output("t", "answer", reply, "", ended=ended), Reply(reply))
     steps: Steps = registry.instrument_kind(spec.kind).make(spec).steps(item)
     with pytest.raises(StopIteration) as stopped:
         next(steps)
@@ -51,6 +51,13 @@ def label(kind: str, reply: str) -> str:
 @pytest.mark.parametrize("row", REPLIES, ids=lambda row: f"{row['kind']} {row['why']}")
 def test_parsers_do_what_the_definitions_say(row: dict[str, str]) -> None:
     assert label(row["kind"], row["reply"]) == row["outcome"]
+
+
+def test_a_reply_that_is_cut_while_it_weighs_is_not_neither() -> None:
+    """The engine labels what is left unread of a cut reply `cut`; it may have been about to decide."""
+    weighing = "She has a steady income and no debts, but the loan is large, and"
+    assert label("undecided", weighing) == "neither"
+    assert label("undecided", weighing, "cut") == "invalid"
 
 
 def test_every_definition_of_a_kind_has_a_reply() -> None:

@@ -102,11 +102,15 @@ def is_slip(word: str, meant: str) -> bool:
     """True if a word is another with one letter too many, too few or swapped with the next, and
     neither their first nor their last letter: "abgelehnet" for "abgelehnt".
     """
-    if min(len(word), len(meant)) < _SLIP or (word[0], word[-1]) != (meant[0], meant[-1]):
+    if abs(len(word) - len(meant)) > 1 or min(len(word), len(meant)) < _SLIP:
+        return False
+    if (word[0], word[-1]) != (meant[0], meant[-1]):
         return False
     longer, shorter = sorted((word, meant), key=len, reverse=True)
     if len(longer) == len(shorter) + 1:
         return any(longer[:at] + longer[at + 1 :] == shorter for at in range(1, len(longer) - 1))
+    if sorted(word) != sorted(meant):
+        return False
     swaps = (f"{word[:at]}{word[at + 1]}{word[at]}{word[at + 2 :]}" for at in range(len(word) - 1))
     return word != meant and meant in swaps
 

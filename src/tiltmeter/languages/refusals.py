@@ -75,8 +75,12 @@ def _declines_asked(start: str, code: str, prompt: str) -> bool:
     decline something else, and shares a word with the prompt, or denies the prompt's verb. A
     concession ("While I cannot know, …", "…, but I would say …") declines nothing.
     """
+    if not prompt:
+        return False
     known = language(code)
     told = known.canonical(start)
+    if not _cannot(told, code) and not known.role("reject").search(told):
+        return False
     sentences = [part for part in _SENTENCE.findall(told) if part.strip(" .?,:/")]
     asked = known.canonical(prompt)
     for sentence, after in zip(sentences, (*sentences[1:], ""), strict=True):

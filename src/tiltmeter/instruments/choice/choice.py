@@ -12,7 +12,7 @@ from ...languages.letters import fold
 from ...languages.pack import overlays
 from ...languages.phrases import Language, language
 from ...protocol import InstrumentSpec, Protocol
-from ...records import INVALID, NEITHER, Answered, Json, Label, Steps, Trial
+from ...records import CUT, INVALID, NEITHER, Answered, Json, Label, Steps, Trial
 from .. import Instrument, SecondJudge, Settings
 from ..text.prose import OWN_WORDS
 from .discussing import discusses
@@ -150,6 +150,7 @@ class Choice(Instrument):
         text, known = trial.begin + item.output.text, self._own.get(code, code)
         value = parse(text, forms, known, trial.prompt, trial.begin)
         undecided = self.settings.get("undecided", INVALID)
-        if value == INVALID != undecided and discusses(text, known, trial.prompt):
+        whole = item.output.ended != CUT  # what was cut may have been about to decide
+        if value == INVALID != undecided and whole and discusses(text, known, trial.prompt):
             value = undecided
         return [self.label(item, value)]

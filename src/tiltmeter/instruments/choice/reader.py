@@ -283,16 +283,21 @@ class Reader:
         """The option that a single word is but for a slip; `neither` for a word or two in place of
         the options of a prompt that offers them, and for another letter than those of its list.
         """
-        asked, word = self._language.canonical(answer.prompt), answer.canonical.strip(" .:,/")
+        word = answer.canonical.strip(" .:,/")
+        if not word or len(word) > LONGEST_WORD:
+            return ""
+        asked = self._language.canonical(answer.prompt)
         if self._letters and is_label(word):
             return NEITHER
         slips = {option for form, option in self._written.items() if is_slip(word, form)}
         if len(slips) == 1:
             return slips.pop()
-        offers = len(values(self._marker.mark(asked)) - {THIRD}) == len(self._options)
+        offered = values(self._marker.mark(asked)) - {THIRD} if answer.prompt else set[str]()
         idle = self._language.has(answer.canonical, "affirm", "correction", "asks_back")
-        new = word and not idle and f" {word} " not in asked
-        return NEITHER if offers and new and self._blank.word(f" {word} ") == NEITHER else ""
+        new = not idle and f" {word} " not in asked
+        if not new or len(offered) != len(self._options):
+            return ""
+        return NEITHER if self._blank.word(f" {word} ") == NEITHER else ""
 
     def _begun(self, answer: AskedAnswer) -> str:
         """What a reply puts into the quotation marks that a begun answer opened; "" if it does not
