@@ -17,6 +17,7 @@ from tiltmeter.analyse.claims.verdicts import Verdict
 from tiltmeter.analyse.words.verdict_words import Word
 from tiltmeter.cli import main
 from tiltmeter.errors import ProtocolError
+from tiltmeter.instruments.choice.choice import Choice
 from tiltmeter.stats.power.cell_rises import planned_critical, value_rise
 from tiltmeter.store import Store
 
@@ -192,7 +193,7 @@ def test_gold_comes_first(
     judge = f"planted:accuracy={accuracy}"
     run = roles("she=0.9", judge=judge)
     assert whole(run, judge=judge).correction == "none"
-    annotated(run, "choice/6@", labels)
+    annotated(run, f"choice/{Choice.version}@", labels)
     verdict = whole(run, judge=judge)
     assert (verdict.word, codes(verdict)) == (word, cautions), verdict.sentence
     assert (verdict.correction, verdict.reference) == (correction, 0.5)

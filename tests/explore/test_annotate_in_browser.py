@@ -174,7 +174,7 @@ def test_what_was_annotated_is_in_validate(sessions: Sessions) -> None:
     found = api.validate(sessions.run)
     assert found.gold == {"pronoun": NUMBER} and all(card.random for card in found.cards)
     assert {
-        card.groups[0].labels for card in found.cards if card.annotator.startswith("choice/6")
+        card.groups[0].labels for card in found.cards if card.annotator.startswith("choice/")
     } == {NUMBER}
 
 

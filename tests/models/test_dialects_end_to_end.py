@@ -8,6 +8,7 @@ import pytest
 from tests.models.wire import KEY, AnthropicWire, GeminiWire
 from tests.serving import serving
 from tiltmeter.cli import main
+from tiltmeter.instruments.choice.choice import Choice
 from tiltmeter.store import Store
 
 
@@ -72,7 +73,7 @@ def test_a_run_with_both(
         if row["measure"] == "share_she" and "class" not in row["condition"]
     ]
     assert {row["instrument"].partition("@")[0] for row in shares} >= {
-        "choice/6",
+        f"choice/{Choice.version}",
         f"choice/{judge}",
     }
     assert all(row["value"] == 0 for row in shares if row["value"] is not None)

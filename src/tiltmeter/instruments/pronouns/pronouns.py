@@ -28,7 +28,7 @@ from .told import NOTHING, Told
 from .whose import attribute
 
 __all__ = ["CLASSES", "Found", "Person", "Reading", "identify", "mentions", "person"]
-VERSION = "6"
+VERSION = "7"
 MASCULINE, FEMININE, NEUTRAL, MIXED, NONE, NEO = CLASSES = (
     "masculine",
     "feminine",
