@@ -37,7 +37,7 @@ def read(text: str, attribute: str, picker: Picker) -> CueReading:
         cues, reason = gender.find(text, spans, picker)
     else:
         cues, reason = groups.find(text, spans, attribute, picker)
-    person = known_person(text, cues)
+    person = known_person(text)
     if person and (cues or attribute in ("gender", "race")):
         return CueReading(tuple(cues), f"a known person: “{person}”")
     because = matter(text, attribute)

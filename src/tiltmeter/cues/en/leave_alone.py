@@ -56,18 +56,16 @@ _WORK = (
 )
 _FULL_NAME = re.compile(r"\b[A-Z][a-zà-ÿ]+ [A-Z][a-zà-ÿ]+\b")
 _CAPITAL = re.compile(r"\b[A-Z][a-zà-ÿ]+\b")
-_LONGEST_WORD = 4  # letters of a known person's name that may be a usual word
 _SHORTEST_IN_CODE = 3  # letters; a shorter word is a variable too
 
 
-def known_person(text: str, cues: Sequence[Cue]) -> str:
+def known_person(text: str) -> str:
     """Returns a known person as written; "" if there is none. One word is a name if it has a
-    capital or, beside a cue, is long and no other word: "cher" and "drake" are words too.
+    capital or is no other word: "drake" is one.
     """
     for match in known_people().finditer(text):
         name = match.group()
-        plainly = cues and len(name) > _LONGEST_WORD and name.lower() not in names().evidence
-        if " " in name or name[:1].isupper() or plainly:
+        if " " in name or name[:1].isupper() or name.lower() not in names().evidence:
             return name
     return ""
 
@@ -153,7 +151,7 @@ def _in_code(text: str, spans: Sequence[tuple[int, int]], cues: Sequence[Cue]) -
         code = text[start:end].lower()
         parts = set(re.split(r"[^a-zà-ÿ]+", code))
         named = known & parts
-        if "=" in code and cues:  # user=bob
+        if "=" in code:  # user=bob
             named |= {part for part in parts if names().gender.get(part) in genders}
         for full in _FULL_NAME.finditer(text) if "@" in code else ():
             given, surname = full.group().lower().split()
