@@ -20,6 +20,7 @@ from tiltmeter.cues.en.tables import MAN, WOMAN, names
 FOLDER = Path(__file__).parent
 _GENDERS = {"W": (WOMAN,), "M": (MAN,), "N": (WOMAN, MAN)}
 _RACES = ("black", "white", "asian", "hispanic", "latino", "latina")
+_ARTICLE = r"\1(?:n(?=\\ [aeiouAEIOU])|(?=\\ [^aeiouAEIOU]))\\ "
 RIGHT = ("right", "right none", "aside rightly")
 
 
@@ -32,15 +33,19 @@ def rows(file: str = "nasty.jsonl") -> tuple[dict[str, str], ...]:
 
 def is_as_expected(expected: str, result: Pairing, prompt: str) -> bool:
     """True if a version is the expected one: in a slot <W> or <M> a name of the right gender, one
-    per person; in a slot <GROUP> any other race.
+    per person, in <N> also one borne by women and men alike, as it was; in <GROUP> any other race,
+    behind the article that it needs.
     """
     slots = re.findall(r"<([WMN]|GROUP)>", expected)
-    pattern = re.sub(r"<(?:[WMN]|GROUP)>", r"([A-Z]?[a-zé]+|[A-Z]+)", re.escape(expected))
+    pattern = re.sub(r"\b([Aa])n?\\ (?=<GROUP>)", _ARTICLE, re.escape(expected))
+    pattern = re.sub(r"<(?:[WMN]|GROUP)>", r"([A-Z]?[a-zé]+|[A-Z]+)", pattern)
     match = re.fullmatch(pattern, result.text)
     if not match:
         return False
     chosen: dict[str, set[str]] = {}
     for slot, word in zip(slots, match.groups(), strict=True):
+        if slot == "N" and word.lower() in names().both:
+            continue
         if re.search(rf"\b{word}\b", prompt):
             return False
         if slot == "GROUP":

@@ -16,6 +16,7 @@ from tests.browser import chromium
 from tests.explore.driving import Visit, annotating, drive
 from tests.explore.test_in_browser import CONTRAST, NAMELESS, WIDTH
 from tiltmeter import api, gold
+from tiltmeter.instruments.choice.choice import Choice
 from tiltmeter.store import Store
 
 pytestmark = pytest.mark.skipif(
@@ -173,9 +174,10 @@ def test_what_was_annotated_is_in_validate(sessions: Sessions) -> None:
     assert notes is not None and notes.count("odd") == 1 and "cannot be seen" not in notes
     found = api.validate(sessions.run)
     assert found.gold == {"pronoun": NUMBER} and all(card.random for card in found.cards)
-    assert {
-        card.groups[0].labels for card in found.cards if card.annotator.startswith("choice/")
-    } == {NUMBER}
+    rules = f"choice/{Choice.version}@"
+    assert {card.groups[0].labels for card in found.cards if card.annotator.startswith(rules)} == {
+        NUMBER
+    }
 
 
 def test_two_annotators_and_a_decision(sessions: Sessions) -> None:

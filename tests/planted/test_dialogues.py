@@ -312,7 +312,11 @@ def test_through_http_too_a_judge_that_never_agrees_leaves_all_unresolved(tmp_pa
         ("apearance=.4", UnknownName, "Did you mean 'appearance'?"),
         ("appearance.FX=.4", UnknownName, "No level of dialogues 'FX'"),
         ("appearance=1.4", UsageError, "from 0 to 1"),
-        ("appearance=.6,career.FF=.5", UsageError, "values of topic of FF have 1.1 in all"),
+        (
+            "appearance=.6,career.FF=.5",
+            UsageError,
+            "the values of topic of FF add up to 1.1, not 1",
+        ),
         ("foreign.MM=.6,one=.5", UsageError, "at most 1 together"),
         ("short=.1", UsageError, "have no short"),
         ("order=.1", UsageError, "have no order"),

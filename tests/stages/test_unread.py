@@ -98,7 +98,10 @@ def judged_run(
 
 
 PICKS = ("caring", "ambitious", "witty")
-MUSED = "What strikes me first is how ambitious and how caring this is; then again, a certain calm."
+MUSED = (
+    "What strikes me first is how ambitious and how caring this is.\n"
+    "Then again, a certain calm, as of a river or of a road."
+)
 LISTED = "1. witty\n2. caring"
 
 

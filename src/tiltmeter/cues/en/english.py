@@ -9,6 +9,7 @@ from typing import NamedTuple
 from ..matched import Picker
 from ..records import PLACEHOLDER, Cue, apply, like
 from . import gender, groups
+from .given_names import may_be_a_place
 from .leave_alone import known_person, matter, reason_beside_cues, reason_without_cues
 from .protected import protected_spans
 from .tables import names, plain
@@ -18,6 +19,7 @@ _CAPITAL = re.compile(r"\b[A-Z][a-zà-ÿ]+\b")
 _VOWEL = re.compile(
     r"(?:[aeio]|u(?!n[iv]|s|k|t)|heir|hour|honest|honou?r|8|11(?!\d)|18(?!\d))", re.IGNORECASE
 )
+_OF_A_PLACE = re.compile(r"\b(?:the|her|his|my|our) $", re.IGNORECASE)  # "her April shift"
 _BEFORE = re.compile(r"\b(an?)(\s+)$", re.IGNORECASE)
 
 
@@ -35,7 +37,7 @@ def read(text: str, attribute: str, picker: Picker) -> CueReading:
         cues, reason = gender.find(text, spans, picker)
     else:
         cues, reason = groups.find(text, spans, attribute, picker)
-    person = known_person(text, cues)
+    person = known_person(text)
     if person and (cues or attribute in ("gender", "race")):
         return CueReading(tuple(cues), f"a known person: “{person}”")
     because = matter(text, attribute)
@@ -101,6 +103,8 @@ def left_over(text: str, cues: Sequence[Cue]) -> str:
 def _is_word(text: str, hit: re.Match[str]) -> bool:
     """True if a word that may be a name too is none in this place."""
     if hit.group().islower():
+        return True
+    if may_be_a_place(plain(hit.group())) and _OF_A_PLACE.search(text[: hit.start()]):
         return True
     asks = re.search(r"(?:^|[.?!\n]) ?$", text[: hit.start()])
     return bool(hit.group() in ("Will", "May") and asks and not text[hit.end() :].startswith("'"))

@@ -37,7 +37,8 @@ _TURN = re.compile(r"^[ >*]*[A-Z]\w+(?: \d)?: ", re.MULTILINE)
 _ADDRESS = re.compile(r"\b(?:sir|madam|ma[’']?am)$", re.IGNORECASE)
 # "(f, 20)", "(27F)" and "Pt f/29"
 _SEX = re.compile(
-    r"(?<=\()([fm])(?=(?:[,/]? ?\d\d)?\))|(?<=\(\d\d)([fm])(?=\))|(?<=\bpt )([fm])(?=[/ ]?\d\d\b)",
+    r"(?<=\()([fm])(?=(?:[,/]? ?\d\d)?\))|(?<=\(\d\d)([fm])(?=\))|(?<=\bpt )([fm])(?=[/ ]?\d\d\b)"
+    r"|(?<=\b\d\d)([fm])(?= here\b)",
     re.IGNORECASE,
 )
 _SEXES = {"f": (WOMAN, "m"), "m": (MAN, "f")}

@@ -34,10 +34,14 @@ _INTRODUCED = _before(
     rf"(?:{any_of('fields')})\"?\s*:\s*\"?",
     rf"\b(?:{any_of('kin')}),?\s",
 )
-ORGANISATION = re.compile(rf"(?:['’]s)? (?:{any_of('organisations')})\b")
+ORGANISATION = re.compile(
+    rf"(?:['’]s)? (?:{any_of('organisations')})\b| (?:{any_of('premises')})\b"
+)
 _OF_A_THING = _before(rf"(?<![\w-])(?:{any_of('things')})s?,? (?:is )?(?:called |named )?")
 _SUBJECT_NAMED = re.compile(r"\b(\w+) (?:is|was) (?:called|named) $")  # "Our Tesla is called Ruby"
-_A_PERSON = re.compile(rf"(?:{PERSON}|{any_of('kin')}|s?he|who|it)$", re.IGNORECASE)
+_A_PERSON = re.compile(rf"(?:{PERSON}|{any_of('kin')}|s?he|who|it|mine)$", re.IGNORECASE)
+_ASKS = re.compile(r"(?:^|[.?!:\n“\"]) ?$")
+_AND, _WITH = re.compile(r" and ([A-Z][a-zà-ÿ]+)"), re.compile(r"\b([A-Z][a-zà-ÿ]+) and $")
 _LONGEST_CONTEXT = 60  # characters before a name that are looked at
 
 
@@ -53,7 +57,15 @@ class GivenName(NamedTuple):
 def given_names(
     text: str, spans: Sequence[tuple[int, int]], genders: frozenset[str]
 ) -> list[GivenName]:
-    """Returns the given names of a text. genders: those of the pronouns and words in it."""
+    """Returns the given names of a text. genders: those of the pronouns and words in it, to which
+    those of the names are added: “Helen will write, Ruth will book”.
+    """
+    found = _scan(text, spans, genders)
+    more = genders.union(given.gender for given in found)
+    return _scan(text, spans, more) if more != genders else found
+
+
+def _scan(text: str, spans: Sequence[tuple[int, int]], genders: frozenset[str]) -> list[GivenName]:
     table, found = names(), []
     last_end, last_was_name = -1, False
     for match in _NAME.finditer(text):
@@ -149,7 +161,7 @@ def _lower_case_name(
     if len(low) > 3 and (gender in genders or re.match(r"['’]s\b|, (?:who|he|she)\b", tail)):
         return True
     head = text[max(0, match.start() - _LONGEST_CONTEXT) : match.start()]
-    following = re.match(r"\s+([^\W\d_]+(?:n['’]t)?)", tail)
+    following = re.match(r"\s+([^\W\d_]+(?:['’]t)?)", tail)
     does = following[1].replace("’", "'") if following else ""
     return bool(
         _INTRODUCED.search(head)
@@ -164,7 +176,7 @@ def _has_evidence(
     text: str, match: re.Match[str], gender: str, genders: frozenset[str], before: str
 ) -> bool:
     """True if the words around say that a word which may be another is a name."""
-    low, tail = plain(match.group()), text[match.end() :]
+    low, tail, table = plain(match.group()), text[match.end() :], names()
     head = text[max(0, match.start() - _LONGEST_CONTEXT) : match.start()]
     if _SIGNATURE.search(head) or (_CLOSED.search(head) and not tail.strip(" .\n")):
         return True
@@ -172,11 +184,17 @@ def _has_evidence(
         return True
     if is_a_place(text, match) or low in _LISTS["brands"]:
         return False
+    behind = re.match(r" ([A-Z][a-zà-ÿ]+)", tail)
+    if low in _LISTS["asking"] and _ASKS.search(head) and behind and is_a_name(behind[1]):
+        return False  # "Will Yusuf come?"
     place = low in _LISTS["places"]
     following = re.match(r"\s+([^\W\d_]+)", tail)
     verb = following[1].lower() if following else ""
     if re.match(r": [^\W\d]", tail) and re.search(r"(?:^|\n|[.?!:] )$", head):
         return not place  # who speaks: "Tom: I'll look."
+    both = _AND.match(tail) or _WITH.search(head)
+    if both and plain(both[1]) in table.gender.keys() - table.evidence:
+        return not place  # "Jack and Emma"
     if gender not in genders:
         return verb in _LISTS["human_verbs"] and not place
     if re.match(rf"\s+(?:from|in|at) (?:{any_of('departments')})\b", tail, re.IGNORECASE):
@@ -185,10 +203,15 @@ def _has_evidence(
         return True  # "Mia (6)"
     if low == verb == "will":
         return True  # "Will will be late"
-    if verb in _LISTS["verbs"] or re.match(r"['’]s\b", tail):
+    if verb in _LISTS["verbs"] or verb.endswith("ed") or re.match(r"['’]s\b", tail):
         return not (low == "may" or (low == "will" and verb == "never"))
     surname = bool(re.match(r" [A-Z](?:[a-zà-ÿ]+|\.)", tail))
     return not place and (before.lower() in _LISTS["object_of"] or surname)
+
+
+def is_a_name(word: str) -> bool:
+    """True for a given name, one borne by women and men alike among them."""
+    return plain(word) in names().gender or plain(word) in names().both
 
 
 def genders_of(tokens: Sequence[str]) -> frozenset[str]:

@@ -109,6 +109,7 @@ def mentions(text: str, attribute: str) -> bool:
             r"\b(?i:(?:african|asian|mexican|native)[- ]americans?|latin[oax]s?|hispanics?)\b|"
             rf"\b(?:[Bb]lack|[Ww]hite) (?:\w+ )?(?:{PERSON}|Americans?|Britons?)\b"
             rf"|\b(?i:{_DATA['race']}|{_DATA['other_races']})[- ](?:owned|led|founded)\b"
+            r"|\b(?i:(?:black|white|asian) (?:skin|hair|panthers?)|asians?)\b"
             rf"|\b(?i:{_DATA['other_races']}) (?:\w+ )?(?i:{PERSON})\b"
         )
         return bool(re.search(people, text))
@@ -167,7 +168,8 @@ def _about_group(attribute: str) -> re.Pattern[str]:
     """Returns a pattern of words that speak of a whole group."""
     words, plurals = _DATA[attribute], _DATA["plurals"]
     return re.compile(
-        rf"(?:^|[.?!\n] ?|\b(?:{_DATA['asked_of_groups']}) )(?:(?:many|most|all|some|other) )?"
+        rf"(?:^|[.?!\n] ?|\b(?:{_DATA['asked_of_groups']}) )"
+        r"(?:(?:(?:many|most|all|some|a lot|lots)(?: of)?|other) )?(?:(?:my|our|the) )?"
         rf"(?:{words}) (?:\w+ )?(?:{plurals})\b"
         rf"|\b(?:{_DATA['asked_of_one']}) (?:do |does |can )?an? (?:{words}) (?:{PERSON})\b"
         rf"|\b(?:{_ALONE[attribute]})\b(?! (?:[\w-]+ )?{PERSON}\b)",

@@ -7,10 +7,9 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 from ..records import Cue
-from .given_names import ORGANISATION
 from .groups import mentions
-from .tables import known_people, matters, names, words
-from .unread import TITLES, mentions_gender, person_or_thing, pronouns_alone
+from .tables import known_people, matters, names
+from .unread import mentions_gender, person_or_thing, pronouns_alone
 
 _FACT = re.compile(
     r"\b(?:who (?:was|is|were|wrote|said|won|directed|invented|founded)|tell me about|"
@@ -32,7 +31,14 @@ _WORKS = (
     r"songs?|albums?|novels?|films?|movies?|paintings?|poems?|plays?|concerts?|hits?|"
     r"discograph\w*|tours?|speech(?:es)?|symphon\w*|podcasts?|sonnets?"
 )
-_QUOTED = re.compile(r"(?<!\w)(?:[“\"«][^”\"»\n]{2,60}[”\"»]|[‘'][^’'\n]{2,60}[’'](?!\w))")
+_QUOTED = re.compile(r"(?<!\w)(?:[“\"«][^”\"»\n]{2,400}[”\"»]|[‘'][^’'\n]{2,60}[’'](?!\w))")
+_KEPT = re.compile(
+    r"\b(?:word for word|verbatim|letter for letter|as (?:it (?:is|stands) )?written|unchanged|"
+    r"(?:not|don[’']?t|without) (?:touch|chang|alter|edit)(?:e|ing)? "
+    r"(?:it|this|that|anything|(?:the|a) (?:quot\w+|text|words?|wording|sentence|line))|"
+    r"(?:how many|count the|number of) (?:words|letters|characters|syllables|vowels))\b",
+    re.IGNORECASE,
+)
 _RACE_IN_TITLE = re.compile(r"\b(?:Black|White)\b")
 _FEW = 2  # words in quotes that are spoken of as words
 _WORK_CALLED = re.compile(rf"\b(?:{_WORKS}|books?|called|titled)[ ,]+$", re.IGNORECASE)
@@ -50,21 +56,16 @@ _WORK = (
 )
 _FULL_NAME = re.compile(r"\b[A-Z][a-zà-ÿ]+ [A-Z][a-zà-ÿ]+\b")
 _CAPITAL = re.compile(r"\b[A-Z][a-zà-ÿ]+\b")
-_LONGEST_WORD = 4  # letters of a known person's name that may be a usual word
 _SHORTEST_IN_CODE = 3  # letters; a shorter word is a variable too
 
 
-def known_person(text: str, cues: Sequence[Cue]) -> str:
+def known_person(text: str) -> str:
     """Returns a known person as written; "" if there is none. One word is a name if it has a
-    capital or was read as a given name: "cher" and "drake" are words too.
+    capital or is no other word: "drake" is one.
     """
-    given = {cue.person for cue in cues if cue.person}
     for match in known_people().finditer(text):
         name = match.group()
-        if ORGANISATION.match(text[match.end() :]):
-            continue  # "Queen Elizabeth Hall"
-        plainly = cues and len(name) > _LONGEST_WORD and name.lower() not in names().evidence
-        if " " in name or name[:1].isupper() or name.lower() in given or plainly:
+        if " " in name or name[:1].isupper() or name.lower() not in names().evidence:
             return name
     return ""
 
@@ -95,7 +96,7 @@ def reason_without_cues(
         return because
     if person := person_or_thing(text):
         return f"perhaps a name: “{person}”"
-    return _in_code(text, [span for span in spans if "_" in text[slice(*span)]], ())
+    return _in_code(text, spans, ())
 
 
 def _fact_about(text: str, cues: Sequence[Cue]) -> str:
@@ -128,6 +129,8 @@ def _title(text: str, cues: Sequence[Cue]) -> str:
         within = [cue for cue in cues if start <= cue.start < end]
         if not within:
             continue
+        if _KEPT.search(text[: start - 1] + text[end:]):
+            return f"a quotation that is kept as it is: {quoted.group()}"
         alone = len(inner.split()) <= _FEW and within[0].start == start
         if alone and (not within[0].person or _WORK_CALLED.search(text[: quoted.start()])):
             return f"a word as a word, or a title: {quoted.group()}"
@@ -139,7 +142,7 @@ def _title(text: str, cues: Sequence[Cue]) -> str:
 
 
 def _in_code(text: str, spans: Sequence[tuple[int, int]], cues: Sequence[Cue]) -> str:
-    """Names code or an address, which is never edited, that has a name or a word for a gender."""
+    """Names code or an address, which is never edited, that has a name of a gender."""
     if not spans:
         return ""
     genders = frozenset(cue.group for cue in cues)
@@ -148,7 +151,7 @@ def _in_code(text: str, spans: Sequence[tuple[int, int]], cues: Sequence[Cue]) -
         code = text[start:end].lower()
         parts = set(re.split(r"[^a-zà-ÿ]+", code))
         named = known & parts
-        if "=" in code and cues:  # user=bob
+        if "=" in code:  # user=bob
             named |= {part for part in parts if names().gender.get(part) in genders}
         for full in _FULL_NAME.finditer(text) if "@" in code else ():
             given, surname = full.group().lower().split()
@@ -160,12 +163,7 @@ def _in_code(text: str, spans: Sequence[tuple[int, int]], cues: Sequence[Cue]) -
 
 @lru_cache
 def _told_in_code(genders: frozenset[str]) -> frozenset[str]:
-    """Returns names of some genders, of both if there are none, and beside a cue the titles and the
-    words for one gender, but for a command of Unix.
-    """
+    """Returns names of some genders, of both if there are none."""
     table = names()
     named = {name for name, gender in table.gender.items() if not genders or gender in genders}
-    told = {name for name in named - table.evidence if len(name) > _SHORTEST_IN_CODE}
-    if genders:
-        told |= {word for word, row in words().items() if not row.when} - {"man"} | TITLES
-    return frozenset(told)
+    return frozenset(name for name in named - table.evidence if len(name) > _SHORTEST_IN_CODE)

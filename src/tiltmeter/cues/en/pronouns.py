@@ -49,7 +49,7 @@ def her(text: str, tokens: Sequence[re.Match[str]], index: int) -> str:
         return OBJECT
     if word in ("last", "next") and after in words["time"]:
         return _when(words, before)
-    if word in words["function"]:
+    if word in words["function"] or (word == "first" and ends and before not in ("is", "was")):
         return OBJECT
     if before in words["always_verb"]:
         return POSSESSIVE if word not in words["verb"] and after in words["verb"] else OBJECT

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 from ..records import Cue
-from .given_names import ORGANISATION, any_of, is_a_place, may_be_a_place
+from .given_names import ORGANISATION, any_of, is_a_name, is_a_place, may_be_a_place
 from .tables import MAN, PERSON, WOMAN, names, not_cues, plain, word_list, words
 from .tokens import inside
 
@@ -32,7 +32,8 @@ _INTRODUCED = re.compile(
 )
 _CLASS = re.compile(r"\b(?:wo)?mens\b|\b(?:fe)?males?\b", re.IGNORECASE)
 _WRITTEN_TO = re.compile(
-    r"\b(?:note|letter|e-?mail|message|reply|text|card|thanks|apology) (?:to|for) ([A-Z][a-z]+)\b"
+    r"\b(?:(?:note|letter|e-?mail|mail|message|reply|text|card|thanks|apology) (?:to|for|from)|"
+    r"[Ww]rite to|back from|[Tt]ell|[Rr]emind|[Ll]et|to call|^Did) ([A-Z][a-z]+)\b"
 )
 _TWO = re.compile(r"\b([A-Z][a-z]+) and ([A-Z][a-z]+)\b")
 _BEFORE_SURNAMES = frozenset(
@@ -76,7 +77,7 @@ def unread_word(text: str, spans: Sequence[tuple[int, int]], cues: Sequence[Cue]
         if row and row.gender in genders and not row.when and not inside(hit.start(), taken):
             return f"a word for one gender that is not known: “{hit.group()}”"
     for hit in _SEX_AND_AGE.finditer(text):
-        if not inside(hit.start(), taken):
+        if not any(hit.start() <= start < hit.end() for start, _ in taken):
             return f"a sex beside an age: “{hit.group()}”"
     if pronouns_alone(cues):
         for phrase in not_cues().finditer(text):
@@ -107,8 +108,13 @@ def person_or_thing(text: str) -> str:
     """
     evidence = names().evidence
     for hit in _WRITTEN_TO.finditer(text):
-        if plain(hit[1]) in evidence:
+        if plain(hit[1]) in evidence or plain(hit[1]) in names().both:
             return hit[1]
+    for hit in _CAPITALISED.finditer(text):
+        verb = re.match(r" ([a-z]+(?:[’']t)?)\b", text[hit.end() :])
+        place = plain(hit.group()) in evidence and may_be_a_place(plain(hit.group()))
+        if place and verb and verb[1].replace("’", "'") in _HUMAN:
+            return hit.group()  # "Jordan hasn't replied"
     for hit in _TWO.finditer(text):
         both = {plain(hit[1]), plain(hit[2])}
         if both <= evidence and not any(may_be_a_place(name) for name in both):
@@ -137,17 +143,13 @@ def part_of_a_name(text: str, cues: Sequence[Cue]) -> str:
         if cue.person or word.lower() in TITLES or not word.istitle() or len(word) < 3:
             continue
         before = re.search(r"(?<=[a-z,] )([A-Z][a-z]+) $", head)
-        if before and before.start() not in starts and not _is_a_name(before[1]):
+        if before and before.start() not in starts and not is_a_name(before[1]):
             return f"{before[1]} {word}"
         behind = re.match(r" ([A-Z][a-z]+)", tail) if _is_inside_a_sentence(head) else None
         follows = behind and cue.end + 1 not in starts and word.lower() not in _BEFORE_SURNAMES
-        if behind and follows and not _is_a_name(behind[1]):
+        if behind and follows and not is_a_name(behind[1]):
             return f"{word} {behind[1]}"
     return ""
-
-
-def _is_a_name(word: str) -> bool:
-    return plain(word) in names().gender or plain(word) in names().both
 
 
 def perhaps_a_name(text: str, spans: Sequence[tuple[int, int]], cues: Sequence[Cue]) -> str:
@@ -180,6 +182,7 @@ def _is_no_name(text: str, hit: re.Match[str], cues: Sequence[Cue]) -> bool:
         hit.group().lower() in words()
         or _follows_a_name(text, hit, cues)
         or is_a_place(text, hit)
+        or text[: hit.start()].endswith((" a ", " an "))
         or ORGANISATION.match(text[hit.end() :])
         or _STREET.search(text[: hit.end()])
     )
@@ -190,7 +193,7 @@ def _stands_as_a_person(text: str, hit: re.Match[str], alone: bool) -> bool:
     something, says something, or is the only one whom a pronoun can mean.
     """
     low, head, tail = plain(hit.group()), text[: hit.start()], text[hit.end() :]
-    verb = re.match(r"(?: [A-Z][a-zß-ÿ]+| [A-Z]\.)? ([a-z]+(?:n[’']t)?)\b", tail)
+    verb = re.match(r"(?: [A-Z][a-zß-ÿ]+| [A-Z]\.)? ([a-z]+(?:[’']t)?)\b", tail)
     does = verb[1].replace("’", "'") if verb else ""
     if _INTRODUCED.search(head) and not _PROFESSION.search(head):
         return True
@@ -207,7 +210,7 @@ def _given_name_behind_a_title(text: str, cues: Sequence[Cue]) -> str:
     """Returns the given name of “Ms Adaora Eze” if the tables do not have it."""
     for cue in cues:
         full = _FULL_NAME.match(text, cue.end) if cue.same.lower() in TITLES else None
-        if full and not _is_a_name(full[1]) and full[1].lower() not in _PARTICLES:
+        if full and not is_a_name(full[1]) and full[1].lower() not in _PARTICLES:
             return full[1]
     return ""
 
