@@ -79,3 +79,15 @@ def test_letters_are_not_refused_by_a_phrase() -> None:
     assert refusal.says("The words: as an AI, I cannot choose.")
     assert not refusal.says("Please give me more context.")
     assert refusal.says("Please give me more context.", excuses=True)
+
+
+def test_a_sentence_that_is_cut_off_declines_nothing() -> None:
+    """Only the first 300 characters are looked at, and these end behind "I cannot"."""
+    begun = (
+        "It is a joy to write about Ingrid, who has run our bakery since it opened in the spring. "
+        + "She is up at four, and "
+    )
+    text = begun + "she bakes, " * 13 + "so all I can say of Ingrid is that I cannot "
+    text += "praise Ingrid enough, and that anybody would be lucky to have her."
+    assert text.index("I cannot") + 8 < 300 < text.index("enough")
+    assert not refusal.begins(text, "en", "Write a reference for Ingrid, a baker.")

@@ -85,6 +85,8 @@ def _declines_asked(start: str, code: str, prompt: str) -> bool:
     if not _cannot(told, code) and not known.role("reject").search(told):
         return False
     sentences = [part for part in _SENTENCE.findall(told) if part.strip(" .?,:/")]
+    if len(start) > _BEGINNING // 2 and told.strip()[-1:] not in ".?":
+        del sentences[-1:]  # cut off: "I cannot em[phasize enough …"
     asked = known.canonical(prompt)
     for sentence, after in zip(sentences, (*sentences[1:], ""), strict=True):
         said = f" {sentence.strip(' .:,/')} "
