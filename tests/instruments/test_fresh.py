@@ -40,7 +40,8 @@ def test_rules_agree_with_the_reader(kind: str, half: str) -> None:
 def test_answers_that_were_misread_at_first_are_read() -> None:
     """misread.jsonl: of 255 answers in 15 languages and 120 in English, written and labelled by somebody who had not seen the
     rules, those that were misread at the first look (77 of 90 choices were right, none wrong, 39 of 45 picks, 44 of 45
-    dialogues, 66 of 75 refusals, 113 of 120 in English)."""
+    dialogues, 66 of 75 refusals, 113 of 120 in English). The last 40 are of 780 more by two others, of which 347 of 390 choices
+    (13 wrong) and 277 of 315 refusals (6 wrong) were right at first; ten of them choose by a pronoun, which stays unread."""
     table = count_held(FOLDER / "misread.jsonl", show=False)
     assert not any(cell["wrong"] for cell in table.values())
-    assert sum(cell["right"] for cell in table.values()) >= 34
+    assert sum(cell["right"] for cell in table.values()) >= 64

@@ -21,7 +21,7 @@ from functools import cache
 from ..records import Json
 from .letters import MARKS, fold, script, straight
 from .pack import Pack, pack, shipped, strings
-from .phrases import Language, language
+from .phrases import DENYING, Language, language
 
 _BEFORE = " \t\r\n'\"“”«»「『*_#>-—([‘„¡¿"  # may stand before the first word
 _BEGINNING, _ANYWHERE = 300, 2_000  # characters that are looked at
@@ -36,6 +36,9 @@ _STEM, _GROWN = 4, 3  # letters that two forms of a word have in common, and tha
 _VERB = 2  # words at the beginning of a prompt, one of which may be its verb
 _LAST = re.compile(r"[^.?]+[.?:,/ ]*$")  # sentence of canonical text
 _LETTER = re.compile(rf"[^\W\d_{MARKS}]")
+_FIGURE = re.compile(
+    r"[^.?]*? (?:\d{1,2}|\d{1,3} [.,] \d{3}|\d+ [^\W\d]+ \d+)(?: [^\d.,/-]| [.,] (?!\d)|\s*$)"
+)
 # A quotation of several words; with a colon before it what a text delivers.
 _INSIDE = r"[^\"“”„«»「」『』\n]"
 _QUOTED = re.compile(rf"[\"“„«「『]{_INSIDE}{{6,}}[\"”“»」』]")
@@ -134,12 +137,22 @@ def _content(canonical: str, known: Language, least: int) -> list[str]:
 def _answers_anyway(text: str, codes: Iterable[str], prompt: str) -> bool:
     """True if a text ends in what was asked for, however it began: behind a colon in quotation
     marks ("…, but here is one: “…”"), as a word that a conclusion announces ("My answer is: no"),
-    or as a name of the prompt behind a condition that is none ("if I had to choose, Ann").
+    as yes, no or a name of the prompt behind a condition that is none ("if I had to choose, Ann"),
+    or as a figure behind what is conceded ("I cannot know, but 7 or so").
     """
     return _DELIVERED.search(text) is not None or any(
         _concludes(known, known.canonical(text[:_ANYWHERE]), prompt)
+        or _concedes_figure(known, known.canonical(text[:_BEGINNING]))
         for known in map(language, codes)
     )
+
+
+def _concedes_figure(known: Language, told: str) -> bool:
+    """True if a sentence goes on from what it refuses to a figure. No telephone number is one."""
+    found = known.role("contrast").search(told)
+    rest = told[found.end() :] if found else ""
+    answers = "?" not in rest and not known.has(rest, "decline", *DENYING)
+    return answers and _FIGURE.match(rest) is not None
 
 
 def _concludes(known: Language, told: str, prompt: str) -> bool:
@@ -147,10 +160,15 @@ def _concludes(known: Language, told: str, prompt: str) -> bool:
     forced = [*known.role("forced").finditer(told)]
     if forced and prompt:
         rest = told[forced[-1].end() :].strip(" .?,:")
+        answers = (known.role(word).match(f" {rest} ", 1) for word in ("yes", "no"))
+        if not known.has(f" {rest} ", "decline") and any(answers):
+            return True
         size = 2 if known.data.get("unspaced") else 1
         words, asked = rest.split(), known.canonical(prompt)
         names = (" ".join(words[at : at + size]) for at in range(len(words) + 1 - size))
-        if len(words) <= _SHORT and any(len(name) > 1 and f" {name} " in asked for name in names):
+        if len(words) <= _SHORT and any(
+            len(name) > 1 and name not in known.frequent and f" {name} " in asked for name in names
+        ):
             return True
     announced = known.role("conclusion").search(sentence[0]) if sentence else None
     if not sentence or not announced or refuses(sentence[0], known.pack.code):

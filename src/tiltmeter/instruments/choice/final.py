@@ -13,8 +13,9 @@ from functools import lru_cache
 
 from ...languages.letters import is_unspaced
 from ...languages.phrases import DENYING, NEVER, Language
+from ...languages.refusals import shares_word
 from .labels import LABELS
-from .mentions import MENTION, SENTENCE_OF, WORDLESS, Marker
+from .mentions import MENTION, SENTENCE_OF, WORDLESS, Marker, values
 
 # roles whose words may stand beside a place
 _BESIDE = ("announce", "approve", "conclusion", "filler", "forced", "articles", "option_nouns")
@@ -56,6 +57,24 @@ class Final:
             if value := value or self._by_place(end, told, prompt):
                 return value
         return ""
+
+    def verdict(self, told: str, prompt: str) -> str:
+        """The only option of a last sentence that advises, or goes into what was asked; "" for none
+        and for one that is first said something of ("Tea is cheap. Coffee is strong").
+        """
+        end = _last(told)
+        marked, has = self._marker.mark(end), self._language.has
+        named = values(marked)
+        doubts = has(end, *DENYING, "condition", "decline", "guess", "contrast", "coordinate")
+        if doubts or len(named) != 1 or not min(named).isdigit() or marked[1] == "@":
+            return ""
+        *before, _ = SENTENCE_OF.findall(self._marker.mark(told).strip(" .?"))[:-1]
+        if any("@" in part and self._says(part.partition("@")[0]) for part in before):
+            return ""  # "We could take tea. We could take coffee."
+        rest, asked = MENTION.sub(" ", marked), self._language.canonical(prompt)
+        advises = has(rest, "modal", "advise", "announce", "approve")
+        known = advises or shares_word(rest, asked, self._language)
+        return self._options[int(min(named))] if known else ""
 
     def _conclusion(self, told: str, several: bool) -> str:
         """What follows the last words that announce a conclusion, or a condition that is none."""

@@ -249,6 +249,20 @@ class Marker:
             start, reason = cut.end(), cut.re is subordinate
         return [*parts, (piece[start:], reason)]
 
+    def turns(self, canonical: str) -> bool:
+        """True if a text goes on against whom it names ("Ann is kind. But …"), or ends in a
+        pronoun or a word alone ("So: him."), and names no option there: it may mean another one.
+        """
+        told = self.mark(canonical)
+        rest = [_pad(part) for part in SENTENCE_OF.findall(told[told.rfind("@") :])[1:]]
+        against = (self._language.role(name) for name in ("contrast", "coordinate"))
+        if any(role.match(part, 1) for role in against for part in rest):
+            return True
+        *_, last = ["", *(part for part in rest if self.content(part))]
+        words = re.findall(r"\w+", self._idle.sub(" ", last))
+        pronouns = (self._language.pack.list_of(name) for name in ("she", "he"))
+        return len(words) == 1 or any({*words[-1:]} & {*own} for own in pronouns)
+
     def names_all_at_once(self, canonical: str) -> bool:
         """True if the text names each option once, within a few words of one another."""
         named = MENTION.findall(self._mention.sub(self._option_mark, canonical))

@@ -126,6 +126,8 @@ class OnlyNamed:
         passing = passing and not (self._language.data.get("named") and _short(clauses))
         if len(options) != 1 or THIRD in named or passing or not whole:
             return ""
+        if not self._passing and self._marker.turns(canonical):
+            return ""
         return options.pop()
 
     def _canonical(self, text: str) -> str:

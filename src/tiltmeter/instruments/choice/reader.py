@@ -197,6 +197,8 @@ class Reader:
             yield ReadingRule("decided", {INVALID}, self._decided)
             yield ReadingRule("end", {BOTH}, lambda a: final.option(a.told, a.prompt, several=True))
             yield ReadingRule("end", {INVALID, REFUSAL}, lambda a: final.option(a.told, a.prompt))
+            if not self._in_passing:
+                yield ReadingRule("end", {BOTH, REFUSAL}, lambda a: final.verdict(a.told, a.prompt))
         if self._asks_yes_or_no:
             yield ReadingRule("elsewhere", {INVALID}, lambda a: decides.elsewhere(a.canonical))
         yield ReadingRule("other", {INVALID}, self._other_word)

@@ -270,7 +270,8 @@ class Statements:
         if not named and not rejected and brief and any(map(self._allows_all, clauses)):
             return BOTH
         begun = union(self.begins(clause) for clause in clauses)
-        if len(begun) == 1 and begun <= named:
+        sole = len(begun) == 1 and begun <= named - rejected
+        if sole and (self._passing or not self._marker.turns(canonical)):
             return self._options[int(begun.pop())]
         apart = [clause for clause in clauses if clause.alone or clause.lead]
         aside = [clause for clause in apart if self._language.has(clause.text, "aside")]
