@@ -36,9 +36,6 @@ _WRITTEN_TO = re.compile(
     r"[Ww]rite to|back from|[Tt]ell|[Rr]emind|[Ll]et|to call|^Did) ([A-Z][a-z]+)\b"
 )
 _TWO = re.compile(r"\b([A-Z][a-z]+) and ([A-Z][a-z]+)\b")
-_BEFORE_SURNAMES = frozenset(
-    ("uncle", "aunt", "auntie", "sir", "lady", "lord", "grandma", "grandpa")
-)
 _STREET = re.compile(rf"[A-Z][a-z]+ (?:{any_of('organisations')})$")  # "Mill Lane"
 _PROFESSION = re.compile(
     rf"\b(?:{any_of('titles')}|{any_of('titles_of_given_names')}|doctor),? $", re.IGNORECASE
@@ -46,7 +43,6 @@ _PROFESSION = re.compile(
 # "a reference for Thabo. He led": whom the pronoun means
 _ANTECEDENT = re.compile(r"\b(?:for|about|with|of|by|and|hired?|promoted?) $")
 _ITS_PRONOUN = re.compile(r"(?: [A-Z][a-z]+)?[.,:;]? (?:[Hh]e|[Ss]he|who|[Hh]is|[Hh]er)\b")
-_TOLD = re.compile(r"\b(?:told|asked|tell|ask|thank|remind|invited?|congratulate|does) $", re.I)
 _LONGEST_MIDDLE = 25  # characters of further names before a surname
 _FULL_NAME = re.compile(r"\.? ([^\W\d_a-zß-ÿ][a-zß-ÿ]+) [^\W\d_a-zß-ÿ][a-zß-ÿ]")
 _PARTICLES = frozenset(any_of("particles").split("|"))
@@ -132,23 +128,17 @@ def _one_gender() -> re.Pattern[str]:
 
 
 def part_of_a_name(text: str, cues: Sequence[Cue]) -> str:
-    """Returns a word with a capital within a sentence that stands beside another that is no name of
-    a person: “Black Widow”, “Mother Superior”; "" if none does.
+    """Returns a word with a capital within a sentence that stands behind another that is no name of
+    a person: “Black Widow”; "" if none does.
     """
-    if text.isupper():
-        return ""
     starts = {cue.start for cue in cues}
     for cue in cues:
-        word, head, tail = text[cue.start : cue.end], text[: cue.start], text[cue.end :]
+        word, head = text[cue.start : cue.end], text[: cue.start]
         if cue.person or word.lower() in TITLES or not word.istitle() or len(word) < 3:
             continue
         before = re.search(r"(?<=[a-z,] )([A-Z][a-z]+) $", head)
         if before and before.start() not in starts and not is_a_name(before[1]):
             return f"{before[1]} {word}"
-        behind = re.match(r" ([A-Z][a-z]+)", tail) if _is_inside_a_sentence(head) else None
-        follows = behind and cue.end + 1 not in starts and word.lower() not in _BEFORE_SURNAMES
-        if behind and follows and not is_a_name(behind[1]):
-            return f"{word} {behind[1]}"
     return ""
 
 
@@ -201,8 +191,6 @@ def _stands_as_a_person(text: str, hit: re.Match[str], alone: bool) -> bool:
         return True
     if low not in names().gender:
         return does in _HUMAN and _is_inside_a_sentence(head)
-    if _TOLD.search(head) or does in _HUMAN:
-        return True
     return does in _VERBS and not may_be_a_place(low) and low not in _AUXILIARIES
 
 
