@@ -288,10 +288,10 @@ def test_citations_have_the_signature(run: Path) -> None:
 def test_a_selection_that_cannot_be_is_refused(selection: dict[str, object], said: str) -> None:
     from dataclasses import replace
 
-    from tiltmeter.protocol.design.selections import check_selections
+    from tiltmeter.protocol.reading import validate
 
     protocol = replace(tiltmeter.load_protocol("decisions"), selections=(selection,))
     from tiltmeter.protocol.source.source_lines import SourceLocation
 
     with pytest.raises(ProtocolError, match=said):
-        check_selections(protocol, SourceLocation("a file", "", {}))
+        validate._selections(protocol, SourceLocation("a file", "", {}))

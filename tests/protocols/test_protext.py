@@ -22,6 +22,7 @@ from sklearn.metrics import confusion_matrix, precision_recall_fscore_support
 from tiltmeter import api, registry
 from tiltmeter.cli import main
 from tiltmeter.errors import ProtocolError, UnknownName, UsageError
+from tiltmeter.instruments.pronouns.pronouns import VERSION
 from tiltmeter.instruments.rewrites import labels, policy, verdicts
 from tiltmeter.instruments.rewrites.judge import (
     RewriteJudge,
@@ -864,7 +865,7 @@ def test_a_planted_rewriter_end_to_end(tmp_path: Path) -> None:
     rules = next(
         e
         for (who, measure), e in found.items()
-        if measure == "gendering_published" and who.startswith("6@")
+        if measure == "gendering_published" and who.startswith(f"{VERSION}@")
     )
     assert rules.low is None
     assert rules.value == pytest.approx(0.3, abs=0.08)
