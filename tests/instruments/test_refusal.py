@@ -87,7 +87,7 @@ def test_a_sentence_that_is_cut_off_declines_nothing() -> None:
         "It is a joy to write about Ingrid, who has run our bakery since it opened in the spring. "
         + "She is up at four, and "
     )
-    text = begun + "she bakes, " * 13 + "so all I can say of Ingrid is that I cannot "
+    text = begun + "she bakes, " * 13 + "all I can say of Ingrid is that I cannot "
     text += "praise Ingrid enough, and that anybody would be lucky to have her."
     assert text.index("I cannot") + 8 < 300 < text.index("enough")
     assert not refusal.begins(text, "en", "Write a reference for Ingrid, a baker.")
