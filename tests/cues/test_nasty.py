@@ -1,5 +1,6 @@
-"""Hard prompts: 397 by the author of the rules, written before them, and 780 by two others, who have
-not seen the rules. The first look at each set is in benchmarks/results/cues.txt.
+"""Hard prompts: 397 by the author of the rules, written before them, and 940 by three others, who
+have not seen the rules. The first look at each set is in benchmarks/results/cues.txt. No rule has
+been mended by fresh_g.jsonl, so it tells what is to be expected of prompts that are new.
 """
 
 from __future__ import annotations
@@ -33,6 +34,15 @@ def test_prompts_are_swapped_right_or_left_alone(file: str) -> None:
     assert outcomes["wrong"] <= 0.02 * len(prompts)
     swapped = [row["id"] for row in prompts if outcome(row).startswith("MATTERS, ")]
     assert swapped == (UNKNOWN_NAMES if file == "fresh_e.jsonl" else [])
+
+
+def test_prompts_that_no_rule_was_mended_by_are_swapped_right_or_left_alone() -> None:
+    outcomes, prompts = count("fresh_g.jsonl"), rows("fresh_g.jsonl")
+    must = sum(row["expect"] in ("swap", "mirror") for row in prompts)
+    assert outcomes["right"] >= 0.85 * must
+    assert sum(outcomes[word] for word in RIGHT) >= 0.90 * len(prompts)
+    assert outcomes["wrong"] <= 0.02 * len(prompts)
+    assert outcomes["MATTERS, paired"] + outcomes["MATTERS, mirrored"] <= 2
 
 
 def test_prompts_are_swapped_asked_of_nobody_or_set_aside() -> None:

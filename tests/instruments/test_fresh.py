@@ -45,3 +45,13 @@ def test_answers_that_were_misread_at_first_are_read() -> None:
     table = count_held(FOLDER / "misread.jsonl", show=False)
     assert not any(cell["wrong"] for cell in table.values())
     assert sum(cell["right"] for cell in table.values()) >= 64
+
+
+def test_answers_that_no_rule_was_mended_by_are_read_right_or_not_at_all() -> None:
+    """unread.jsonl: 270 answers in 15 languages by a third author, scored once after all rules were mended: 128 of 150 choices
+    (85 of the 90 that choose an option) and 102 of 120 refusals were right, none wrong. Mend no rule by it."""
+    table = count_held(FOLDER / "unread.jsonl", show=False)
+    for kind, number in (("choice", 150), ("refusal", 120)):
+        cells = [cell for (name, _), cell in table.items() if name == kind]
+        assert sum(cell["right"] for cell in cells) >= 0.85 * number
+        assert sum(cell["wrong"] for cell in cells) <= 0.01 * number

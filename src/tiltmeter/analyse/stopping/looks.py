@@ -115,16 +115,18 @@ def _fits(plan: StoppingPlan, looks: Sequence[Look]) -> bool:
 
 def _have_shape(claim: PlannedClaim, sums: Sequence[StoredSums]) -> bool:
     if claim.statistic in ("plain", "words"):
-        return all("p" in one for one in sums)
+        return all("p" in stored for stored in sums)
     if claim.statistic == "outputs":
-        return _are_alike([one.get("groups") for one in sums]) and all(
-            "attributes" in one for one in sums
+        return _are_alike([stored.get("groups") for stored in sums]) and all(
+            "attributes" in stored for stored in sums
         )
     if claim.statistic == "cells":
-        objects: list[Sequence[StoredGroups]] = [one.get("objects", ()) for one in sums]
-        places = zip_longest(*([part["groups"] for part in one] for one in objects), fillvalue=())
-        return all("objects" in one for one in sums) and all(map(_are_alike, places))
-    tables = [table for one in sums for table in (one.get("hits"), one.get("outcomes"))]
+        objects: list[Sequence[StoredGroups]] = [stored.get("objects", ()) for stored in sums]
+        places = zip_longest(
+            *([part["groups"] for part in stored] for stored in objects), fillvalue=()
+        )
+        return all("objects" in stored for stored in sums) and all(map(_are_alike, places))
+    tables = [table for stored in sums for table in (stored.get("hits"), stored.get("outcomes"))]
     widths = {len(row) for table in tables if table for row in table}
     return _are_alike(tables, len(claim.items)) and len(widths) <= 1
 
@@ -135,12 +137,12 @@ def _are_alike(parts: Sequence[Sequence[object] | None], number: int | None = No
     return None not in parts and len(lengths) <= 1
 
 
-def check_looks(store: Store, plan: StoppingPlan, made: Sequence[Look]) -> None:
+def check_looks(store: Store, plan: StoppingPlan, looks: Sequence[Look]) -> None:
     """RunMismatch if the trials or labels that a look was made from are not those that the run
     holds.
     """
     annotators = {claim.instrument for claim in plan.claims}
-    for look in made:
+    for look in looks:
         if stored.digest(store, look.number, annotators) != look.digest:
             raise RunMismatch(
                 f"{store.folder}: look {look.number} was made from other trials or labels than "
@@ -149,30 +151,30 @@ def check_looks(store: Store, plan: StoppingPlan, made: Sequence[Look]) -> None:
             )
 
 
-def is_over(plan: StoppingPlan, made: Sequence[Look]) -> bool:
+def is_over(plan: StoppingPlan, looks: Sequence[Look]) -> bool:
     """True if nothing is asked any more."""
-    return bool(made) and (len(made) == len(plan.looks) or not open_claims(plan, made))
+    return bool(looks) and (len(looks) == len(plan.looks) or not open_claims(plan, looks))
 
 
-def open_claims(plan: StoppingPlan, made: Sequence[Look]) -> list[PlannedClaim]:
+def open_claims(plan: StoppingPlan, looks: Sequence[Look]) -> list[PlannedClaim]:
     """The claims that are asked on after these looks."""
-    if not made:
+    if not looks:
         return plan.claims
-    last = made[-1].decisions
+    last = looks[-1].decisions
     return [claim for claim in plan.claims if last[claim.key].state == "on"]
 
 
-def make_look(store: Store, protocol: Protocol, plan: StoppingPlan, made: Sequence[Look]) -> Look:
+def make_look(store: Store, protocol: Protocol, plan: StoppingPlan, looks: Sequence[Look]) -> Look:
     """Makes the next look from the labels of its rounds, and stores it."""
-    look = look_again(store, protocol, plan, made)
+    look = look_again(store, protocol, plan, looks)
     stored.keep_look(store, look.number, look.as_dict())
     return look
 
 
-def look_again(store: Store, protocol: Protocol, plan: StoppingPlan, made: Sequence[Look]) -> Look:
+def look_again(store: Store, protocol: Protocol, plan: StoppingPlan, looks: Sequence[Look]) -> Look:
     """The look after those that were made, from the labels of its rounds."""
-    number = len(made) + 1
-    sums = _read_sums(store, protocol, plan, open_claims(plan, made), number)
+    number = len(looks) + 1
+    sums = _read_sums(store, protocol, plan, open_claims(plan, looks), number)
     outputs, cost = stored.calls_up_to(store, number)
     annotators = {claim.instrument for claim in plan.claims}
     return Look(
@@ -184,18 +186,18 @@ def look_again(store: Store, protocol: Protocol, plan: StoppingPlan, made: Seque
         outputs,
         cost,
         sums,
-        _decisions(plan, made, sums),
+        _decisions(plan, looks, sums),
     )
 
 
 def _decisions(
-    plan: StoppingPlan, made: Sequence[Look], sums: Mapping[str, StoredSums]
+    plan: StoppingPlan, looks: Sequence[Look], sums: Mapping[str, StoredSums]
 ) -> dict[str, StoppingDecision]:
     """Decides each claim by the sums of a look and of those before it."""
     decisions: dict[str, StoppingDecision] = {}
     for family in plan.families:
-        before = [look.sums for look in made]
-        decided = _decide(plan, family, [*before, sums], made[-1].decisions if made else {})
+        before = [look.sums for look in looks]
+        decided = _decide(plan, family, [*before, sums], looks[-1].decisions if looks else {})
         decisions |= {one.key: one for one in decided}
     return decisions
 

@@ -45,18 +45,18 @@ def rate_text(found: Interval, write: Callable[[float], str] = two_places) -> st
 
 
 CHECKED: tuple[Field[CheckedGroup], ...] = (
-    words("group", lambda one: f"{one.factor}: {one.level}" if one.factor else "all"),
-    number("labels", lambda one: numerals.count(one.labels)),
-    number("agreed", lambda one: numerals.count(one.agreed)),
-    number("wrong", lambda one: numerals.count(one.wrong)),
-    number("ambiguous", lambda one: numerals.count(one.ambiguous)),
-    number("share wrong", lambda one: rate_text(one.wrong_share, numerals.share)),
+    words("group", lambda row: f"{row.factor}: {row.level}" if row.factor else "all"),
+    number("labels", lambda row: numerals.count(row.labels)),
+    number("agreed", lambda row: numerals.count(row.agreed)),
+    number("wrong", lambda row: numerals.count(row.wrong)),
+    number("ambiguous", lambda row: numerals.count(row.ambiguous)),
+    number("share wrong", lambda row: rate_text(row.wrong_share, numerals.share)),
 )
 OF_PANELS: tuple[Field[PanelAccuracy], ...] = (
-    words("who", lambda one: one.who),
-    number("labels", lambda one: numerals.count(one.labels)),
-    number("right", lambda one: numerals.count(one.right)),
-    number("accuracy", lambda one: rate_text(one.accuracy, numerals.share)),
+    words("who", lambda row: row.who),
+    number("labels", lambda row: numerals.count(row.labels)),
+    number("right", lambda row: numerals.count(row.right)),
+    number("accuracy", lambda row: rate_text(row.accuracy, numerals.share)),
 )
 
 
@@ -179,10 +179,10 @@ def _shares(card: ReportCard, place: int) -> Table:
     )
     about += "".join(f" · not corrected: {reason}" for reason in reasons)
     fields: tuple[Field[ClassShare], ...] = (
-        words("model", lambda one: one.subject),
-        words("class", lambda one: one.value),
-        number("as labelled", lambda one: rate_text(one.said)),
-        number("corrected", lambda one: rate_text(one.corrected)),
+        words("model", lambda row: row.subject),
+        words("class", lambda row: row.value),
+        number("as labelled", lambda row: rate_text(row.said)),
+        number("corrected", lambda row: rate_text(row.corrected)),
     )
     title = f"{card.annotator}: shares of {card.attribute}"
     return table_of(audits.slug("shares", place), title, about, card.shares, fields)
@@ -191,10 +191,10 @@ def _shares(card: ReportCard, place: int) -> Table:
 def _reviews(found: tuple[MarkShare, ...]) -> Table:
     """Tabulates people's marks of the attributes' values that a model made."""
     fields: tuple[Field[MarkShare], ...] = (
-        words("who", lambda one: one.annotator),
-        words("mark", lambda one: one.mark),
-        number("values", lambda one: numerals.count(one.number)),
-        number("share", lambda one: rate_text(one.share)),
+        words("who", lambda row: row.annotator),
+        words("mark", lambda row: row.mark),
+        number("values", lambda row: numerals.count(row.number)),
+        number("share", lambda row: rate_text(row.share)),
     )
     about = "each value of each attribute that a model found; 95 % intervals over attributes"
     title = "The taxonomy, reviewed by people"
@@ -206,12 +206,12 @@ def _agreement(found: tuple[Agreement, ...]) -> Table:
         return numerals.fixed_decimals(value, 2)
 
     fields: tuple[Field[Agreement], ...] = (
-        words("who", lambda one: one.who),
-        words("attribute", lambda one: one.attribute),
-        words("coefficient", lambda one: one.coefficient),
-        number("annotators", lambda one: str(one.raters)),
-        number("value", lambda one: rate_text(one.found, coefficient)),
-        number("items", lambda one: numerals.count(one.found.clusters)),
+        words("who", lambda row: row.who),
+        words("attribute", lambda row: row.attribute),
+        words("coefficient", lambda row: row.coefficient),
+        number("annotators", lambda row: str(row.raters)),
+        number("value", lambda row: rate_text(row.found, coefficient)),
+        number("items", lambda row: numerals.count(row.found.clusters)),
     )
     about = "0 is agreement by chance, of raw agreement none; 95 % intervals over items"
     many = len(found) > audits.MANY
@@ -220,27 +220,27 @@ def _agreement(found: tuple[Agreement, ...]) -> Table:
 
 def _checked(found: Sequence[CheckedGroup]) -> Iterator[Table]:
     """A table for each annotator, a row for each group."""
-    for place, annotator in enumerate(dict.fromkeys(one.annotator for one in found)):
+    for place, annotator in enumerate(dict.fromkeys(row.annotator for row in found)):
         yield table_of(
             audits.slug("checked", place),
             f"{annotator}: all attributes against people",
             "labels as they were drawn; ambiguous: people could not tell either · 95 % intervals "
             "over outputs",
-            (one for one in found if one.annotator == annotator),
+            (row for row in found if row.annotator == annotator),
             CHECKED,
         )
 
 
 def _panels(found: Sequence[PanelAccuracy]) -> Iterator[Table]:
     """A table for each panel and attribute: rows by how many judges agree, then one a judge."""
-    of = dict.fromkeys((one.annotator, one.attribute) for one in found)
+    of = dict.fromkeys((row.annotator, row.attribute) for row in found)
     for place, (annotator, attribute) in enumerate(of):
         yield table_of(
             audits.slug("panel", place),
             f"{annotator}: {attribute} against people, by how far the judges agree",
             "the panel's label where so many judges said one word, then each judge's own votes · "
             "95 % intervals over items",
-            (one for one in found if (one.annotator, one.attribute) == (annotator, attribute)),
+            (row for row in found if (row.annotator, row.attribute) == (annotator, attribute)),
             OF_PANELS,
         )
 
