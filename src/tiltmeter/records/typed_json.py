@@ -27,13 +27,13 @@ def parse_as(kind: type[T], text: str) -> T:
         value = json.loads(text)
     except RecursionError:
         raise ValueError("nested too deep") from None
-    made: T = _read(kind, value)
-    return made
+    record: T = _read(kind, value)
+    return record
 
 
 @cache
 def _hints(kind: type) -> dict[str, object]:
-    return get_type_hints(kind, localns={"Json": object})  # of which every value is one
+    return get_type_hints(kind, localns={"Json": object})  # every value is Json
 
 
 def _read(kind: Any, value: Any) -> Any:

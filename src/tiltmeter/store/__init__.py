@@ -135,7 +135,7 @@ class Store(Database):
         self, trials: Iterable[Trial], skip: Callable[[int], object] = lambda number: None
     ) -> Iterator[Trial]:
         """Adds the trials to the run and yields those without an output.
-        skip: is told how many of the next trials have one.
+        skip: receives the number of those with one, piece by piece.
         """
         remaining = iter(trials)
         while batch := list(islice(remaining, PLANNED_ROWS)):

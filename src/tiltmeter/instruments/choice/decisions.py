@@ -63,20 +63,20 @@ class Decisions:
         """
         if self._yes_no is None:
             return ""
-        said = set[bool]()
+        decided = set[bool]()
         if clauses and self._language.has(clauses[0].text, "affirm"):
             rest = self._language.role("affirm").sub(" ", clauses[0].text)
             if not self._marker.content(rest) and not clauses[0].question:
-                said.add(True)
+                decided.add(True)
         if len(clauses) == 1 and self._asked.is_elliptical(clauses[0].text):
-            said.add(not self._statements.denies(clauses[0]))
+            decided.add(not self._statements.denies(clauses[0]))
         around = zip((None, *clauses), clauses, (*clauses[1:], None), strict=False)
         for before, clause, after in around:
             if clause.question and after and self._only_denies(after):  # "Deny it? Not at all."
-                said |= {not meant for meant in self._meant(clause)}
+                decided |= {not meant for meant in self._meant(clause)}
             elif not (before and self._weighs(before) and before.sentence == clause.sentence):
-                said |= self._says(clause, before, prompt)
-        option = self._yes_no[not said.pop()] if len(said) == 1 else ""
+                decided |= self._says(clause, before, prompt)
+        option = self._yes_no[not decided.pop()] if len(decided) == 1 else ""
         return "" if option and self._puts_another(option, clauses) else option
 
     def _puts_another(self, option: str, clauses: Sequence[MarkedClause]) -> bool:
@@ -107,12 +107,14 @@ class Decisions:
 
     def _meant(self, clause: MarkedClause) -> set[bool]:
         """Whether a clause speaks of granting, of denying, or both."""
-        found = {meant for role, meant in _ROLES.items() if self._language.has(clause.text, role)}
+        meanings = {
+            meant for role, meant in _ROLES.items() if self._language.has(clause.text, role)
+        }
         if self._language.has(clause.text, "grounds") and self._yes_no and not self._passing:
             numbers = [str(self._options.index(option)) for option in self._yes_no]
             named = values(clause.text) | values(clause.text, "~")
-            found |= {not at for at, number in enumerate(numbers) if number in named}
-        return found
+            meanings |= {not at for at, number in enumerate(numbers) if number in named}
+        return meanings
 
     def _weighs(self, clause: MarkedClause) -> bool:
         """True if a clause says what might be decided: "a refusal would be possible"."""
@@ -167,31 +169,31 @@ class Asked:
         stems = self._stems(prompt) if prompt else frozenset()
         if not stems:
             return False
-        found = self._modal.findall(clause)
-        found += [word for words in self._advice.findall(clause) for word in words.split()]
-        if not found and (praised := self._language.role("worthwhile").search(clause)):
-            found = clause[praised.end() :].split()
-        return any(stem(word) in stems for word in found)
+        verbs = self._modal.findall(clause)
+        verbs += [word for words in self._advice.findall(clause) for word in words.split()]
+        if not verbs and (praised := self._language.role("worthwhile").search(clause)):
+            verbs = clause[praised.end() :].split()
+        return any(stem(word) in stems for word in verbs)
 
     def is_elliptical(self, clause: str) -> bool:
         """True if a clause is somebody and a modal verb, with or without a negation: "I would
         not.", in English word order.
         """
-        found = self._language.role("modal").search(clause)
-        if found is None:
+        modal = self._language.role("modal").search(clause)
+        if modal is None:
             return False
-        before, after = clause[: found.start()].split(), clause[found.end() :].split()
+        before, after = clause[: modal.start()].split(), clause[modal.end() :].split()
         negations = self._language.pack.list_of("reject")
         return len(before) == 1 and len(after) < 2 and {*after} <= {*negations}
 
     def _stems_of(self, prompt: str) -> Collection[str]:
         """The stems of the words behind the modal verb of each question."""
-        found = set[str]()
+        stems = set[str]()
         for question in _QUESTION.findall(self._language.canonical(prompt)):
             modal = self._language.role("modal").search(question)
             words = question[modal.end() :].split() if modal else ()
-            found |= {stem(word) for word in words if len(word) >= _SHORTEST}
-        return frozenset(found) - {stem(word) for word in self._language.pack.list_of("common")}
+            stems |= {stem(word) for word in words if len(word) >= _SHORTEST}
+        return frozenset(stems) - {stem(word) for word in self._language.pack.list_of("common")}
 
 
 def stem(word: str) -> str:

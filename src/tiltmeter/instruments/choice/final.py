@@ -59,8 +59,9 @@ class Final:
         return ""
 
     def verdict(self, told: str, prompt: str) -> str:
-        """The only option of a last sentence that advises, or goes into what was asked; "" for none
-        and for one that is first said something of ("Tea is cheap. Coffee is strong").
+        """The only option of a last sentence that advises, or shares a word with the prompt; "" for
+        none, and if the sentence begins with the option and only describes it ("Tea is cheap.
+        Coffee is strong").
         """
         end = _last(told)
         marked, has = self._marker.mark(end), self._language.has

@@ -130,9 +130,9 @@ class Steps:
         return row
 
     async def _search(self, row: BatchRow, patient: bool = True) -> Seen | None:
-        """A batch of which no receipt came, where the provider has it; Unsure where that does not
-        show yet. patient: believes that it is not there only a while after it was tried, and after
-        several lists.
+        """Looks for a batch of which no receipt came; None if the provider does not have it. Raises
+        Unsure if that does not show yet. patient: believes that it is not there only a while after
+        it was tried, and after several lists.
         """
         model, form = await self.way.reach(row)
         known, wire = names(batches.rows(self._store)), wire_of(model)
