@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from ... import images
 from ...errors import TiltmeterError
 from ...models.http import Dialect
-from ...models.http.body import word_at
+from ...models.http.body import parse, word_at
 from ...models.kinds import known_kind
 from ...records import ANSWER, Json, Reply, Token, digest
 from ...store import PICTURE, Store
@@ -115,10 +115,7 @@ def _body_of(call: AnsweredCall) -> Json:
     """Parses the body that came. None if it is no JSON, as of a model in the same process, and
     tells nothing.
     """
-    try:
-        body: Json = json.loads(call.raw)
-    except (ValueError, RecursionError):
-        return None
+    body = parse(call.raw.encode("utf-8", "surrogatepass")).body
     return body if isinstance(body, dict | list) else None
 
 
