@@ -29,9 +29,7 @@ def echo_parts(parts: Sequence[Part], full: bool) -> None:
 
 
 def table_width(full: bool) -> int:
-    """Returns the columns that a table may take: those of the terminal, or any number if there is
-    none or `full` is True.
-    """
+    """Returns a table's most columns: the terminal's, or any without one or if `full`."""
     return ANY_WIDTH if full or not sys.stdout.isatty() else shutil.get_terminal_size().columns
 
 

@@ -92,9 +92,7 @@ def _chance(
 
 
 def _errors(kind: str, row: Detectable) -> tuple[float, float] | None:
-    """Returns the standard error of a claim, and that with twice the answers; None if nothing is
-    known of its spread.
-    """
+    """Returns a claim's standard error, also with twice the answers; None if unknown."""
     items, answers = float(row.clusters or 0), row.per_cluster
     if row.detectable and row.twice_samples:
         level = 1 - ALPHA / max(1, row.tests) / 2

@@ -1,6 +1,4 @@
-"""Pages as HTML. Everything that came from elsewhere is text: hidden characters are written out,
-and all is escaped.
-"""
+"""Pages as HTML. Text from elsewhere is escaped, and its hidden characters are written out."""
 
 from __future__ import annotations
 
@@ -114,9 +112,7 @@ def _environment() -> Environment:
 
 
 def _make_visible(value: T) -> T | str:
-    """Prepares a value for a template: a text with its hidden characters written out, all else as
-    it is.
-    """
+    """Prepares a value for a template: hidden characters of texts are written out."""
     from markupsafe import Markup
 
     return visible(value) if isinstance(value, str) and not isinstance(value, Markup) else value

@@ -31,9 +31,7 @@ _LEVEL = 0.05
 
 
 def changes(store: Store, protocol: Protocol) -> list[Label]:
-    """Returns the labels by majority that are not stored yet, of attributes that no judge or rule
-    labels.
-    """
+    """Returns new labels by majority, of attributes that no judge or rule labels."""
     if not labels.have_human(store):
         return []
     alone = attributes_by_people(store, protocol)
@@ -47,9 +45,7 @@ def changes(store: Store, protocol: Protocol) -> list[Label]:
 
 
 def outdated(store: Store, protocol: Protocol) -> list[tuple[str, str, str]]:
-    """Returns (output, annotator, attribute) of stored labels by majority whose attribute a machine
-    labels by now.
-    """
+    """Returns keys of labels by majority whose attribute a machine labels by now."""
     if not labels.have_human(store):
         return []
     alone = attributes_by_people(store, protocol)
@@ -119,9 +115,7 @@ class LabellingPerson:
 
 
 def sentences(store: Store, protocol: Protocol) -> Iterator[str]:
-    """Yields what is to be known of people who label without a judge: how far they agree, and what
-    each of them alone changes.
-    """
+    """Yields how far people who label without a judge agree, and what each changes."""
     for attribute in attributes_by_people(store, protocol):
         labels_of = _said(store, attribute)
         names = sorted({who for each in labels_of.values() for who in each})

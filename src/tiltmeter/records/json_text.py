@@ -24,9 +24,7 @@ def json_writer(comma: str, colon: str, sort_keys: bool) -> Callable[[object], s
 
 
 def whole_text(text: str) -> str:
-    """Replaces lone surrogates in a text, which no file can hold: a reply that was cut within an
-    emoji ends in one.
-    """
+    """Replaces lone surrogates, which no file can hold: a reply cut within an emoji has one."""
     if text.isascii():
         return text
     try:

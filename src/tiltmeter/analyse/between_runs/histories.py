@@ -249,9 +249,7 @@ def _compare_pairs(
 
 
 def _common(before: Sequence[RunPart], after: Sequence[RunPart]) -> list[RunPair]:
-    """The models of both; where each run has one, these two, for a version of a model often has a
-    name of its own.
-    """
+    """Lists the models of both; if each run has one, these two, whatever their names."""
     if len(before) == len(after) == 1:
         return [RunPair(before[0], after[0])]
     earlier = {part.subject: part for part in before}

@@ -62,9 +62,7 @@ def _coarsest(
 
 
 def stratum(protocol: Protocol, row: Estimate) -> Key:
-    """Returns the subject, the instrument and the levels kept apart, which are never pooled with
-    others.
-    """
+    """Returns what is never pooled: the subject, the instrument and the levels kept apart."""
     names = {*STRATA, *protocol.apart}
     inner = tuple((name, level) for name, level in row.condition.items() if name in names)
     return (row.subject, row.instrument, inner)

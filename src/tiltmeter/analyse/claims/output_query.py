@@ -276,9 +276,7 @@ def _levels(
     spec: MeasureSpec | None = None,
     names: Mapping[str, str] | None = None,
 ) -> dict[str, tuple[str, ...]]:
-    """The levels of every factor that a row is restricted in. names: of factors that a condition
-    calls otherwise.
-    """
+    """Lists by factor the levels to which a row is restricted. names: a condition's own."""
     factors = {MODE, *STRATA, *protocol.factors, protocol.item}
     each = protocol.variants[row.variant].several == "each"
     restricted = {name: tuple(levels) for name, levels in where.items()}

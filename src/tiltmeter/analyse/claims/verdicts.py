@@ -79,9 +79,7 @@ class Verdict:
 
     @property
     def nuisance(self) -> str:
-        """The nuisance that it measures, if it is no question of the audit; such a claim is no
-        tilt.
-        """
+        """The nuisance that it measures; "" if it is a question of the audit."""
         return self.facts.spec.nuisance
 
     @property

@@ -226,9 +226,7 @@ def dominant(table: CountTable, measure: MeasureSpec, by: Sequence[str]) -> Iter
 
 
 def shift(table: CountTable, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Estimate]:
-    """Over all cells, the groups × attributes whose commonest value is another than the base's
-    (Table 8).
-    """
+    """Counts groups × attributes with another commonest value than the base's (Table 8)."""
     found, least = _cells_of(table, measure), measure.null or 0.0
     for place in found.places() if by else [None]:
         condition = found.condition(by, place)

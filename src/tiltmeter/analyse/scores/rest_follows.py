@@ -149,9 +149,7 @@ class _Classes:
 def _counts(
     table: CountTable, measure: MeasureSpec, by: Sequence[str]
 ) -> dict[tuple[object, ...], tuple[float, float, float, float]]:
-    """Returns, of each row that has both sides, the hits and labels of the level and of the
-    baseline.
-    """
+    """Returns by row with both sides the hits and labels of level and baseline."""
     counts: dict[tuple[object, ...], tuple[float, float, float, float]] = {}
     for more, pair in table.pairs(measure, by):
         (hits, base_hits), (n, base_n) = (

@@ -226,9 +226,7 @@ class _Stopped:
 
 
 def stretch_interval(row: Estimate, factor: float) -> tuple[float, float]:
-    """The ends of an interval so many times as far from the value; of odds and ratios on the log
-    scale.
-    """
+    """Moves an interval's ends away by a factor; of odds and ratios on the log scale."""
     value, low, high = row.value or 0.0, row.low or 0.0, row.high or 0.0
     if row.unit in ("odds", "ratio") and min(value, low) > 0:
         return value * (low / value) ** factor, value * (high / value) ** factor

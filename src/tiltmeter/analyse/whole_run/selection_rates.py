@@ -83,9 +83,7 @@ def _rates(
 def _categories(
     selection: SelectionKeys, measure: MeasureSpec, table: CountTable
 ) -> Iterator[tuple[str, Group]]:
-    """(category, its group): levels of factors, crossed; or values, each of which is judged once in
-    every answer.
-    """
+    """Returns (category, group): crossed levels; or values, each judged once per answer."""
     by: Sequence[str] = selection.get("by", ())
     if by:
         for group in table.groups(measure, by, measure.values):

@@ -14,9 +14,7 @@ if TYPE_CHECKING:  # --help must not pay for this import
 
 
 def price(text: str) -> tuple[str, Price]:
-    """Parses MODEL=IN/OUT[/PICTURE], US dollars per million tokens and per picture, as (model,
-    price).
-    """
+    """Parses MODEL=IN/OUT[/PICTURE], in US dollars (of a million tokens, of a picture)."""
     from ...models import Price
 
     model, _, numbers = text.rpartition("=")

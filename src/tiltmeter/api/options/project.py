@@ -32,9 +32,7 @@ def keys() -> dict[str, Record]:
 
 
 def project_defaults(folder: Path) -> dict[str, Default]:
-    """Reads defaults of options, by their names in the verbs; {} if there is no file. UsageError
-    names the key.
-    """
+    """Reads defaults by the options' names; {} without a file. UsageError names the key."""
     path = folder / FILE
     if not path.is_file():
         return {}

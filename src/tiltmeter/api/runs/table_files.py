@@ -80,9 +80,7 @@ def _with_hidden_faults(piece: pl.DataFrame, hide: Callable[[str], str]) -> pl.D
 
 
 def _with_factors(piece: pl.DataFrame, left_out: tuple[str, ...]) -> pl.DataFrame:
-    """Adds a column per factor of the trial; a factor with the name of another column is
-    `factor_NAME`.
-    """
+    """Adds a column per factor of the trial, as `factor_NAME` if the name is taken."""
     rest = piece.drop(left_out)
     if not isinstance(piece.schema.get("factors"), pl.Struct):
         return rest

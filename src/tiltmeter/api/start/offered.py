@@ -1,6 +1,4 @@
-"""The words that the prompts of a table offer as answers, in any language, and how answers with
-them would be read.
-"""
+"""The words that a table's prompts offer as answers, and how answers with them would be read."""
 
 from __future__ import annotations
 

@@ -239,9 +239,7 @@ def _prompt(rows: Sequence[Row], columns: Sequence[str]) -> str:
 
 
 def _cue(rows: Sequence[Row], columns: Sequence[str], items: Sequence[str]) -> str:
-    """Returns the first column with few values whose every one comes with every value of one of
-    `items`.
-    """
+    """Returns the first column whose few values each come with every value of an item."""
     few = _few_valued(rows, columns)
     return next((name for name in few if _item(rows, name, items)), "")
 

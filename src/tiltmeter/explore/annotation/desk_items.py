@@ -143,9 +143,7 @@ def _as_shown(blocks: Sequence[ItemBlock], address: str = "", damage: str = "") 
 
 
 def _value(source: Source, task: Review, item: str) -> ShownItem:
-    """Returns an attribute as a table of its values, each with a picture that has it; not of which
-    subject's pictures.
-    """
+    """Returns an attribute's values as a table, each with a picture that has it."""
     one = task.values[item]
     of = ", ".join(level for key, level in one.attribute.of.items() if key != "subject")
     about = f"{one.attribute.name} ({one.attribute.part}){f' of a {of}' if of else ''}"

@@ -112,9 +112,7 @@ class OutputTable:
     # cells
 
     def column(self, name: str) -> Coded:
-        """The column of a factor, the mode, the subject or the outcome. UsageError if there is
-        none.
-        """
+        """Returns a factor's column, mode, subject or outcome. UsageError if unknown."""
         if name in _PLAIN:
             return self._code(name, [cell[_PLAIN.index(name)] for cell in self._cells])
         if name in self._factors:

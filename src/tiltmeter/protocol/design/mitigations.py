@@ -120,9 +120,7 @@ def _other_language(row: Row, languages: Sequence[str]) -> bool:
 
 
 def _level(row: Row, pictures: bool) -> dict[str, str]:
-    """The columns of one mitigation. A model that draws has no system prompt: the text stands
-    before its prompt instead.
-    """
+    """Makes a mitigation's columns. For pictures its system text stands before the prompt."""
     way = "before" if pictures and row["way"] == "system" else row["way"]
     join = ", " if pictures else "\n\n"
     prompt = _WAYS[way].replace("{join}", join).replace("{text}", row["text"])

@@ -181,9 +181,7 @@ def _refuse_unknown_columns(rows: Sequence[Row], table: TableKeys, where: Source
 
 
 def _refuse_empty_cells(rows: Sequence[Row], table: TableKeys, where: SourceLocation) -> None:
-    """Refuses a row of a data file with an empty cell that the table `needs`, or with a template
-    without a slot.
-    """
+    """Refuses a row with an empty cell that the table `needs`, or a template without slots."""
     for number, row in enumerate(rows, 2):
         for name in table.get("needs", ()):
             if name in row and not row[name].strip():
@@ -209,9 +207,7 @@ def given_rows(path: Path, columns: Sequence[str]) -> Iterator[tuple[int, Row]]:
 
 
 def _merge(rows: list[Row], key: Sequence[str]) -> list[Row]:
-    """Merges rows that agree in `key`; a column in which they differ holds all values, joined by
-    `|`.
-    """
+    """Merges rows that agree in `key`; other columns hold all values, joined by `|`."""
     merged: dict[tuple[str, ...], dict[str, dict[str, None]]] = {}
     for row in rows:
         cell = merged.setdefault(tuple(row[name] for name in key), {})
@@ -248,9 +244,7 @@ def join(left: list[Row], right: Sequence[Row]) -> list[Row]:
 
 
 def unmatched(left: Sequence[Row], right: Sequence[Row]) -> tuple[list[Row], list[Row]]:
-    """Finds the rows of either side that agree with no row of the other, and so drop out of a
-    join.
-    """
+    """Finds the rows of either side that drop out of a join, as nothing agrees with them."""
     shared = [name for name in right[0] if name in left[0]]
     keys = [{key for row in side for key in _keys(row, shared)} for side in (left, right)]
     return (

@@ -47,9 +47,7 @@ def _titles(declared: Json, rows: Sequence[Row]) -> Mapping[str, Json]:
 
 
 def _filled(part: Json, rows: Sequence[Row]) -> Json:
-    """Fills the slots for the controls in a part of a declaration, and names them in its
-    contrasts.
-    """
+    """Fills the slots for the controls in a declaration, and names them in its contrasts."""
     if isinstance(part, str):
         return part.replace(SLOT, joined_titles([row[TITLE] for row in rows]))
     if isinstance(part, Mapping):
@@ -70,7 +68,5 @@ def _filled(part: Json, rows: Sequence[Row]) -> Json:
 
 
 def joined_titles(titles: Sequence[str]) -> str:
-    """Joins titles in a sentence: "English", "English and Chinese", "English, Chinese and
-    Finnish".
-    """
+    """Joins titles: "English", "English and Chinese", "English, Chinese and Finnish"."""
     return " and ".join(filter(None, (", ".join(titles[:-1]), titles[-1])))

@@ -74,9 +74,7 @@ def _level(row: Row, others: Sequence[Row]) -> tuple[str, str]:
 def _row_with(
     table: TableKeys, number: int, name: str, level: str, beside: Beside, place: SourceLocation
 ) -> str:
-    """Finds the first row of a table with a level: data file and line, or the line of the
-    protocol.
-    """
+    """Finds a table's first row with a level: data file and line, or the protocol's line."""
     place_of_table = place.at("tables", number)
     for at, row in enumerate(table.get("rows", ())):
         if str(row.get(name)) == level:

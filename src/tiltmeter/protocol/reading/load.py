@@ -202,9 +202,7 @@ def _declared_instruments(
 
 
 def _language_limits(instruments: Sequence[Mapping[str, Json]], beside: Beside) -> list[str]:
-    """Lists the limits that a report must name for languages whose options are searched in
-    sentences.
-    """
+    """Lists a report's limits for languages whose options are searched in sentences."""
     declared = (keys.get("forms") for keys in instruments if keys.get("kind") == "choice")
     codes = [code for forms in declared if isinstance(forms, Mapping) for code in forms]
     return limits_of(codes, beside.languages())
@@ -235,9 +233,7 @@ def _instruments(
 
 
 def _first_rows(spec: InstrumentSpec, declared: Mapping[str, Json]) -> dict[str, Json]:
-    """Returns the settings with only the first row of each CSV file: all rows are texts in the same
-    columns.
-    """
+    """Returns the settings with only the first row of each CSV file, whose rows are alike."""
     return {
         name: value[:1]
         if isinstance(declared.get(name), str) and not isinstance(value, str)

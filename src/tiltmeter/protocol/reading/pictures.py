@@ -1,6 +1,4 @@
-"""Pictures that a protocol shows with its prompts: each file is read once and named by its
-content.
-"""
+"""Pictures that a protocol shows with its prompts: each is read once and named by its content."""
 
 from __future__ import annotations
 

@@ -87,9 +87,7 @@ def _of_type(hint: type, words: Words, parts: Part) -> Part:
 
 
 def _of_content(hint: type, words: Words, parts: Part) -> Part:
-    """Makes the JSON Schema of the content of a list or table; for a TypedDict, a reference to
-    it.
-    """
+    """Makes the JSON Schema of a list's or table's content; a TypedDict is a reference."""
     if not is_typeddict(hint):
         return _of_type(hint, words, parts)
     name = _name(hint)
@@ -125,9 +123,7 @@ def settings(kind: InstrumentKind) -> Schema:
 
 
 def editor(instruments: Mapping[str, InstrumentKind]) -> dict[str, Json]:
-    """Returns the whole JSON Schema (draft 7), with the settings of these kinds of instruments by
-    name.
-    """
+    """Returns the whole JSON Schema (draft 7), with settings of these kinds of instruments."""
     parts = dict(shape()["$defs"])
     parts["instrument"] = _with_instrument_kinds(parts["instrument"], instruments)
     parts["measure"] = _with_measure_kinds(parts["measure"])

@@ -54,9 +54,7 @@ class MissingCopy(UsageError):
 
 @dataclass(frozen=True, slots=True)
 class Copy:
-    """A user's copy of a release, checked: the contents of its files, those it lacks, and those
-    whose sha256 is not known.
-    """
+    """A checked copy of a release: contents, missing files, and files of unknown sha256."""
 
     contents: Mapping[str, bytes]
     missing: tuple[str, ...]

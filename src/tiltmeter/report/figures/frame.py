@@ -22,9 +22,7 @@ Legend = Sequence[tuple[str, Swatch]]
 
 
 class Row(NamedTuple):
-    """A row of a chart under its heading. draw: adds it to an element, on an axis, from a height
-    on.
-    """
+    """A row of a chart under its heading. draw: adds it to an element, on an axis, at a height."""
 
     heading: str
     height: float

@@ -156,9 +156,7 @@ def info(facts: RunFacts) -> dict[str, Json]:
 
 
 def commands(facts: RunFacts, variants: Sequence[str]) -> Iterator[str]:
-    """Yields the commands for the same audit. One command for each set of modes, samples and items
-    that was asked together.
-    """
+    """Yields commands for the same audit, one per modes, samples and items asked together."""
     yield f"pip install tiltmeter=={__version__}"
     name, imports = _source(facts), settings.imports(facts.store)
     for one in imports:
@@ -185,9 +183,7 @@ def commands(facts: RunFacts, variants: Sequence[str]) -> Iterator[str]:
 
 
 def _options_of_plan(plan: StoppingPlan) -> Iterator[str]:
-    """Yields the options of a run that stops early: the number of its answers follows from its
-    looks.
-    """
+    """Yields the options of a run that stops early; its looks decide how many answers."""
     for option, key in (("model", "subjects"), ("language", "languages"), ("mode", "modes")):
         for value in _as_list(plan.choices.get(key)):
             yield f"--{option} {shlex.quote(value)}"

@@ -72,9 +72,7 @@ def _lists(attributes: Sequence[Attribute]) -> Table:
 
 
 def _keys(attributes: Sequence[Attribute]) -> list[str]:
-    """Returns the names of the columns that tell sets apart; a subject is called a model wherever
-    people read.
-    """
+    """Returns the columns that tell sets apart; a subject is a model wherever people read."""
     keys = dict.fromkeys(key for attribute in attributes for key in attribute.of)
     return ["model" if key == "subject" else key for key in keys] or ["of"]
 

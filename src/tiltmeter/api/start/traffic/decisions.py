@@ -147,9 +147,7 @@ def _decision(
 
 
 def _inserted(made: PromptDecision, text: str, insert: str, seed: int) -> PromptDecision:
-    """Puts a name of a matched set into a prompt without a cue: as a signature, or as what the
-    system prompt remembers.
-    """
+    """Puts a matched name into a prompt without a cue: as signature, or as remembered."""
     side = ("women", "men")[int(made.prompt, 16) % 2]  # of names that cue race
     named = Picker(text, seed).pick(made.swap, INSERTED).names
     keys = (
@@ -199,9 +197,7 @@ def _of_cell(cell: str) -> str:
 
 
 def changed(path: Path, decisions: Sequence[PromptDecision]) -> list[PromptDecision]:
-    """Returns the decisions with what a table of them says instead. UsageError names a row that
-    cannot be read.
-    """
+    """Applies a table of changed decisions. UsageError names a row that cannot be read."""
     told: dict[tuple[str, str], tuple[int, Mapping[str, str]]] = {}
     for line, row in read_rows(path, needs=COLUMNS):
         told[row["prompt"], row["swap"]] = line, row
