@@ -65,7 +65,7 @@ _FRAME_ROLES = {
 }
 
 
-class _Words(dict[str, str]):
+class _TokenWords(dict[str, str]):
     """Token → its word or mark in canonical text; "" for what is left out of it."""
 
     def __missing__(self, token: str) -> str:
@@ -76,7 +76,7 @@ class _Words(dict[str, str]):
         return word
 
 
-_word_of = _Words().__getitem__
+_word_of = _TokenWords().__getitem__
 
 
 class Language:
