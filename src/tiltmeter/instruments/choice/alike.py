@@ -11,15 +11,18 @@ single letters.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping
-from functools import cache
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from functools import cache, lru_cache
 from typing import NamedTuple
 
 from ...languages.identify import frequent_words
 from ...languages.letters import fold, straight, without_accents
 from ...languages.phrases import NEVER, Language, language
 from ...records import Json
+from .mentions import Marker
+from .statements import ONE_SENTENCE
 
+RECURRING = 200  # characters; shorter answers are kept with their value
 STAND_IN = "qqqqq"
 _SHORTEST = 3  # letters of a word that is replaced
 _KEPT = 50_000  # words that are remembered
@@ -28,37 +31,44 @@ _WILD = re.compile(r"([^\W\d_]*)\*([^\W\d_]*)")
 
 
 class Alike(dict[str, str]):
-    """Word of canonical text → itself, or the stand-in if no rule knows it. meant: the ways to name
-    the options; stems: patterns for the forms of the verbs that they are; few: the characters of an
-    answer that count as few.
+    """Word of canonical text → itself, or the stand-in if no rule knows it, for one set of forms.
+    read: the value that an answer's clauses state (Statements.value).
     """
 
-    def __init__(
-        self, known: Language, meant: Iterable[str], stems: Iterable[str], few: int
-    ) -> None:
+    def __init__(self, known: Language, marker: Marker, read: Callable[[str, str], str]) -> None:
         super().__init__()
-        self._code, self._few = known.pack.code, few
-        self._named = {word for text in meant for word in text.split()}
-        self._stem = re.compile("|".join(stems) or NEVER)
-        self._latin = "LATIN" in known.scripts
+        self._code, self._latin = known.pack.code, "LATIN" in known.scripts
+        self._named = {word for text in marker.meanings for word in text.split()}
+        self._stem = re.compile("|".join(marker.stems.values()) or NEVER)
+        self._read, self._remembered = read, lru_cache(maxsize=8192)(read)
+
+    def value(self, canonical: str, told: str) -> str:
+        """The value that an answer's clauses state; of a short answer as of all like it. told:
+        canonical text without the prompt.
+        """
+        alike = self.text(canonical)
+        if len(alike) >= RECURRING:
+            return self._read(canonical, told)
+        return self._remembered(alike, alike if told == canonical else self.text(told))
 
     def text(self, canonical: str) -> str:
-        """The text with stand-ins; itself if that would change whether its characters are few."""
+        """The text with stand-ins; itself if they would make a short answer a long one."""
         if not self._latin or not canonical.isascii():
             return canonical
         text = " ".join(map(self.__getitem__, canonical.split(" ")))
-        return text if (len(text) > self._few) == (len(canonical) > self._few) else canonical
+        short, shorter = len(canonical) <= ONE_SENTENCE, len(text) <= ONE_SENTENCE
+        return text if short == shorter else canonical
 
     def __missing__(self, word: str) -> str:
         if len(self) > _KEPT:
             self.clear()
         replaced = len(word) >= _SHORTEST and word.isalpha() and word not in self._named
         replaced = replaced and not self._stem.fullmatch(word)
-        self[word] = text = STAND_IN if replaced and not _vocabulary(self._code).has(word) else word
+        self[word] = text = STAND_IN if replaced and not _words(self._code).has(word) else word
         return text
 
 
-class _Vocabulary(NamedTuple):
+class _KnownWords(NamedTuple):
     """The words that rules know in a language, and how others of them begin and end."""
 
     words: Collection[str]
@@ -72,7 +82,7 @@ class _Vocabulary(NamedTuple):
 
 
 @cache
-def _vocabulary(code: str) -> _Vocabulary:
+def _words(code: str) -> _KnownWords:
     """All words of a pack and of the lists of frequent words. Its patterns of refusals are left
     out, by which only the first words of an answer are read.
     """
@@ -86,7 +96,7 @@ def _vocabulary(code: str) -> _Vocabulary:
             (beginnings if begin else endings).add(begin or end)
     words.update(*frequent_words().values())
     words |= {without_accents(word) for word in words}
-    return _Vocabulary(words, tuple(beginnings - {""}), tuple(endings - {""}))
+    return _KnownWords(words, tuple(beginnings - {""}), tuple(endings - {""}))
 
 
 def _strings(value: Json) -> Iterator[str]:

@@ -48,7 +48,7 @@ from ...languages.phrases import Language, language
 from ...languages.quotes import PAIRS
 from ...records import BOTH, INVALID, NEITHER, OTHER_LANGUAGE, REFUSAL
 from ..text.thought import without_thought
-from .alike import Alike
+from .alike import RECURRING, Alike
 from .blank import Blank
 from .decisions import Decisions
 from .final import Final
@@ -60,7 +60,6 @@ from .mentions import SENTENCE_OF, MarkedClause, Marker, values
 from .named import TWO_SENTENCES, OnlyNamed
 from .statements import ONE_SENTENCE, Statements
 
-RECURRING = 200  # characters; shorter answers are kept with their value
 FEW = 8  # words of a conclusion that puts a pronoun, yes or no
 LONGEST_WORD = 40  # characters of what stands in a quotation that a begun answer opened
 UNREAD = frozenset({BOTH, INVALID, NEITHER, OTHER_LANGUAGE, REFUSAL})
@@ -128,12 +127,9 @@ class Reader:
         self._final = Final(self._language, self._marker, self._options, self._end)
         self._rules = [*self._rules_for_unread()]
         self._objections = [*self._rules_for_stated()]
-        self._alike = Alike(
-            self._language, self._marker.meanings, self._marker.stems, few=ONE_SENTENCE
-        )
+        self._alike = Alike(self._language, self._marker, value)
         # short answers recur, also under one prompt
         self._whole = lru_cache(maxsize=4096)(self._read)
-        self._remembered = lru_cache(maxsize=8192)(self._value)
         self._known = lru_cache(maxsize=4096)(self._canonical)
 
     def _options_of(self, first: str, second: str, forms: Forms) -> tuple[str, str] | None:
@@ -163,18 +159,11 @@ class Reader:
         canonical = (self._known if len(text) < RECURRING else self._canonical)(text)
         told = self._marker.without(canonical, prompt)
         answer = AskedAnswer(text, prompt, begin, canonical, told)
-        reading = ChosenValue(self._stated(canonical, told), "statement")
+        reading = ChosenValue(self._alike.value(canonical, told), "statement")
         for rule in self._objections if reading.value in self._options else self._rules:
             if reading.value in rule.refines and (value := rule.read(answer)):
                 reading = ChosenValue(value, rule.name)
         return reading
-
-    def _stated(self, canonical: str, told: str) -> str:
-        """The value that the clauses of an answer state; of a short one as of all like it."""
-        alike = self._alike.text(canonical)
-        if len(alike) >= RECURRING:
-            return self._value(canonical, told)
-        return self._remembered(alike, alike if told == canonical else self._alike.text(told))
 
     def _rules_for_unread(self) -> Iterator[ReadingRule]:
         """The rules for an answer whose clauses state no option, from the strongest evidence on."""
