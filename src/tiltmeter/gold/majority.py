@@ -67,7 +67,7 @@ def attributes_by_people(store: Store, protocol: Protocol) -> list[str]:
     """Returns the attributes that people labelled and no machine did."""
     by_machines = {
         name
-        for name, annotator in labels.annotated(store)
+        for annotator, name in labels.annotator_attributes(store)
         if not annotator.startswith(HUMAN) and annotator != PEOPLE
     }
     by_people = {name for _, name in labels.people_attributes(store)}
