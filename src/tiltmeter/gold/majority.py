@@ -67,7 +67,7 @@ def attributes_by_people(store: Store, protocol: Protocol) -> list[str]:
     """Returns the attributes that people labelled and no machine did."""
     by_machines = {
         name
-        for name, annotator in labels.annotated(store)
+        for annotator, name in labels.annotator_attributes(store)
         if not annotator.startswith(HUMAN) and annotator != PEOPLE
     }
     by_people = {name for _, name in labels.people_attributes(store)}
@@ -198,9 +198,7 @@ def leaning(
 def people(
     said: Mapping[str, Mapping[str, str]], names: Sequence[str], value: str, attribute: str
 ) -> Iterator[LabellingPerson]:
-    """Yields each of several people against most of the others, for one value. Outputs on which
-    the others split say nothing of the one.
-    """
+    """Compares each of several people with most of the others, unless these split."""
     share = _share(said, value)
     for name in names:
         gaps = [
