@@ -185,9 +185,8 @@ class Estimate:
 
     def without_value(self, measure: str) -> Estimate:
         """Makes the row of another measure, with nothing measured or tested yet."""
-        return replace(
-            self, measure=measure, cautions=(), **dict.fromkeys(_MEASURED_OR_TESTED, None)
-        )
+        nothing: dict[str, Any] = dict.fromkeys(_MEASURED_OR_TESTED)
+        return replace(self, measure=measure, cautions=(), **nothing)
 
     @property
     def deciding_p(self) -> float | None:
