@@ -35,7 +35,9 @@ from .options import (
 )
 
 if TYPE_CHECKING:
+    from ..api import Plan
     from ..api.options.records import PlanOptions
+    from ..protocol import Protocol
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,22 +130,24 @@ def command(
         names = given_names(dict(printing.labels), (*models, *judges))
         calls = (replace(line, model=names.get(line.model, line.model)) for line in plan.calls)
         plan = replace(plan, calls=tuple(calls))
-    gate: dict[str, list[dict[str, object]]] = {}
-    lines: list[str] = []
+    _print_plan(plan, declared, printing)
+
+
+def _print_plan(plan: Plan, declared: Protocol, printing: Printing) -> None:
+    """Prints the plan as JSON or text, with the chances at a gate if a margin is named."""
+    document, gate = plan.document(list(thin_design(declared))), {}
     if printing.margin is not None:
         from ..api.planning import gate_chances
 
         chances = gate_chances.chances(plan, declared, printing.margin)
         gate = {"gate": [asdict(chance) for chance in chances]}
-        lines = list(gate_chances.lines(chances))
+        if lines := list(gate_chances.lines(chances)):
+            block = Block(lines=lines, brief=range(len(lines)), weight=8)
+            document = replace(document, blocks=[*document.blocks, block])
     if printing.as_json:
         echo_json({**plan.as_dict(), **gate}, indent=1)
-        return
-    document = plan.document(list(thin_design(declared)))
-    if lines:
-        block = Block(lines=lines, brief=range(len(lines)), weight=8)
-        document = replace(document, blocks=[*document.blocks, block])
-    echo_parts(parts_of(document, table_width(printing.full)), printing.full)
+    else:
+        echo_parts(parts_of(document, table_width(printing.full)), printing.full)
 
 
 def _write_trials(path: str, rows: Iterator[dict[str, str]]) -> None:
