@@ -38,7 +38,6 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext, redirect_stdout
 from pathlib import Path
 from types import FrameType
-from typing import Any
 
 SENTENCE_WORDS = (
     ("kind", "wise", "bold", "calm", "loyal", "warm", "stern", "bright", "honest", "gentle"),
@@ -77,13 +76,15 @@ PARTS = {
 # Parts of the verb, by what any place on the stack holds; the first that fits.
 VERB_PARTS = {
     "importlib": "start and imports",
-    "/stages/generate.py:jobs": "planning, trials stored",
-    "/stages/label.py": "labels",
-    "/store/queries/state.py": "the state of the run",
-    "/analyse/run_estimates.py": "estimates",
+    "/engine/writer.py": "SQLite",
+    "/steps/label": "labels",
+    "/instruments/": "labels",
+    "/steps/generate.py:<genexpr>": "planning, trials stored",
+    "/stages/planning/": "planning, trials stored",
+    "/queries/state.py": "the state of the run",
+    "/analyse/estimates.py": "estimates",
     "/cli/output.py": "page and table",
-    "/stages/writer.py": "SQLite",
-    "/stages/loops.py": "calls",
+    "/stages/engine/": "calls",
     "": "start and imports",
 }
 
@@ -93,7 +94,6 @@ class Parts:
 
     def __init__(self) -> None:
         self.looks: Counter[str] = Counter()
-        self.labelling = False
 
     def _look_at_verb(self, number: int, frame: FrameType | None) -> None:
         places = []
@@ -101,9 +101,7 @@ class Parts:
             places.append(f"{frame.f_code.co_filename}:{frame.f_code.co_name}")
             frame = frame.f_back
         stack = "\n".join(places)
-        part = next(part for piece, part in VERB_PARTS.items() if piece in stack)
-        labels = self.labelling and part in ("calls", "SQLite")
-        self.looks["labels" if labels else part] += 1
+        self.looks[next(part for piece, part in VERB_PARTS.items() if piece in stack)] += 1
 
     def _look(self, number: int, frame: FrameType | None) -> None:
         while frame is not None:
@@ -312,19 +310,8 @@ def verb_parts(arguments: Sequence[str], calls: int) -> dict[str, float]:
     """µs of a call by part of the verb, run here; what is imported before is not seen."""
     parts = Parts()
     with parts.watching(verb=True):
-        from tiltmeter.api.runs import execute
         from tiltmeter.cli import main as verb
 
-        annotate = vars(execute)["annotate"]
-
-        async def labelling(*given: Any, **named: Any) -> Any:
-            parts.labelling = True
-            try:
-                return await annotate(*given, **named)
-            finally:
-                parts.labelling = False
-
-        vars(execute)["annotate"] = labelling
         with redirect_stdout(io.StringIO()):
             verb(list(arguments))
     return parts.microseconds(calls / time.process_time())
@@ -400,8 +387,10 @@ def measure_parts(requests: int) -> dict[str, dict[str, float]]:
             found[f"bare, {stage}"] = parts.microseconds(rate)
             found[stage] = child(stage, Path(place, "run"), url, requests, ["--parts"])
             found[stage].pop("cpu")
-        found["the verb"] = child("verb", Path(place, "verb"), url, 0)
-        found["the verb"].pop("cpu")
+    for name in ("the verb", "sentences"):
+        with server(name == "sentences") as url, tempfile.TemporaryDirectory() as place:
+            found[name] = child("verb", Path(place, "verb"), url, 0)
+            found[name].pop("cpu")
     return found
 
 
