@@ -15,7 +15,7 @@ looking a thousand times a second at which file is being worked on (a look costs
 is a little high).
 Exits 1 when a promise is broken: ratio ≥ 0.95 for subjects, ≥ 0.7 for judges and ≥ 0.6 for the
 verb as typed, with one word and with sentences; memory flat from 1,000 to 50,000 trials; a finished
-run of 50,000 trials resumes in under 1 CPU second.
+run of 50,000 trials resumes in under 1 CPU second of the reference machine (pace.py).
 """
 
 from __future__ import annotations
@@ -38,6 +38,8 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext, redirect_stdout
 from pathlib import Path
 from types import FrameType
+
+from pace import timed
 
 SENTENCE_WORDS = (
     ("kind", "wise", "bold", "calm", "loyal", "warm", "stern", "bright", "honest", "gentle"),
@@ -372,7 +374,8 @@ def measure(requests: int, trials: int) -> dict[str, float]:
         found["memory_1000_mb"] = child("subjects", small, url, 1000)["memory"]
         found["memory_trials_mb"] = child("subjects", large, url, trials)["memory"]
         child("resume", large, url, trials)  # labels what the first pass left
-        found["resume_cpu_s"] = child("resume", large, url, trials)["cpu"]
+        again = timed(lambda: child("resume", large, url, trials)["cpu"])
+        found["resume_cpu_s"], found["resume_cpu_s_here"] = again.reference, again.here
     return found
 
 
