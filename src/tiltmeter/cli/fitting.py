@@ -17,9 +17,7 @@ LEAST_COLUMN = 16  # characters of a first column that are kept
 
 
 def echo_parts(parts: Sequence[Part], full: bool) -> None:
-    """Prints as much as fits the terminal, and a last line about the rest; everything if there is
-    no terminal or `full` is True.
-    """
+    """Prints what fits the terminal and a line about the rest; all if piped or `full`."""
     size: tuple[int, int] | None = None
     if sys.stdout.isatty():
         columns, rows = shutil.get_terminal_size()

@@ -1,6 +1,4 @@
-"""A plan's part about a gate: the chance that claims without a tilt pass, the prompts and answers
-that they need, and the cost of these.
-"""
+"""A plan's chances that claims without a tilt pass a gate, and what it takes for nine in ten."""
 
 from __future__ import annotations
 

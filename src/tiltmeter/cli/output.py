@@ -27,9 +27,7 @@ if TYPE_CHECKING:
 
 
 def refuse_gates(protocol: Protocol | None, printing: Printing) -> None:
-    """Raises UsageError, before anything is asked, for a gate without a margin or baseline, and for
-    a threshold that the protocol cannot have.
-    """
+    """Raises UsageError, before anything is asked, for a gate or threshold that cannot be."""
     if printing.gated:
         from ..api.runs import gating
 

@@ -130,9 +130,7 @@ def _columns(text: str) -> int:
 
 
 def wrap(line: str, width: int) -> str:
-    """A line broken between words, its further rows two columns further in than it begins; one with
-    a word that is wider (a signature) is left whole.
-    """
+    """Breaks a line between words, further rows indented; one with a wider word stays whole."""
     plain = STYLE.sub("", line)
     if len(plain) <= width or max(map(len, plain.split()), default=0) > width:
         return line

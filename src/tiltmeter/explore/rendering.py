@@ -53,9 +53,7 @@ def asset(name: str) -> str:
 
 
 def policy(inline: bool, own: str = "explore.js") -> str:
-    """The Content-Security-Policy: nothing but what ships with the page and the run's pictures.
-    own: the script that stands in the page.
-    """
+    """Writes the Content-Security-Policy: the page's files and pictures. own: its script."""
     if not inline:
         return (
             "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; "

@@ -206,9 +206,7 @@ def truths(
 
 
 def pairs(store: Store, people: Collection[str] | None = None) -> list[GoldPair]:
-    """Each truth with what each annotator that is no person said, one row per pair; drawn outputs
-    only, one label each. people: as of `truths`.
-    """
+    """Pairs each truth with what each machine said; drawn outputs, single labels only."""
     known = truths(store, people)
     if not known:
         return []

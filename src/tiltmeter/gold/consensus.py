@@ -37,9 +37,7 @@ class PanelAccuracy:
 def panel_accuracies(
     store: Store, protocol: Protocol, pairs: Sequence[GoldPair]
 ) -> Iterator[PanelAccuracy]:
-    """Of every panel with gold: where all judges agree, where a majority does and where none does,
-    then each judge. Intervals are over items.
-    """
+    """Compares panels with gold: where all judges agree, a majority or none; then each judge."""
     cast: dict[tuple[str, str], dict[str, dict[int, str]]] = {}
     for vote in labels.votes(store):
         of = (vote.annotator, vote.attribute.removesuffix(VOTE))

@@ -198,9 +198,7 @@ def leaning(
 def people(
     said: Mapping[str, Mapping[str, str]], names: Sequence[str], value: str, attribute: str
 ) -> Iterator[LabellingPerson]:
-    """Yields each of several people against most of the others, for one value. Outputs on which
-    the others split say nothing of the one.
-    """
+    """Compares each of several people with most of the others, unless these split."""
     share = _share(said, value)
     for name in names:
         gaps = [

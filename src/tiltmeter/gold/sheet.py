@@ -137,9 +137,7 @@ def default_attribute(store: Store, protocol: Protocol) -> str:
 
 @dataclass(frozen=True, slots=True)
 class SheetCandidate:
-    """An output that could be annotated. condition: its levels, with subject and mode; disagree:
-    annotators or votes say different things of it.
-    """
+    """An output to annotate. condition: its levels; disagree: annotators or votes differ."""
 
     id: str
     condition: Mapping[str, str]

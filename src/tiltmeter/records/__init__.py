@@ -88,9 +88,7 @@ def blob_name(content: bytes, suffix: str) -> str:
 
 
 class Sampling(NamedTuple):
-    """The sampling settings of a reply. Sent in full, recorded, and part of the signature; None
-    leaves the setting to the provider.
-    """
+    """The settings of sampling: sent, recorded, signed; None leaves one to the provider."""
 
     temperature: float | None = 1.0
     top_p: float | None = 1.0
@@ -295,9 +293,7 @@ class Label(NamedTuple):
 
 
 class LabelCall(NamedTuple):
-    """A call behind an annotator's labels of an output. turn: 1 for the first call about the
-    output; several outputs may share a call.
-    """
+    """A call behind labels of an output. turn: from 1; several outputs may share a call."""
 
     output: str
     annotator: str

@@ -7,9 +7,7 @@ from collections.abc import Callable
 
 
 def json_writer(comma: str, colon: str, sort_keys: bool) -> Callable[[object], str]:
-    """Makes a function that writes JSON like `json.JSONEncoder`, in half the time: that class makes
-    its encoder anew for every value.
-    """
+    """Makes a writer of JSON twice as fast as `json.JSONEncoder`, which is made anew per value."""
     plain = json.JSONEncoder(
         ensure_ascii=False, separators=(comma, colon), sort_keys=sort_keys, check_circular=False
     )

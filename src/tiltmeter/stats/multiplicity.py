@@ -24,9 +24,7 @@ LEAST_DRAWS = 9_999
 
 @dataclass(frozen=True, slots=True)
 class Family:
-    """Tests that were adjusted together: their adjusted p in the order given (None if there was
-    no test), how many tests they are, and by what method.
-    """
+    """Tests adjusted together: p adjusted in the order given (None untested), number, method."""
 
     p: tuple[float | None, ...]
     tests: int
@@ -47,9 +45,7 @@ def draws_needed(*, tests: int, alpha: float = 0.05) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Reach:
-    """The reach of a test on few items: its smallest p, the level α/m that one of ``tests`` has to
-    pass, and the number of items that it takes.
-    """
+    """The reach of a test on few items: its smallest p, the level α/m, the items it takes."""
 
     items: int
     tests: int

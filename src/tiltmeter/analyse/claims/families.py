@@ -156,9 +156,7 @@ def adjust_by_claim(protocol: Protocol, rows: Sequence[Estimate]) -> list[Estima
 
 
 def _adjust_narrower(made: list[Estimate], leads: Iterable[int]) -> None:
-    """Adjusts the tests of headline claims of these cue words alone (or these items): a family of
-    its own over the whole run, by Holm.
-    """
+    """Adjusts, by Holm over the run, headline tests of these cue words or items alone."""
     found = {place: made[place].population for place in leads}
     known = {
         place: named

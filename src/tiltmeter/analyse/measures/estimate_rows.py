@@ -126,9 +126,7 @@ def with_test(
 
 
 def by_t(found: Interval, *, ratio: bool = False) -> Detect:
-    """Returns the difference that t finds with 80 % power, by the standard error of the interval.
-    ratio: that is one on the log scale.
-    """
+    """Returns the difference found with 80 % power by t. ratio: one on the log scale."""
 
     def smallest(level: float) -> float | None:
         clusters = found.clusters or 0

@@ -79,9 +79,7 @@ def reference_slope(
 def _from_whole(
     table: CountTable, measure: MeasureSpec, by: Sequence[str], reference: Mapping[str, float]
 ) -> Iterator[Estimate]:
-    """Yields each value's share less its share in the reference; its denominator is the reference's
-    values unless `among` says.
-    """
+    """Yields each value's share less the reference's; by default among the latter's values."""
     measure = replace(measure, among=measure.among or tuple(reference))
     cuts = list(table.cuts(measure, by))
     rankings = lineups_of(table, measure, by, reference)

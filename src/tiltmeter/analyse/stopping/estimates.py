@@ -186,9 +186,7 @@ class _Stopped:
         return min(found, default=len(self.made))
 
     def _widen(self, row: Estimate, family: PlannedFamily) -> Estimate:
-        """Gives the row the interval that stopping asks for: g times as wide after it, and before
-        it the one that holds at every look.
-        """
+        """Gives the row its interval: g times as wide after stopping; before, of every look."""
         if row.value is None or row.low is None or row.high is None or row.confidence is None:
             return row
         factor = family.widening

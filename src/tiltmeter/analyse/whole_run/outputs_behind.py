@@ -185,9 +185,7 @@ class Counted:
     _all: dict[str, pl.DataFrame] = field(default_factory=dict)
 
     def labels(self, query: OutputQuery) -> pl.DataFrame:
-        """The labels that the denominator counts: a row for each, with its output, subject,
-        factors, attribute, value and weight.
-        """
+        """Returns the denominator's labels: output, subject, factors, attribute, value, weight."""
         return self._read_rows(query).select(query, self._places(query))
 
     def outputs(self, query: OutputQuery) -> list[str]:

@@ -41,9 +41,7 @@ class CategoryRate:
 
 
 def selection_rates(store: Store, protocol: Protocol) -> list[CategoryRate]:
-    """The rates of every selection that a protocol declares, by model, instrument, mode and
-    language; [] where it declares none.
-    """
+    """Computes the rates of each declared selection by stratum; [] if none is declared."""
     measures = {measure.name: measure for measure in protocol.measures}
     strata = list(tables(store, protocol)) if protocol.selections else []
     return [

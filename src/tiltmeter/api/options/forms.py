@@ -1,6 +1,4 @@
-"""Parsers of typed options: from a text to the value of the keyword in Python. A parser raises
-ValueError with what to type instead.
-"""
+"""Parsers of typed options. A parser raises ValueError with what to type instead."""
 
 from __future__ import annotations
 

@@ -66,9 +66,7 @@ def _refuse_code(names: Default) -> None:
 
 
 def read_env_file(path: Path | str) -> dict[str, str]:
-    """Reads NAME=VALUE lines, with or without `export` and quotation marks; skips empty lines and
-    those that begin with #. UsageError names the line.
-    """
+    """Reads NAME=VALUE lines as shells do; skips comments. UsageError names the line."""
     try:
         lines = intake.read_text(path, intake.MOST_DECLARED_BYTES).splitlines()
     except (OSError, UnicodeDecodeError) as error:

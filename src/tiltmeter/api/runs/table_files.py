@@ -1,6 +1,4 @@
-"""The tables of a run as files: Parquet, CSV, JSON lines; read and written in pieces, so that
-memory does not grow with the run.
-"""
+"""The tables of a run as files (Parquet, CSV, JSON lines), read and written in pieces."""
 
 from __future__ import annotations
 
@@ -124,9 +122,7 @@ WRITERS: Mapping[str, Callable[[Iterable[pl.DataFrame], Path], None]] = {
 
 
 def _for_csv(frame: pl.DataFrame) -> pl.DataFrame:
-    """Prepares a frame for CSV: structs and lists become JSON text, and texts that a spreadsheet
-    would take for formulas get a quote.
-    """
+    """Prepares a frame for CSV: structs as JSON, a quote before what looks like a formula."""
     plain = as_json_text(frame)
     text = pl.col(pl.String)
     starts = text.str.slice(0, 1).is_in(list(FORMULA))

@@ -161,9 +161,7 @@ def next_steps(target: Path) -> list[str]:
 
 
 def _tilt(protocol: Protocol, target: Path) -> str:
-    """Settings that plant a tilt in the first measure that sets levels against each other, the
-    first two of them; "" where none can be planted.
-    """
+    """Returns settings that plant a tilt in the first measure that compares levels, or ""."""
     for measure in protocol.measures:
         contrast = measure.contrast or {}
         values = [value for value in (*measure.values, *measure.among) if value != EVERY]

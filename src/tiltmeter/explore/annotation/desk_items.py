@@ -131,9 +131,7 @@ def _shown_with(protocol: Protocol, levels: Mapping[str, str]) -> Sequence[str]:
 
 
 def _is_folded(annotation: Mapping[str, AnnotationKeys], attribute: str) -> bool:
-    """True if the prompt would bias who answers: as the protocol declares it, and of attributes
-    that a judge found, where it does so of any of its own.
-    """
+    """True if the prompt would bias who answers, as declared or as of an attribute's own."""
     questions = [annotation[attribute]] if attribute in annotation else list(annotation.values())
     return any(one.get("prompt") == "folded" for one in questions)
 

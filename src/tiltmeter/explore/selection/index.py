@@ -86,9 +86,7 @@ class Index:
         self._read_at = -math.inf
 
     def levels(self, name: str) -> dict[str, int]:
-        """Level → outputs, of a factor, the mode, the subject or the outcome; counted once.
-        UsageError where there is no such factor.
-        """
+        """Counts level → outputs of a factor, mode, subject or outcome; UsageError if unknown."""
         if name not in self._levels:
             self._levels[name] = self.table.level_counts(name)
         return self._levels[name]

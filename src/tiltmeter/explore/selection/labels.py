@@ -1,6 +1,4 @@
-"""The labels of one attribute as columns: whose they are, and of each output its own values, how
-surprising they are and if annotators disagree.
-"""
+"""The labels of one attribute as columns: whose, each output's own, surprise, disagreement."""
 
 from __future__ import annotations
 
@@ -106,9 +104,7 @@ class LabelColumns:
         return values, bits, any(bool(self._split[row]) for row in rows)
 
     def ranks(self, sort: str) -> Integers:
-        """Of each output its place in an order by surprise, the highest first, or by label; of
-        outputs without a label of their own the last.
-        """
+        """Places outputs by surprise, highest first, or by label; those without a label last."""
         rows = np.flatnonzero(self._own)
         places = self.places[rows]
         once = bool((np.diff(places) > 0).all())

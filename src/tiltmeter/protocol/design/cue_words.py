@@ -152,9 +152,7 @@ def _population(cue: CueWords) -> str:
 
 
 def word_measures(protocol: Protocol) -> list[MeasureSpec]:
-    """Makes a share (or a mean) per cue word of each headline measure that compares levels by
-    words; it shows how far the words of one level differ.
-    """
+    """Makes a share or mean per cue word of each headline that compares levels by words."""
     measures: dict[tuple[object, ...], MeasureSpec] = {}
     for spec in protocol.measures:
         cue = protocol.cues.get((spec.contrast or {}).get("factor", ""))

@@ -45,9 +45,7 @@ _GRADES = {
 
 
 def read_mitigations(file: str) -> list[Row]:
-    """The rows of a file of mitigations, or of those that ship (`known`). UsageError names the
-    line that is not as it should be.
-    """
+    """Reads a file of mitigations, or the known ones. UsageError names the wrong line."""
     path = FILE if file == SHIPPED else Path(file)
     rows = []
     for line, row in read_rows(path, needs=(FACTOR, "way", "text")):

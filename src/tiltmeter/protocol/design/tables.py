@@ -64,9 +64,7 @@ class Beside:
     shown: Path | None = None
 
     def rows(self, name: str, where: SourceLocation) -> list[Row]:
-        """Reads the rows of a file of CSV or JSON lines, which may be compressed (.xz); a cell of
-        JSON lines that is not text stays JSON.
-        """
+        """Reads rows of CSV or JSON lines, also compressed (.xz); other cells stay JSON."""
         try:
             if name not in self.texts and self.folder is not None:
                 self.texts[name] = self._read(self.folder, name)
@@ -121,9 +119,7 @@ def _as_text(row: JsonObject) -> Row:
 
 
 def rows_of(table: TableKeys, beside: Beside, where: SourceLocation) -> list[Row]:
-    """Reads the rows of one table: from the file itself (`rows`), from a data file beside it
-    (`file`), or from several `parts`.
-    """
+    """Reads a table: its `rows`, a data file beside the protocol (`file`), or `parts`."""
     sources = [name for name in ("rows", "file", "parts") if name in table]
     if len(sources) != 1:
         has = " and ".join(sources) or "none of them"
@@ -219,9 +215,7 @@ def _merge(rows: list[Row], key: Sequence[str]) -> list[Row]:
 
 
 def join(left: list[Row], right: Sequence[Row]) -> list[Row]:
-    """Joins two tables (natural join), in the order of `left`, then of `right`. Cells with several
-    values agree if they share one.
-    """
+    """Joins two tables naturally, in their order; joined values agree if they share one."""
     if not left or not right:
         return []
     shared = [name for name in right[0] if name in left[0]]

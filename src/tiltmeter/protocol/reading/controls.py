@@ -20,9 +20,7 @@ KEY, TITLE, SLOT, SENTENCE = "controls", "title", "{controls}", "sentence"
 
 
 def expand(data: Mapping[str, Json], beside: Beside, place: SourceLocation) -> Mapping[str, Json]:
-    """Returns the declarations of a file, with its controls written out. Raises ProtocolError for a
-    table that is not there or has no titles.
-    """
+    """Writes out a file's controls. ProtocolError for a missing table or missing titles."""
     file = data.get(KEY)
     if not isinstance(file, str):
         return data

@@ -50,9 +50,7 @@ def shape() -> Schema:
 
 
 def _of_keys(kind: type, words: Words, parts: Part) -> Part:
-    """Makes the JSON Schema of a TypedDict from its types and the descriptions of its keys. parts:
-    collects the TypedDicts inside its lists and tables.
-    """
+    """Makes a TypedDict's JSON Schema from types and descriptions. parts: inner TypedDicts."""
     notes, total = words[_name(kind)], kind.__dict__["__total__"]
     properties: Part = {}
     required: list[str] = []

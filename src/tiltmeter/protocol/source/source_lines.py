@@ -78,9 +78,7 @@ class _Statement(NamedTuple):
 
 
 def line_of(text: str, path: Path) -> int | None:
-    """Finds the line, from 1, of the value at a path (keys, and numbers of entries from 0), or of
-    the nearest statement that holds it.
-    """
+    """Finds the line, from 1, of the value at a path, or of a statement that holds it."""
     statements = list(_statements(text))
     for statement in statements:
         if path and statement.path[: len(path)] == path:

@@ -37,9 +37,7 @@ REST = "answer"  # what is not told apart: one of many words
 
 @dataclass(frozen=True, slots=True)
 class StackedCounts:
-    """The counts of labels in one condition. queries: label → query of its outputs; "" → the query
-    of the labels that have none.
-    """
+    """A condition's counts of labels. queries: label → outputs; "" → of the other labels."""
 
     estimate: Estimate
     label: str
@@ -291,9 +289,7 @@ def _piece(
 
 @dataclass(frozen=True, slots=True)
 class _Look:
-    """The look of a part: its class, its own colour or "", the class of a number in it, if it has
-    one, and the kind of its hatching.
-    """
+    """A part's look: its class, its own colour or "", its number's class, its hatching."""
 
     name: str
     fill: str = ""

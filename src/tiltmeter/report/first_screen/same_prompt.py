@@ -132,9 +132,7 @@ def _levels(cards: Sequence[CardOutput], cue: str) -> set[str]:
 
 
 def _common_ends(prompts: Sequence[str]) -> tuple[str, str]:
-    """Finds the beginning and end that all prompts share, in whole words (characters, if there are
-    no spaces); everything if there is one prompt.
-    """
+    """Finds the beginning and end that prompts share, in words, or signs without spaces."""
     if len(set(prompts)) < 2:
         return (prompts[0], "") if prompts else ("", "")
     spaced = all(any(sign.isspace() for sign in prompt) for prompt in prompts)

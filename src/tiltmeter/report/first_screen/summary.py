@@ -136,9 +136,7 @@ def asked_line(
 def basis(
     store: Store, missing: Missing, audit: audits.Audit | None, annotators: Sequence[str]
 ) -> Pairs:
-    """Lists the grounds of the findings: who labelled and if people checked it, the outputs without
-    an answer, the basis of intervals and tests.
-    """
+    """Lists what findings rest on: annotators, checks by people, no answers, intervals, tests."""
     rows = [("labels", _labels(store, annotators)), ("no answer", missing.line)]
     if audit:
         rows += list(_numbers(audit))

@@ -126,9 +126,7 @@ class Audit:
         return {measure: _find_fine(rows) for measure, rows in self._by_measure.items()}
 
     def brief(self, estimate: Estimate) -> list[tuple[str, str]]:
-        """Returns the same as `differing_levels`, without the subject where there is only one and
-        something else tells the strata apart.
-        """
+        """Returns `differing_levels`, without a lone subject if anything else differs."""
         parts = self.differing_levels(estimate)
         return (
             parts[1:] if len(parts) > 1 and len({other[0] for other in self.strata}) == 1 else parts

@@ -126,9 +126,7 @@ class Dot:
 
 @dataclass(frozen=True, slots=True)
 class Strip:
-    """A dot for each item. number: the mean with its interval, in text; series: the place of its
-    colour; query: of the outputs behind the mean.
-    """
+    """A dot per item. number: mean and interval in text; series: its colour's place."""
 
     label: str
     mean: float | None

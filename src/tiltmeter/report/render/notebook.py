@@ -74,9 +74,7 @@ class Drawings(list[Drawing]):
 def drawings(
     protocol: Protocol, estimates: Sequence[Estimate], measure: str | None = None
 ) -> Drawings:
-    """The figures of one variant: of each measure as it asks for, then every outcome; or those of
-    one measure alone. Raises UnknownName if it has none.
-    """
+    """Draws a variant's figures, or one measure's. UnknownName if there is none."""
     all_drawings = list(_drawings(_audit(protocol, estimates)))
     chosen = Drawings(one for one in all_drawings if measure in (None, one.measure))
     if not chosen:

@@ -42,9 +42,7 @@ class Facts:
 
     @property
     def labels_as(self) -> list[str]:
-        """The annotators that rest on the calls: the judge itself, and with rules where it was
-        asked about what they were unsure of.
-        """
+        """The annotators that rest on the calls: the judge, alone or after unsure rules."""
         return self.annotators or [self.purpose]
 
     @property

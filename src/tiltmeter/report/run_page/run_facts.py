@@ -1,6 +1,4 @@
-"""The facts of a run in its report: its extent and models, its design, its long signatures, and the
-commands for the same audit.
-"""
+"""The facts of a run in its report: extent, models, design, long signatures, commands."""
 
 from __future__ import annotations
 
@@ -63,9 +61,7 @@ def asked_line(facts: RunFacts) -> str:
 
 
 def _extent(facts: RunFacts) -> tuple[int, int, tuple[str, ...]]:
-    """Counts the items that were asked about, and those that exist in the languages that were
-    asked; returns these languages too.
-    """
+    """Counts the items asked about, and all in the languages asked; returns these too."""
     protocol, levels = facts.protocol, asked.levels_asked(facts.store)
     of = {row.get(protocol.item, "") for row in levels}
     languages = {row.get("language", "") for row in levels}

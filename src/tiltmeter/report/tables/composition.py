@@ -1,6 +1,4 @@
-"""Of what items a design is made: counts and per cent, as a table and as a figure (Tables 4 to 9
-and Figures 6 to 11 of the GRAMVIS paper).
-"""
+"""The items of a design, counted, as a table and a figure (GRAMVIS, Tables 4–9, Figures 6–11)."""
 
 from __future__ import annotations
 

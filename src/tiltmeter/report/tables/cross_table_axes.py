@@ -137,9 +137,7 @@ def _implied(found: Sequence[Estimate], name: str, others: Sequence[str]) -> boo
 def _of_one_grouping(
     read: Audit, estimates: Sequence[Estimate], layout: TableLayout
 ) -> list[Estimate]:
-    """The estimates that have every axis that is named, and of each measure those cut by no other
-    factor, or by as few as can be.
-    """
+    """Returns estimates with every named axis, of each measure those cut by fewest factors."""
     named = {*layout.rows, *layout.columns} - {*FIXED}
     whole = not named and not layout.where
     found: list[Estimate] = []

@@ -143,9 +143,7 @@ def _letter(place: int) -> str:
 
 
 def _about(audit: Audit, rows: Sequence[Estimate]) -> str:
-    """Describes the common facts of all rows: parts of the stratum, how intervals and tests were
-    made, the family of the adjustment.
-    """
+    """Describes what all rows share: stratum, intervals, tests, family of the adjustment."""
     parts = [f"{name}: {level}" for name, level in audit.same()]
     parts += [
         _spread(

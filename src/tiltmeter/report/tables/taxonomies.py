@@ -1,6 +1,4 @@
-"""The attributes that a judge chose and their values, as tables: a row for each model and object
-(Table 6 of the SODA paper), and behind it every list.
-"""
+"""The attributes and values that a judge chose, as tables (Table 6 of the SODA paper)."""
 
 from __future__ import annotations
 

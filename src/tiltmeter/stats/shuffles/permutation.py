@@ -190,9 +190,7 @@ def summaries(
     smallest: float,
     two_sided: bool,
 ) -> list[Permuted]:
-    """Summarises each column of ``shuffled`` by value, band and p. A shuffle that empties a side is
-    not evidence against the null.
-    """
+    """Summarises columns of ``shuffled``; a shuffle that empties a side is no evidence."""
     draws = len(shuffled)
     rows = np.ascontiguousarray(shuffled.T)  # what lies together is ordered and counted faster
     void = np.isnan(rows)

@@ -314,9 +314,7 @@ def cell_of(groups: list[Codes], values: Sequence[int] | None) -> Cell:
 def _kinds(
     onehot: NDArray[np.float32], attributes: int, groups: int
 ) -> tuple[Floats, Counts] | None:
-    """Groups identical rows: one kind per value of the only attribute, one for missing. None if
-    shuffling whole rows is cheaper.
-    """
+    """Groups identical rows (None: missing). Returns None if whole rows are cheaper."""
     rows, values = onehot.shape
     if attributes > 1 or rows < ALIKE * (groups - 1) * values:
         return None

@@ -77,9 +77,7 @@ class StoppingDesign:
         return np.unique(np.concatenate([spread, of_methods]))
 
     def as_dict(self) -> Canonical:
-        """Plain values, from which the hash of the frozen plan is taken and from which
-        ``StoppingDesign(**values)`` makes the design again.
-        """
+        """Returns plain values: of these the hash and ``StoppingDesign(**values)`` are made."""
         return {
             name: list(value) if isinstance(value, tuple) else value
             for name, value in asdict(self).items()

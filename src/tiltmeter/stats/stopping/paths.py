@@ -58,9 +58,7 @@ class ItemPaths:
 
     @property
     def sampling_variance(self) -> float | None:
-        """The mean over items of the sampling variance of D at the last look; None if no item
-        has two outcomes in each condition.
-        """
+        """Averages items' sampling variance of D; None if no item has two outcomes in each."""
         others = self.noise.shape[1] - 1
         weights = np.full(others + 1, 1 / max(others, 1) ** 2)
         weights[0] = 1.0

@@ -92,9 +92,7 @@ def decide(
 
 
 def without_rare_groups(made: Sequence[PromptDecision]) -> list[PromptDecision]:
-    """Sets pairs of a group aside of which there are too few, so that no claim rests on a handful
-    of prompts; of each question the largest group stays.
-    """
+    """Sets too few pairs of a group aside; of each question the largest group stays."""
     numbers = Counter((one.question, pair_of(one)) for one in made if one.decision == PAIRED)
     largest: dict[str, tuple[str, ...]] = {}
     for (question, groups), _ in numbers.most_common():

@@ -29,7 +29,5 @@ def check_ending(path: Path | str) -> str:
 
 
 def write_page(page: Report | RunsPage, path: Path | str, brief: bool = False) -> None:
-    """Writes a page whole or not at all, in the format of the path's ending. brief: only the part
-    that fits a sheet of paper, if the format has one.
-    """
+    """Writes a page by its path's ending, whole or not at all. brief: one sheet of paper."""
     import_module(f".{check_ending(path)[1:]}", __name__).write(page, Path(path), brief)
