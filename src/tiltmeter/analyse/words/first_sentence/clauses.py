@@ -24,7 +24,6 @@ MEANS = "{subject} averages {share}{unit} for {level}, {other_share} for {baseli
 OTHER = "for {subject}, {what} is {value}"
 NOTHING = "nothing was measured"
 UNNAMED = "{subject} answers differently {where}, but no single value by itself shows it"
-USUAL = (SHARE, SIDES, MEANS, DIFFERENCE, RATIO, RATIO_BELOW, OTHER, UNNAMED)
 # begin a clause that a comma sets apart
 CONDITIONS = ("told ", "asked ", "where ", "over ", "if ", "shown ", "with ", "of ")
 SUBJECT, SLIGHTLY = "{subject}", "{slightly}"
