@@ -21,7 +21,7 @@ from ..figures.first import first_figure
 from ..page_model.audits import Audit
 from ..page_model.figures import Figure
 from ..page_model.page import Screen
-from . import badges, same_prompt
+from . import badges, labelling_people, same_prompt
 from .lede import lede
 from .pairs import WantedPair
 from .ranking import effect_of
@@ -59,7 +59,7 @@ def screen(
         return Screen(line, told, said, (), (), None, None, CAUTION)
     sentence = first_sentence([one.facts for one in judged])
     spoken = [one for facts in sentence.claims for one in judged if one.facts is facts]
-    lead, lines = spoken[0], tuple(lede(spoken, judged))
+    lead, lines = spoken[0], (*lede(spoken, judged), *labelling_people.lines(store, audit))
     shown = Screen(
         line=line,
         names=told,
