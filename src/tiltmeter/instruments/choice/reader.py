@@ -171,12 +171,14 @@ class Reader:
         """The rules for an answer whose clauses state no option, from the strongest evidence on."""
         named, decides, final, blank = self._named, self._decisions, self._final, self._blank
         yield ReadingRule("begun", UNREAD, self._begun)
+        yield ReadingRule("filled", {BOTH}, self._filled_last)
         if self._in_passing:
             yield ReadingRule("quoted", {BOTH}, self._quoted_alone)
         if self._letters:
             yield ReadingRule("letter", {BOTH}, self._behind_article)
         yield ReadingRule("undecided", {BOTH}, self._lacks)
         if not self._in_passing:
+            yield ReadingRule("rejected", {BOTH}, lambda a: named.unrejected(a.told))
             yield ReadingRule("outweighs", {BOTH}, lambda a: named.outweighs(a.told))
         yield ReadingRule("likely", {REFUSAL}, lambda a: named.called_likely(a.told))
         yield ReadingRule(
@@ -188,7 +190,6 @@ class Reader:
         yield ReadingRule(
             "filled", {REFUSAL, INVALID}, lambda a: blank.option(a.canonical, a.prompt)
         )
-        yield ReadingRule("filled", {BOTH}, self._filled_apart)
         yield ReadingRule("filled", {INVALID}, lambda a: blank.other(a.canonical, a.prompt))
         if self._language.data:
             yield ReadingRule("decided", {INVALID}, lambda a: decides.as_a_whole(a.canonical))
@@ -199,6 +200,9 @@ class Reader:
             yield ReadingRule("end", {INVALID, REFUSAL}, lambda a: final.option(a.told, a.prompt))
             if not self._in_passing:
                 yield ReadingRule("end", {BOTH, REFUSAL}, lambda a: final.verdict(a.told, a.prompt))
+        yield ReadingRule(
+            "emphasised", {BOTH, REFUSAL, INVALID}, lambda a: named.emphasised(a.text)
+        )
         if self._asks_yes_or_no:
             yield ReadingRule("elsewhere", {INVALID}, lambda a: decides.elsewhere(a.canonical))
         yield ReadingRule("other", {INVALID}, self._other_word)
@@ -210,6 +214,7 @@ class Reader:
         if self._asks_yes_or_no:  # "Yes, but I decline"
             yield ReadingRule("end", stated, self._end_of_long)
         yield ReadingRule("both", stated, self._filled_twice)
+        yield ReadingRule("filled", stated, self._filled_last)
 
     def _end(self, end: str, prompt: str, announced: bool) -> str:
         """The option that the end of an answer states, "" for none. Words that stand in sentences
@@ -233,6 +238,10 @@ class Reader:
         offers = len(answer.text) > TWO_SENTENCES and self._language.has(answer.canonical, "both")
         return BOTH if offers and self._blank.several(answer.canonical, answer.prompt) else ""
 
+    def _filled_last(self, answer: AskedAnswer) -> str:
+        """The option in the prompt's own sentence, if none is named behind it."""
+        return self._blank.option(answer.canonical, answer.prompt, last=True)
+
     def _quoted_alone(self, answer: AskedAnswer) -> str:
         short = len(answer.text) <= ONE_SENTENCE
         return self._named.quoted_alone(answer.text, answer.canonical) if short else ""
@@ -248,11 +257,6 @@ class Reader:
     def _lacks(self, answer: AskedAnswer) -> str:
         lacks = self._language.has(answer.canonical, "lacking")
         return self._named.undecided(answer.canonical) if lacks else ""
-
-    def _filled_apart(self, answer: AskedAnswer) -> str:
-        """The option in the prompt's own sentence, without options in a breath beside it."""
-        joined = "+" in self._marker.mark(answer.told)
-        return "" if joined else self._blank.option(answer.canonical, answer.prompt)
 
     def _only_named(self, answer: AskedAnswer) -> str:
         """The only option that is named. A prompt whose own sentences name one option would be
