@@ -41,6 +41,8 @@ SINGLY_QUOTED = re.compile(r"(?<![^\W_])['‘‚]([^'‘’‚\n]{1,40})['’‘
 _SENTENCES = re.compile(r"[^.?!:\n]*[.?!:\n]?")
 _PART = re.compile(r"([^.?:]+)([.?:]?)")
 _TAKES_BACK = ("reject", "condition", "aside", "decline")
+# words, or characters of a script without spaces, of a call that stands by itself: "¡Por supuesto!"
+_CALL = 3
 _OTHER_WORDS, _OTHER_LETTERS = 6, 10  # that may stand in a blank in place of the options
 _MORE = 3  # words that may stand inside the sentence of a prompt beside its own
 _BEGUN, _LEAST = 4, 2  # words behind a blank by which its sentence is known; of a shorter one
@@ -87,9 +89,9 @@ class Blank:
 
     def option(self, canonical: str, prompt: str, *, last: bool = False) -> str:
         """The option with which an answer says the sentence of its prompt; "" if it does not say it
-        or says it with several. last: only if no part behind it names an option.
+        or says it with several. last: whatever it says before, if nothing behind it names an option.
         """
-        filled, _, _, begun = self._known(prompt)
+        filled, asked, _, begun = self._known(prompt)
         options, lead, first = set[str](), "", True
         for part, mark in _parts(canonical) if filled else ():
             sentence = self._sentence_in(part, filled)
@@ -100,8 +102,20 @@ class Blank:
                 options |= {option, BOTH} if doubtful else {option}
             elif last and self._names(part):
                 options.clear()
+            elif not (last or part in asked or self._says_nothing(part, mark, bool(options))):
+                return ""
             lead, first = part if mark == ":" else "", first and not self._marker.content(part)
         return options.pop() if len(options) == 1 else ""
+
+    def _says_nothing(self, part: str, mark: str, said: bool) -> bool:
+        """True if a part leads in, rejects an option, makes an excuse, or is a call ("Of course!").
+        said: the sentence of the prompt stands before it.
+        """
+        marked, has = self._marker.mark(part), self._language.has
+        if "~" in marked or has(part, "aside", "excuse") or not self._marker.content(part):
+            return True
+        calls = not said and len(part.split()) <= _CALL
+        return (calls or mark == ":") and not MENTION.search(marked)
 
     def _begun_sentence(self, part: str, begun: Collection[Sequence[str]]) -> str:
         """The option that stands before the first words of what follows the blank, or ""."""
@@ -235,8 +249,10 @@ class Blank:
         for before, after in frames:
             yield before, after
             first, _, rest = after.partition(" ")
-            if not before and first in self._verbs and rest:
-                yield from (("", f"{verb} {rest}") for verb in self._verbs)
+            if not before and rest:
+                plain = (first.removesuffix("s"),) if self._verbs else ()  # "They code faster"
+                forms = self._verbs if first in self._verbs else plain
+                yield from (("", f"{verb} {rest}") for verb in forms)
 
     def _around(self, sentence: str, word: str) -> Iterator[tuple[str, str]]:
         """Yields the words before and after a word at an end of a sentence; then the same turned

@@ -286,7 +286,7 @@ class Reader:
         return len(values(marked)) == 1 and not self._marker.content(marked)
 
     def _other_word(self, answer: AskedAnswer) -> str:
-        """The option that a single word is but for a slip; `neither` for a word or two in place of
+        """The option that a single word is but for a slip, or begins with; `neither` for a word or two in place of
         the options of a prompt that offers them, and for another letter than those of its list.
         """
         word = answer.canonical.strip(" .:,/")
@@ -295,7 +295,12 @@ class Reader:
         asked = self._language.canonical(answer.prompt)
         if self._letters and is_label(word):
             return NEITHER
-        slips = {option for form, option in self._written.items() if is_slip(word, form)}
+        initial = self._yes_no is not None and len(word) == 1  # "Y"
+        slips = {
+            option
+            for form, option in self._written.items()
+            if (form[0] == word if initial else is_slip(word, form))
+        }
         if len(slips) == 1:
             return slips.pop()
         offered = values(self._marker.mark(asked)) - {THIRD} if answer.prompt else set[str]()
