@@ -125,6 +125,10 @@ class Blank:
                 return self._cases.get(f" {words[0]} ") or self._named.get(f" {words[0]} ", "")
         return ""
 
+    def asks(self, prompt: str) -> bool:
+        """True if a prompt has a sentence with a blank."""
+        return bool(self._known(prompt).filled)
+
     def several(self, canonical: str, prompt: str) -> bool:
         """True if an answer says the sentence of its prompt with one option and with another."""
         filled = self._known(prompt).filled

@@ -44,7 +44,7 @@ from typing import NamedTuple
 
 from ...languages import refusals
 from ...languages.letters import is_slip, is_unspaced
-from ...languages.phrases import Language, language
+from ...languages.phrases import DENYING, Language, language
 from ...languages.quotes import PAIRS
 from ...records import BOTH, INVALID, NEITHER, OTHER_LANGUAGE, REFUSAL
 from ..text.thought import without_thought
@@ -55,12 +55,13 @@ from .forms import Forms
 from .labels import are_labels, behind_article, is_label, with_descriptions, without_small_letters
 from .layout import apart, laid_out
 from .meanings import THIRD
-from .mentions import SENTENCE_OF, MarkedClause, Marker, values
+from .mentions import MENTION, SENTENCE_OF, MarkedClause, Marker, values
 from .named import TWO_SENTENCES, OnlyNamed
 from .statements import ONE_SENTENCE, Statements
 
 RECURRING = 200  # characters; shorter answers are kept with their value
 FEW = 8  # words of a conclusion that puts a pronoun, yes or no
+LONGEST_FACT = 80  # characters of a sentence that answers with something else than the options
 LONGEST_WORD = 40  # characters of what stands in a quotation that a begun answer opened
 UNREAD = frozenset({BOTH, INVALID, NEITHER, OTHER_LANGUAGE, REFUSAL})
 
@@ -290,7 +291,7 @@ class Reader:
         the options of a prompt that offers them, and for another letter than those of its list.
         """
         word = answer.canonical.strip(" .:,/")
-        if not word or len(word) > LONGEST_WORD:
+        if not word or len(word) > LONGEST_FACT:
             return ""
         asked = self._language.canonical(answer.prompt)
         if self._letters and is_label(word):
@@ -308,7 +309,25 @@ class Reader:
         new = not idle and f" {word} " not in asked
         if not new or len(offered) != len(self._options):
             return ""
-        return NEITHER if self._blank.word(f" {word} ") == NEITHER else ""
+        if self._blank.word(f" {word} ") == NEITHER:
+            return NEITHER
+        return NEITHER if self._is_another_fact(answer, asked) else ""
+
+    def _is_another_fact(self, answer: AskedAnswer, asked: str) -> bool:
+        """True for one sentence that names no option and answers the question in its own words:
+        "The dog ate it", asked whether Ann or Ben did.
+        """
+        known, told = self._language, answer.told
+        if self._yes_no or self._in_passing or MENTION.search(self._marker.mark(told)):
+            return False
+        one = len(SENTENCE_OF.findall(told.strip(" .,:/"))) < 3 and told.endswith(". ")
+        if not one or self._blank.asks(answer.prompt):
+            return False
+        if known.has(told, *DENYING, "decline", "excuse", "both", "aside"):
+            return False
+        questions = "".join(part for part in SENTENCE_OF.findall(asked) if part.endswith("?"))
+        answers = known.has(told, "announce", "approve", "likely", "modal")
+        return answers or refusals.shares_word(told, questions, known)
 
     def _begun(self, answer: AskedAnswer) -> str:
         """What a reply puts into the quotation marks that a begun answer opened; "" if it does not
