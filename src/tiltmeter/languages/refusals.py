@@ -33,6 +33,7 @@ _NEVER = re.compile(r"(?!)")
 _SHORT = 12  # words and marks (characters without spaces) of an answer that a conclusion announces
 _SENTENCE = re.compile(r"[^.?]+[.?]*")  # of canonical text
 _STEM, _GROWN = 4, 3  # letters that two forms of a word have in common, and that each may have more
+_TURNS = ("contrast", "coordinate")
 _VERB = 2  # words at the beginning of a prompt, one of which may be its verb
 _LAST = re.compile(r"[^.?]+[.?:,/ ]*$")  # sentence of canonical text
 _LETTER = re.compile(rf"[^\W\d_{MARKS}]")
@@ -99,15 +100,19 @@ def _declines_asked(start: str, code: str, prompt: str) -> bool:
             concedes = known.role("subordinate").match(said, 1) or known.role("contrast").match(
                 f" {after.strip()} ", 1
             )
-            rest = said[_denied_at(said, known) :]
-            return not (concedes or known.has(rest, "contrast", "coordinate", "condition"))
+            return not (concedes or _goes_on(said, known))
     return False
 
 
-def _denied_at(canonical: str, known: Language) -> int:
-    """The end of the first word that denies in a canonical text."""
-    found = (known.role(name).search(canonical) for name in DENYING)
-    return min((each.end() for each in found if each), default=0)
+def _goes_on(canonical: str, known: Language) -> bool:
+    """True if behind the first word that denies there is a condition, or a turn to what is not
+    denied ("I cannot know, but Ann"; not "I have no access, so I can't say").
+    """
+    denied = (known.role(name).search(canonical) for name in DENYING)
+    rest = canonical[min((found.end() for found in denied if found), default=0) :]
+    turns = [found.end() for name in _TURNS for found in known.role(name).finditer(rest)]
+    turned = bool(turns) and not known.has(rest[max(turns) :], *DENYING)
+    return turned or known.has(rest, "condition")
 
 
 def _denies_verb(canonical: str, asked: str, known: Language) -> bool:
