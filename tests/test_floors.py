@@ -230,8 +230,6 @@ def test_no_two_classes_have_one_name() -> None:
 # What is above a limit; a line may go or its number fall, none may be added.
 LONG_FILES: dict[str, int] = {
     "instruments/ranking/reading.py": 362,
-    "store/database.py": 391,
-    "store/queries/labels.py": 416,
 }  # of more than MOST_LINES lines
 LONG_FUNCTIONS: dict[str, int] = {
     "analyse/claims/evidence.py: gather": 60,

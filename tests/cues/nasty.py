@@ -1,6 +1,6 @@
 """How many prompts of a set are swapped right, wrong, set aside or missed.
 
-`nasty.jsonl` was written before the rules, by their author; `fresh_*.jsonl` by two others, who have
+`nasty.jsonl` was written before the rules, by their author; `fresh_*.jsonl` by four others, who have
 not seen them.
 
     python -m tests.cues.nasty FILE

@@ -1,4 +1,4 @@
-"""Hard prompts: 397 by the author of the rules, written before them, and 940 by three others, who
+"""Hard prompts: 397 by the author of the rules, written before them, and 1,054 by four others, who
 have not seen the rules. The first look at each set is in benchmarks/results/cues.txt. No rule has
 been mended by fresh_g.jsonl, so it tells what is to be expected of prompts that are new.
 """
@@ -15,7 +15,7 @@ from tiltmeter.cues.en.tables import MAN, WOMAN, names, plain
 
 from .nasty import FOLDER, RIGHT, back_and_forth, count, outcome, rows
 
-FILES = ("nasty.jsonl", *(f"fresh_{name}.jsonl" for name in "abcdef"))
+FILES = ("nasty.jsonl", *(f"fresh_{name}.jsonl" for name in "abcdefh"))
 UNKNOWN_NAMES = ["r125"]  # "Wei sent me": a name of no list, without a cue, is asked of nobody
 ROWS = rows()
 
@@ -42,17 +42,20 @@ def test_prompts_that_no_rule_was_mended_by_are_swapped_right_or_left_alone() ->
     assert outcomes["right"] >= 0.85 * must
     assert sum(outcomes[word] for word in RIGHT) >= 0.90 * len(prompts)
     assert outcomes["wrong"] <= 0.02 * len(prompts)
-    assert outcomes["MATTERS, paired"] + outcomes["MATTERS, mirrored"] <= 2
+    assert outcomes["MATTERS, paired"] + outcomes["MATTERS, mirrored"] <= 1
 
 
 def test_prompts_are_swapped_asked_of_nobody_or_set_aside() -> None:
-    """Prompts by the author of the rules (⏎ is a new line), of which only the status is known."""
+    """Prompts by the author of the rules (⏎ is a new line), of which only the status is known: the
+    last 258 are of the classes in which a cue must never be swapped, and of their neighbours.
+    """
     status = {"paired": "swap", "mirrored": "swap", "no cue": "none", "set aside": "aside"}
     lines = (FOLDER / "statuses.tsv").read_text("utf-8").splitlines()
     wrong = Counter[tuple[str, str]]()
     for line in lines:
         wanted, prompt = line.replace("⏎", "\n").split("\t")
-        wrong[wanted, status[pair(prompt).status]] += 1
+        wanted, _, attribute = wanted.partition(":")
+        wrong[wanted, status[pair(prompt, attribute or "gender").status]] += 1
     assert sum(number for (wanted, got), number in wrong.items() if wanted == got) >= 0.97 * len(
         lines
     )

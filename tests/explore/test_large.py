@@ -5,7 +5,6 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator
 from pathlib import Path
-from statistics import median
 
 import pytest
 
@@ -23,7 +22,7 @@ from tiltmeter.store import Store
 
 WORDS, CUES = ("guard", "cook", "novice", "idol", "victim", "sentry"), ("masculine", "feminine")
 MANY = 3_000
-TURN = 6_000  # ms that a page may take to stand on a busy machine; benchmarks/explorer_browser.py has the real figures
+ELEMENTS = "document.querySelectorAll('*').length"
 NEXT = "document.querySelector('a[rel=next]').click()"
 KEYS = "[...document.querySelectorAll('a.card')].map(e => e.dataset.key)"
 
@@ -101,7 +100,7 @@ def test_a_page_beyond_the_last_is_the_last(index: Index) -> None:
     chromium() is None, reason="no Chromium here (Debian: apt-get install chromium)"
 )
 def test_pages_are_turned_in_a_browser_without_waiting(folder: Path) -> None:
-    """From the click until the new page is painted with all pictures that can be seen; then it is scrolled through."""
+    """Turns pages, from the click until all pictures that can be seen are painted, and scrolls through the last."""
     with explorer(str(folder)) as address:
         steps = [("go", f"{address}&tab=*"), ("ask", STANDS), ("ask", KEYS)]
         for number in (2, 3):
@@ -109,11 +108,12 @@ def test_pages_are_turned_in_a_browser_without_waiting(folder: Path) -> None:
                 f"location.search.includes('page={number}') && document.readyState === 'complete'"
             )
             steps += [("do", NEXT), ("wait", turned), ("ask", STANDS), ("ask", KEYS)]
-        (visit,) = drive(Visit([*steps, ("ask", SCROLLED)]))
-    *pages, (frame, _) = visit.values
+        (visit,) = drive(Visit([*steps, ("ask", SCROLLED), ("ask", ELEMENTS)]))
+    *pages, _, elements = visit.values
     stands, keys = pages[::2], pages[1::2]
     assert [cards for _, _, cards in stands] == [600] * 3
     assert len({key for page in keys for key in page}) == 1800
-    assert median(ready for _, ready, _ in stands) < TURN
-    assert frame < 100  # ms between two frames: it stays readable while it moves
+    first, *later = (ready for _, ready, _ in stands)
+    assert min(later) < 3 * first  # benchmarks/explorer_browser.py has the milliseconds
+    assert elements < 8 * 600  # what a frame costs while the page moves
     assert visit.messages == []

@@ -1,6 +1,4 @@
-"""The command line: one file per verb, without logic. A verb's file is imported when it is
-typed.
-"""
+"""The command line: one file per verb, without logic, imported when the verb is typed."""
 
 from __future__ import annotations
 
@@ -185,9 +183,7 @@ def group(context: click.Context, env_file: str | None, verbose: bool, log: str 
 
 
 def _apply_defaults(context: click.Context, env_file: str | None) -> str:
-    """Sets the variables of a file and the defaults of tiltmeter.toml; lists the latter in
-    words.
-    """
+    """Sets variables of a file and defaults of tiltmeter.toml; lists the latter in words."""
     if env_file is None and not Path(PROJECT).is_file():
         return f"no {PROJECT} here"
     from ..api.options import project
@@ -201,9 +197,7 @@ def _apply_defaults(context: click.Context, env_file: str | None) -> str:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Runs the command line; returns its exit code. Expected errors are one or two lines, never a
-    traceback.
-    """
+    """Runs the command line; returns its exit code. Expected errors are a line or two."""
     code = _exit_code(sys.argv[1:] if arguments is None else arguments)
     if f"{__name__}.command_log" in sys.modules:  # a log was typed
         from .command_log import stop

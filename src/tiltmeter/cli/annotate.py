@@ -33,9 +33,7 @@ class AnnotateValues:
     among: str
 
     def purpose(self) -> str:
-        """Returns the purpose of showing outputs. UsageError for options that exclude each
-        other.
-        """
+        """Returns why outputs are shown. UsageError for options that exclude each other."""
         if self.adjudicate and self.taxonomy:
             raise UsageError("Give --adjudicate or --taxonomy, not both.")
         if not (self.adjudicate or self.taxonomy):

@@ -41,9 +41,7 @@ SHOWN = 12  # pairs that are printed before anything is sent
 
 @dataclass(frozen=True, slots=True)
 class Sending:
-    """The consent to send pairs. dry_run: True to send nothing; yes: True to send without a
-    question; private: True to print and keep no text.
-    """
+    """The consent to send pairs. dry_run: send nothing; yes: ask nobody; private: keep no text."""
 
     dry_run: bool = False
     yes: bool = False
@@ -291,9 +289,7 @@ def _ask_privately(asked: _Asked, out: Path, options: RunOptions) -> int:
 
 
 def _show(asked: _Asked, prepared: Prepared, out: Path) -> None:
-    """Prints a summary of the pairs, and the first of them unless --yes was typed: a pipeline's log
-    must not hold words of prompts.
-    """
+    """Prints a summary of the pairs; not the first of them with --yes, as logs hold no prompts."""
     from ..api.start.traffic.pairs_page import changes
     from ..api.start.traffic.prepare import CUES, PAIRS
 

@@ -55,9 +55,7 @@ def command(
 
 
 def _lines(findings: Sequence[DoctorFinding]) -> Iterator[str]:
-    """Yields one line per finding, followed by what to type if it is missing; optional parts that
-    the same command would install share one line.
-    """
+    """Yields a line per finding and what to type; parts with the same command share one."""
     optional = [finding for finding in findings if finding.ok is None and finding.type]
     for finding in findings:
         mark = MARKS[finding.ok]

@@ -157,9 +157,7 @@ def _print_check(folder: str, check: FolderCheck) -> None:
 
 
 def _with_tables(write: Callable[[], list[Path]], out: str) -> list[Path]:
-    """Calls `write` and returns the written files; turns polars' error for a full disk into an
-    OSError.
-    """
+    """Calls `write` and returns its files; polars' error for a full disk becomes OSError."""
     from polars.exceptions import PolarsError
 
     try:

@@ -17,9 +17,7 @@ LEAST_COLUMN = 16  # characters of a first column that are kept
 
 
 def echo_parts(parts: Sequence[Part], full: bool) -> None:
-    """Prints as much as fits the terminal, and a last line about the rest; everything if there is
-    no terminal or `full` is True.
-    """
+    """Prints what fits the terminal and a line about the rest; all if piped or `full`."""
     size: tuple[int, int] | None = None
     if sys.stdout.isatty():
         columns, rows = shutil.get_terminal_size()
@@ -29,9 +27,7 @@ def echo_parts(parts: Sequence[Part], full: bool) -> None:
 
 
 def table_width(full: bool) -> int:
-    """Returns the columns that a table may take: those of the terminal, or any number if there is
-    none or `full` is True.
-    """
+    """Returns a table's most columns: the terminal's, or any without one or if `full`."""
     return ANY_WIDTH if full or not sys.stdout.isatty() else shutil.get_terminal_size().columns
 
 

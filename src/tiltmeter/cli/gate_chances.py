@@ -1,6 +1,4 @@
-"""A plan's part about a gate: the chance that claims without a tilt pass, the prompts and answers
-that they need, and the cost of these.
-"""
+"""A plan's chances that claims without a tilt pass a gate, and what it takes for nine in ten."""
 
 from __future__ import annotations
 
@@ -92,9 +90,7 @@ def _chance(
 
 
 def _errors(kind: str, row: Detectable) -> tuple[float, float] | None:
-    """Returns the standard error of a claim, and that with twice the answers; None if nothing is
-    known of its spread.
-    """
+    """Returns a claim's standard error, also with twice the answers; None if unknown."""
     items, answers = float(row.clusters or 0), row.per_cluster
     if row.detectable and row.twice_samples:
         level = 1 - ALPHA / max(1, row.tests) / 2

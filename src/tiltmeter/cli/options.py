@@ -1,6 +1,4 @@
-"""The options of several verbs: those of their records (`api/options/records.py`), and those of
-printing, which Python does not have.
-"""
+"""The options of several verbs: by their records (api/options/records.py), and of printing."""
 
 from __future__ import annotations
 

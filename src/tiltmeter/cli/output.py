@@ -1,6 +1,4 @@
-"""The results of a run: its page, and the table, JSON or CSV on standard output; warnings and
-thresholds on standard error.
-"""
+"""The results of a run: its page, table, JSON or CSV; warnings and thresholds on standard error."""
 
 from __future__ import annotations
 
@@ -29,9 +27,7 @@ if TYPE_CHECKING:
 
 
 def refuse_gates(protocol: Protocol | None, printing: Printing) -> None:
-    """Raises UsageError, before anything is asked, for a gate without a margin or baseline, and for
-    a threshold that the protocol cannot have.
-    """
+    """Raises UsageError, before anything is asked, for a gate or threshold that cannot be."""
     if printing.gated:
         from ..api.runs import gating
 
@@ -120,9 +116,7 @@ def _print_results(
 
 
 def emit_shard(run: Run, shard: str, tallies: Mapping[str, Tally], as_json: bool) -> int:
-    """Prints the counts of a shard; estimates need the merged run. The exit code is 1 if calls went
-    unanswered.
-    """
+    """Prints the counts of a shard, which has no estimates; returns 1 if calls failed."""
     counts = run.counts()
     if as_json:
         echo_json({"run": str(run.folder), "shard": shard, **counts}, indent=1)
@@ -146,9 +140,7 @@ def emit_warnings(warnings: Sequence[str]) -> None:
 
 
 def emit_failures(tallies: Mapping[str, Tally]) -> int:
-    """Prints the stages' warnings and the number of unanswered calls; returns 1 if there are
-    any.
-    """
+    """Prints the stages' warnings and the number of unanswered calls; returns 1 if any."""
     for tally in tallies.values():
         emit_warnings(sorted(tally.warnings))
     failed = [tally for tally in tallies.values() if tally.failed]

@@ -83,9 +83,7 @@ def progress_line() -> Iterator[tuple[Watch, dict[str, Tally]]]:
 
 
 class _Notices:
-    """The lines of a run in a log: the reason for waiting, at once and then every minute, and the
-    progress every minute.
-    """
+    """The log lines of a run: why it waits, at once, and its progress, every minute."""
 
     def __init__(self, quiet: bool) -> None:
         self._quiet, self._shown_at, self._stopping = quiet, -LOG_SECONDS, False

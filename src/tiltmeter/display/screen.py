@@ -26,18 +26,14 @@ class CutForm(NamedTuple):
 
 
 class Part(NamedTuple):
-    """A part of a text, from its longest form to its shortest. worth: that of a higher one is
-    lengthened first.
-    """
+    """A part of a text, from its longest form to its shortest. worth: higher ones grow first."""
 
     forms: Sequence[CutForm]
     worth: int = 0
 
 
 def part(lines: Sequence[str], brief: Sequence[str] = (), title: str = "", worth: int = 0) -> Part:
-    """A part that is told whole or in brief. title: what it is called if it is told in brief, "" if
-    nothing is lost.
-    """
+    """A part told whole or in brief. title: its name if told in brief; "" if nothing is lost."""
     return Part((CutForm(lines), CutForm(brief, ((0, title),) if title else ())), worth)
 
 
@@ -61,9 +57,7 @@ def screen(
     size: tuple[int, int] | None,
     rest: Callable[[str], list[str]] = full_rest,
 ) -> list[str]:
-    """The lines of a screen of so many columns and rows (None for no terminal). rest: the last
-    lines, given what is left out.
-    """
+    """Lays out a screen; size None: no terminal. rest: the last lines by what is left out."""
     forms = [one.forms[0] for one in parts]
     last = rest(left_out(forms))
     if size is None:
@@ -136,9 +130,7 @@ def _columns(text: str) -> int:
 
 
 def wrap(line: str, width: int) -> str:
-    """A line broken between words, its further rows two columns further in than it begins; one with
-    a word that is wider (a signature) is left whole.
-    """
+    """Breaks a line between words, further rows indented; one with a wider word stays whole."""
     plain = STYLE.sub("", line)
     if len(plain) <= width or max(map(len, plain.split()), default=0) > width:
         return line

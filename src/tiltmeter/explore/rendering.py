@@ -1,6 +1,4 @@
-"""Pages as HTML. Everything that came from elsewhere is text: hidden characters are written out,
-and all is escaped.
-"""
+"""Pages as HTML. Text from elsewhere is escaped, and its hidden characters are written out."""
 
 from __future__ import annotations
 
@@ -55,9 +53,7 @@ def asset(name: str) -> str:
 
 
 def policy(inline: bool, own: str = "explore.js") -> str:
-    """The Content-Security-Policy: nothing but what ships with the page and the run's pictures.
-    own: the script that stands in the page.
-    """
+    """Writes the Content-Security-Policy: the page's files and pictures. own: its script."""
     if not inline:
         return (
             "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; "
@@ -114,9 +110,7 @@ def _environment() -> Environment:
 
 
 def _make_visible(value: T) -> T | str:
-    """Prepares a value for a template: a text with its hidden characters written out, all else as
-    it is.
-    """
+    """Prepares a value for a template: hidden characters of texts are written out."""
     from markupsafe import Markup
 
     return visible(value) if isinstance(value, str) and not isinstance(value, Markup) else value

@@ -62,9 +62,7 @@ class OneThread:
 
 
 class Door:
-    """Lets in who has the token and came to loopback; every answer has the headers. writes: paths
-    that take a POST.
-    """
+    """Lets in who has the token and comes by loopback; sets headers. writes: POST paths."""
 
     def __init__(
         self, inside: ASGIApp, token: str, port: int, writes: Collection[str] = ()
@@ -174,9 +172,7 @@ def bound(port: int) -> socket.socket:
 
 
 def listen(made: Callable[[str, int], ASGIApp], port: int, ready: Callable[[str], None]) -> None:
-    """Serves until Ctrl-C. made: (token, port) → application; ready: is told the address when the
-    server listens.
-    """
+    """Serves until Ctrl-C. made: (token, port) → application; ready: is told the address."""
     with bound(port) as taken:
         number, token = taken.getsockname()[1], secrets.token_urlsafe(24)
         config = uvicorn.Config(

@@ -211,9 +211,7 @@ class Explorer:
 
     @staticmethod
     def places(view: View) -> rendering.Places:
-        """Returns the addresses on this server; that of an output names the view it is seen
-        from.
-        """
+        """Returns addresses on this server; an output's names the view it is seen from."""
         shown = view.address(page=view.page)
         return rendering.Places(
             small=lambda run, name: f"/small/{run}/{quote(name, safe='')}",
@@ -228,9 +226,7 @@ def _outputs(index: Index) -> int:
 
 
 def application(explorer: Explorer, token: str, port: int) -> ASGIApp:
-    """The ASGI application. port: the one that the Host header must name, and that the cookie is
-    named after.
-    """
+    """Makes the ASGI application. port: named by the Host header and by the cookie."""
     routes = [
         Route("/", explorer.grid),
         Route("/output/{run:int}/{trial:path}", explorer.output),
@@ -260,9 +256,7 @@ def _error_response(request: Request, error: Exception) -> Response:
 
 
 def serve(explorer: Explorer, port: int, ready: Callable[[str], None]) -> None:
-    """Serves until Ctrl-C, and closes the explorer. ready: is told the address when the server
-    listens.
-    """
+    """Serves until Ctrl-C, then closes the explorer. ready: is told the address."""
     rendering.load_templates()  # before anybody waits for a page
     try:
         security.listen(partial(application, explorer), port, ready)

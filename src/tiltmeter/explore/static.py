@@ -122,9 +122,7 @@ class _Writer:
             self._write_text("find.html", text)
 
     def _first_wall(self) -> OutputsPage:
-        """The wall as it opens: of the items that are the rows of the pairs, where there are not
-        too many.
-        """
+        """Chooses the wall as it opens: the pairs' items, if there are not too many."""
         pairs = page(self._index, self._view).view
         many = len(self._index.levels(pairs.rows)) if pairs.show != "wall" else 0
         by = pairs.rows if 0 < many <= MOST_LISTED else ""

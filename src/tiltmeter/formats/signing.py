@@ -7,7 +7,6 @@ signature lies beside the manifest and is not of it.
 
 from __future__ import annotations
 
-import os
 import re
 import subprocess
 from pathlib import Path
@@ -15,7 +14,8 @@ from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
 from ..errors import UsageError
-from ..system import NO_LINK, intake
+from ..system import intake
+from ..system.writing import write_whole
 from .crate import SIGNATURE, read_manifest
 
 NAMESPACE = "tiltmeter"  # so that a signature of something else is none of a manifest
@@ -41,11 +41,7 @@ def sign(folder: Path, key: Path) -> Signer:
     done = _run(["sign", "-f", str(key.resolve()), "-n", NAMESPACE], manifest, waits=True)
     if done.returncode or not done.stdout.startswith(b"-----BEGIN SSH SIGNATURE-----"):
         raise UsageError(f"{folder} was not signed with {key}: {_said(done)}")
-    path = folder / SIGNATURE
-    path.unlink(missing_ok=True)
-    file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | NO_LINK, 0o644)
-    with os.fdopen(file, "wb") as lines:
-        lines.write(done.stdout)
+    write_whole(folder / SIGNATURE, done.stdout.decode())
     return _checked(manifest, done.stdout, None)
 
 

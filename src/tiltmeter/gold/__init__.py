@@ -25,9 +25,7 @@ ANNOTATED_SHARE = 0.9  # of a sample that must be annotated for it to count as r
 
 
 def refuse_stopped(store: Store) -> None:
-    """UsageError of a run that stops early: gold that comes later would change what its looks were
-    made from.
-    """
+    """Raises UsageError for a run that stops early: later gold would change what its looks used."""
     if looks.plan(store):
         raise UsageError(
             f"{store.folder} stops early, and --stop and gold do not go together: gold changes "
@@ -82,9 +80,7 @@ def attributes(protocol: Protocol) -> tuple[str, ...]:
 
 
 def known_attributes(store: Store, protocol: Protocol) -> tuple[str, ...]:
-    """Those of the protocol, and those that the run's labels have beside them (what a judge found
-    out).
-    """
+    """Lists the protocol's attributes, and further ones of the run's labels (a judge's)."""
     seen = labels.attributes(store, superseded=True)
     return tuple(
         dict.fromkeys((*attributes(protocol), *(name for name in seen if not name.endswith(VOTE))))
@@ -164,9 +160,7 @@ def has_gold(store: Store) -> bool:
 
 
 def annotators(store: Store) -> set[str]:
-    """Returns the people who labelled by hand; decisions about disagreements count as no other
-    person's.
-    """
+    """Returns the people who labelled by hand; a decision is its maker's."""
     return {name.removesuffix(ADJUDICATED) for name, _ in labels.people_attributes(store)}
 
 
@@ -212,9 +206,7 @@ def truths(
 
 
 def pairs(store: Store, people: Collection[str] | None = None) -> list[GoldPair]:
-    """Each truth with what each annotator that is no person said, one row per pair; drawn outputs
-    only, one label each. people: as of `truths`.
-    """
+    """Pairs each truth with what each machine said; drawn outputs, single labels only."""
     known = truths(store, people)
     if not known:
         return []

@@ -79,9 +79,7 @@ def _tables(comparable: Iterable[labels.StoredLabel]) -> dict[str, dict[str, dic
 
 
 def _votes(store: Store) -> dict[str, dict[str, dict[str, str]]]:
-    """Returns the votes of every panel, by its attribute and annotator; a judge's place is its
-    name.
-    """
+    """Returns the votes of every panel, by attribute and annotator; a judge's place is its name."""
     votes: dict[str, dict[str, dict[str, str]]] = {}
     for vote in labels.votes(store):
         outputs = votes.setdefault(f"{vote.attribute} of {vote.annotator}", {})

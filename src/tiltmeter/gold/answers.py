@@ -53,9 +53,7 @@ class State(NamedTuple):
 
 
 class ValueChoice(NamedTuple):
-    """A value that can be chosen, what it means ("" where nobody says), and its key ("" beyond the
-    keys that there are).
-    """
+    """A value that can be chosen, its meaning and its key ("" if it has none)."""
 
     value: str
     meaning: str
@@ -96,9 +94,7 @@ def with_keys(values: Sequence[tuple[str, str]]) -> tuple[ValueChoice, ...]:
 
 
 def check_state(now: State, known: Sequence[ValueChoice]) -> None:
-    """UsageError for a value that is not on the list, and for what is too long or contradicts
-    itself.
-    """
+    """Raises UsageError for a value off the list, and for texts too long or at odds."""
     if now.value and now.value not in {one.value for one in known}:
         raise UsageError(f"'{now.value[:80]}' is not on the list.")
     if now.value and now.skipped:

@@ -1,6 +1,4 @@
-"""All classes of an attribute at once, corrected for the errors of an annotator by its confusion
-matrix.
-"""
+"""All classes of an attribute at once, corrected by an annotator's confusion matrix."""
 
 from __future__ import annotations
 
@@ -20,9 +18,7 @@ from . import GoldPair
 
 @dataclass(frozen=True, slots=True)
 class ClassShare:
-    """The share of one class among the outputs of a subject that the annotator gave one of the
-    classes, as said and corrected.
-    """
+    """The share of one class among a subject's outputs that got a class, raw and corrected."""
 
     subject: str
     value: str

@@ -1,6 +1,4 @@
-"""A panel against people by how far its judges agreed, and each of its judges by itself (GRAMVIS,
-section 3.5).
-"""
+"""A panel against people by its judges' agreement, and each judge alone (GRAMVIS, section 3.5)."""
 
 from __future__ import annotations
 
@@ -39,9 +37,7 @@ class PanelAccuracy:
 def panel_accuracies(
     store: Store, protocol: Protocol, pairs: Sequence[GoldPair]
 ) -> Iterator[PanelAccuracy]:
-    """Of every panel with gold: where all judges agree, where a majority does and where none does,
-    then each judge. Intervals are over items.
-    """
+    """Compares panels with gold: where all judges agree, a majority or none; then each judge."""
     cast: dict[tuple[str, str], dict[str, dict[int, str]]] = {}
     for vote in labels.votes(store):
         of = (vote.annotator, vote.attribute.removesuffix(VOTE))
@@ -87,9 +83,7 @@ def _by_judge(
 
 
 def judge_names(annotator: str, number: int) -> list[str]:
-    """Returns the models of a panel in the order of their places; "judge 1", … where the name does
-    not tell.
-    """
+    """Lists a panel's models by place; "judge 1", … if the name does not tell."""
     models = annotator.partition("/")[2].rpartition("@")[0].split("+")
     return models if len(models) == number else [f"judge {n + 1}" for n in range(number)]
 

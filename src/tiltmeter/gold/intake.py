@@ -1,6 +1,4 @@
-"""A file of what people said of outputs: read, checked against the run, stored as labels (see the
-package).
-"""
+"""A file of people's labels of outputs: read, checked against the run, stored (see the package)."""
 
 from __future__ import annotations
 
@@ -139,9 +137,7 @@ def _text_of(row: RawRow, *names: str) -> str:
 
 
 class _Lists:
-    """The names that a row may use: attributes, their values, and no annotator that is a
-    machine.
-    """
+    """The names that a row may use: attributes and values; and those of machines."""
 
     def __init__(self, store: Store, protocol: Protocol) -> None:
         self._store, self._protocol, self.clean = store, protocol, store.clean
@@ -186,9 +182,7 @@ def _label(lists: _Lists, where: str, row: RawRow) -> Label:
 
 
 def _refuse_outputs(store: Store, protocol: Protocol, file: str, labels: Sequence[Label]) -> None:
-    """Refuses labels of outputs that do not exist or have no text, and of attributes with several
-    values per output.
-    """
+    """Refuses labels of unknown or empty outputs, and of attributes with several values each."""
     modes = outputs.modes(store)
     missing = list(dict.fromkeys(label.output for label in labels if label.output not in modes))
     if missing:
@@ -229,9 +223,7 @@ def _weights(file: str, rows: Sequence[tuple[int, RawRow]]) -> Iterator[tuple[st
 
 
 def _rounds(labels: Iterable[Label]) -> list[list[Label]]:
-    """Labels in batches that hold each output, person and attribute once, so that a later answer
-    replaces an earlier one.
-    """
+    """Batches labels so that a later answer of a person replaces an earlier one."""
     rounds: list[list[Label]] = []
     seen: Counter[tuple[str, str, str]] = Counter()
     for label in labels:
@@ -244,9 +236,7 @@ def _rounds(labels: Iterable[Label]) -> list[list[Label]]:
 
 
 def _warnings(store: Store, labels: Sequence[Label]) -> Iterator[str]:
-    """Too little gold, or all of one class, for each attribute with all that the run has of it
-    now.
-    """
+    """Warns of attributes of which the run's gold is too little, or all of one class."""
     for attribute in dict.fromkeys(label.attribute for label in labels):
         counts = stored_labels.counts_of_people(store, attribute)
         total = sum(counts.values())

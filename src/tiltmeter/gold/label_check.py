@@ -27,9 +27,7 @@ WHOLE, ATTRIBUTE = "", "attribute"
 
 @dataclass(frozen=True, slots=True)
 class CheckedGroup:
-    """Labels of one level of a factor ("" is all of them) against people. wrong_share: of all of
-    them; an interval over outputs.
-    """
+    """Labels of one level ("" for all) against people. wrong_share: with an interval."""
 
     annotator: str
     factor: str

@@ -36,9 +36,7 @@ def taxonomies(store: Store, protocol: Protocol) -> list[Attribute]:
 
 
 def closed_lists(store: Store, protocol: Protocol) -> list[Attribute]:
-    """Every attribute with a closed list, with what the list is of: colours first, then the lists
-    of the settings, then those of taxonomies.
-    """
+    """Returns attributes with a closed list: colours, lists of settings, then taxonomies."""
     attributes = []
     for spec in protocol.instruments:
         lists = spec.settings.get("lists")

@@ -31,9 +31,7 @@ _LEVEL = 0.05
 
 
 def changes(store: Store, protocol: Protocol) -> list[Label]:
-    """Returns the labels by majority that are not stored yet, of attributes that no judge or rule
-    labels.
-    """
+    """Returns new labels by majority, of attributes that no judge or rule labels."""
     if not labels.have_human(store):
         return []
     alone = attributes_by_people(store, protocol)
@@ -47,9 +45,7 @@ def changes(store: Store, protocol: Protocol) -> list[Label]:
 
 
 def outdated(store: Store, protocol: Protocol) -> list[tuple[str, str, str]]:
-    """Returns (output, annotator, attribute) of stored labels by majority whose attribute a machine
-    labels by now.
-    """
+    """Returns keys of labels by majority whose attribute a machine labels by now."""
     if not labels.have_human(store):
         return []
     alone = attributes_by_people(store, protocol)
@@ -71,7 +67,7 @@ def attributes_by_people(store: Store, protocol: Protocol) -> list[str]:
     """Returns the attributes that people labelled and no machine did."""
     by_machines = {
         name
-        for name, annotator in labels.annotated(store)
+        for annotator, name in labels.annotator_attributes(store)
         if not annotator.startswith(HUMAN) and annotator != PEOPLE
     }
     by_people = {name for _, name in labels.people_attributes(store)}
@@ -119,9 +115,7 @@ class LabellingPerson:
 
 
 def sentences(store: Store, protocol: Protocol) -> Iterator[str]:
-    """Yields what is to be known of people who label without a judge: how far they agree, and what
-    each of them alone changes.
-    """
+    """Yields how far people who label without a judge agree, and what each changes."""
     for attribute in attributes_by_people(store, protocol):
         labels_of = _said(store, attribute)
         names = sorted({who for each in labels_of.values() for who in each})
@@ -204,9 +198,7 @@ def leaning(
 def people(
     said: Mapping[str, Mapping[str, str]], names: Sequence[str], value: str, attribute: str
 ) -> Iterator[LabellingPerson]:
-    """Yields each of several people against most of the others, for one value. Outputs on which
-    the others split say nothing of the one.
-    """
+    """Compares each of several people with most of the others, unless these split."""
     share = _share(said, value)
     for name in names:
         gaps = [

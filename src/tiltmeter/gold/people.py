@@ -33,9 +33,7 @@ class PersonProgress(NamedTuple):
 
 
 def annotator_named(store: Store, protocol: Protocol, name: str) -> str:
-    """Returns the annotator of a person's name. UsageError if it is none, or could be taken for
-    a machine's.
-    """
+    """Names a person's annotator. UsageError if a name is missing or like a machine's."""
     plain = unicodedata.normalize("NFC", name).strip().removeprefix(HUMAN)
     why = ""
     if store.clean(plain) != plain:
@@ -103,9 +101,7 @@ def part_of(outputs: Iterable[str], annotator: str, among: Sequence[str]) -> set
 
 
 def disagreements(store: Store) -> dict[str, dict[str, dict[str, State]]]:
-    """Attribute → output → person → what they said, of outputs of which two people said different
-    things.
-    """
+    """Groups attribute → output → person → label, of outputs on which two people differ."""
     labels_of: dict[str, dict[str, dict[str, State]]] = defaultdict(lambda: defaultdict(dict))
     for label in labels.undecided_by_people(store):
         labels_of[label.attribute][label.output][label.annotator] = State(label.value)

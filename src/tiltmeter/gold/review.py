@@ -43,17 +43,13 @@ class TaxonomyValue:
 
     @property
     def whole(self) -> str:
-        """The attribute that it is a value of: values of one are not judged independently of each
-        other.
-        """
+        """The attribute that it is a value of: such values are not judged independently."""
         return content_id(dict(self.attribute.of), self.attribute.name, self.attribute.part)
 
 
 @dataclass(frozen=True, slots=True)
 class MarkShare:
-    """The number of values of the run's taxonomy with one mark of a person, and their share over
-    attributes.
-    """
+    """The number of values that a person gave a mark, and their share over attributes."""
 
     annotator: str
     mark: str
@@ -75,9 +71,7 @@ class Review:
 
     @property
     def items(self) -> list[str]:
-        """Attribute by attribute, since a value is judged among the others; the attributes are
-        shuffled.
-        """
+        """Lists values attribute by attribute, in shuffled order: they are judged among others."""
         order = list(self.values)
         groups: dict[str, list[str]] = {}
         for item in order:

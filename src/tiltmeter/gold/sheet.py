@@ -95,9 +95,7 @@ def draw(
 
 
 def _labelled_names(store: Store, protocol: Protocol, attribute: str) -> tuple[str, ...]:
-    """Returns the attributes of which an output must have a label to be drawn, and the votes for
-    it.
-    """
+    """Returns the attributes of which an output needs a label to be drawn, and its votes."""
     if attribute == EVERY:
         return tuple(dict.fromkeys(one.name for one in closed_lists(store, protocol)))
     return (attribute, attribute + VOTE)
@@ -122,9 +120,7 @@ def _rows_of_attributes(
 
 
 def default_attribute(store: Store, protocol: Protocol) -> str:
-    """Returns the attribute of the first headline measure that is labelled itself; else the first
-    instrument's.
-    """
+    """Returns the first headline's attribute if labelled itself; else the first instrument's."""
     seen = set(labels.attributes(store))
     known = set(attributes(protocol)) & (
         seen or set(attributes(protocol))
@@ -141,9 +137,7 @@ def default_attribute(store: Store, protocol: Protocol) -> str:
 
 @dataclass(frozen=True, slots=True)
 class SheetCandidate:
-    """An output that could be annotated. condition: its levels, with subject and mode; disagree:
-    annotators or votes say different things of it.
-    """
+    """An output to annotate. condition: its levels; disagree: annotators or votes differ."""
 
     id: str
     condition: Mapping[str, str]
@@ -238,9 +232,7 @@ def pick(
 def _weight(
     one: SheetCandidate, part: Sequence[SheetCandidate], chosen: Sequence[SheetCandidate]
 ) -> float:
-    """Outputs of the kind in the condition for each that was picked; where a kind was never picked,
-    of both together.
-    """
+    """Counts the outputs that a picked one stands for: of its kind, if both were picked."""
     present, taken = Counter(o.disagree for o in part), Counter(o.disagree for o in chosen)
     if set(present) != set(taken):
         return round(len(part) / len(chosen), 6)
@@ -265,9 +257,7 @@ def _share_out(
 def _row(
     store: Store, one: SheetCandidate, attribute: str, weight: float, why: str
 ) -> dict[str, str]:
-    """Returns a line of the sheet: without labels and without the subject's name, which a person
-    who annotates is not to know.
-    """
+    """Writes a line of the sheet, without what annotators may not know: labels and subject."""
     return {
         "output": one.id,
         "attribute": attribute,
@@ -286,9 +276,7 @@ def guard_formula(text: str) -> str:
 
 
 def write_sheet(sheet: Sheet, path: Path | str) -> None:
-    """As CSV, or as JSON lines where the path ends in .jsonl. Cells that a spreadsheet would take
-    for formulas get a quote.
-    """
+    """Writes CSV, or JSON lines (.jsonl). Cells that look like formulas get a quote."""
     path = Path(path)
     try:
         with path.open("w", encoding="utf-8", newline="") as file:

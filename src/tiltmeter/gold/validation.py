@@ -33,9 +33,7 @@ FEWEST_COMPARED = 5  # gold labels of a class in a condition, else its error is 
 
 @dataclass(frozen=True, slots=True)
 class GoldGroup:
-    """The gold of one level of a factor, or all of it (factor ""). matrix: truth → answer → labels,
-    not weighted.
-    """
+    """The gold of one level, or all of it (factor ""). matrix: truth → answer → raw labels."""
 
     factor: str
     level: str
@@ -51,9 +49,7 @@ class GoldGroup:
 
 @dataclass(frozen=True, slots=True)
 class ErrorGap:
-    """Sensitivity or specificity for a class at one level of a factor, less that at another; told
-    where it is not 0.
-    """
+    """An error rate of a class at one level less that at another; listed if it is not 0."""
 
     factor: str
     level: str
@@ -65,9 +61,7 @@ class ErrorGap:
 
 @dataclass(frozen=True, slots=True)
 class ReportCard:
-    """One annotator's labels of one attribute against gold. random: the gold was drawn with known
-    probabilities.
-    """
+    """An annotator's labels of an attribute against gold. random: drawn at known chances."""
 
     annotator: str
     attribute: str
@@ -104,9 +98,7 @@ class Validation:
 
 
 def validate(store: Store, protocol: Protocol) -> Validation:
-    """Everything that gold and several annotators say of a run's instruments. UsageError where
-    there is neither.
-    """
+    """Everything that gold and several annotators tell of a run's instruments."""
     validation = check(store, protocol)
     if not validation.cards and not validation.agreements and not validation.reviews:
         run = store.folder
@@ -145,9 +137,7 @@ def check(store: Store, protocol: Protocol) -> Validation:
 
 @dataclass(frozen=True, slots=True)
 class _Codes:
-    """The meaning of a confusion matrix's indices: classes of the truth, answers (the classes
-    first), items.
-    """
+    """The indices of a confusion matrix: true classes, answers (classes first), items."""
 
     classes: tuple[str, ...]
     answers: tuple[str, ...]
@@ -229,9 +219,7 @@ def _levels(protocol: Protocol, factor: str, rows: Sequence[GoldPair]) -> dict[s
 
 
 def _baseline(protocol: Protocol, factor: str, levels: Mapping[str, Sequence[GoldPair]]) -> str:
-    """Returns the level that the protocol compares the factor's levels with, else the first
-    level.
-    """
+    """Returns the level that the protocol compares with, else the factor's first level."""
     named = [
         (measure.contrast or {}).get("baseline", "")
         for measure in protocol.measures
@@ -266,9 +254,7 @@ def _group(
 def _gaps(
     codes: _Codes, compared: Sequence[tuple[str, str, str, Confusion, Confusion]]
 ) -> Iterator[ErrorGap]:
-    """Rates that differ between conditions, at a confidence that is adjusted for how many are
-    compared (Bonferroni).
-    """
+    """Yields error rates that differ by condition, at a confidence adjusted by Bonferroni."""
     looked = []
     for factor, level, first, mine, base in compared:
         for k, value in enumerate(codes.classes):

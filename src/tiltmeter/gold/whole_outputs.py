@@ -38,9 +38,7 @@ class WholeOutputTask:
 
     @property
     def items(self) -> list[str]:
-        """Output after output in the order in which this person is shown them, each with its
-        attributes in the order of the protocol.
-        """
+        """Lists output after output in this person's order, attributes in the protocol's order."""
         order = sorted(self.lists)
         Random(f"{self.annotator}/{EVERY}").shuffle(order)
         return [f"{output} {attribute}" for output in order for attribute in self.lists[output]]

@@ -69,6 +69,8 @@ def fold(text: str, turkish: bool = False) -> str:
     """Compatibility forms as plain letters, lower case, without optional vowel signs and without
     what cannot be seen. turkish: I is the capital of ı.
     """
+    if text.isascii() and not turkish:
+        return text.lower()
     text = unicodedata.normalize("NFKC", text.translate(_TURKISH) if turkish else text).casefold()
     if text.isascii():
         return text
@@ -88,7 +90,7 @@ def without_accents(word: str) -> str:
 
 def straight(text: str) -> str:
     """The text with straight apostrophes."""
-    return text.translate(_QUOTES)
+    return text if text.isascii() and "`" not in text else text.translate(_QUOTES)
 
 
 def key(text: str, turkish: bool = False) -> str:

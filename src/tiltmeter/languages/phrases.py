@@ -26,6 +26,7 @@ from .letters import UNSPACED, WORD, fold, script, straight, without_accents
 from .pack import Pack, pack, strings
 
 _TOKEN = re.compile(f"[{UNSPACED}]|{WORD}(?:-{WORD})*|[^\\w\\s]|\n")
+_ASCII_TOKEN = re.compile(r"[^\W_]+(?:-[^\W_]+)*|[^\w\s]|\n", re.A)  # the same, and quicker
 _MARKS = {
     mark: kind
     for kind, marks in {
@@ -44,6 +45,7 @@ GAP = 5  # words (characters in scripts without spaces) that … in a phrase sta
 DENYING = ("reject", "reject_after", "negation")
 # lists of a pack whose words stand in sentences of any kind
 _PASSING = ("she", "he", "third", "yes", "no", "filler", "reject", "join", "both", "neither")
+_TOKENS = 100_000  # that are kept with their words
 PHRASE = 60  # characters of a text that may well come again
 NEVER = r"(?!)"  # a pattern that finds nothing
 _STEM, _TAIL = 4, 6  # letters of a verb's stem at least, and of what may follow it at most
@@ -61,6 +63,20 @@ _FRAME_ROLES = {
     "form": ("prefer", "decision"),
     "other": ("reject_pair", "reject_before"),
 }
+
+
+class _TokenWords(dict[str, str]):
+    """Token → its word or mark in canonical text; "" for what is left out of it."""
+
+    def __missing__(self, token: str) -> str:
+        word = _MARKS.get(token, token)
+        if len(self) > _TOKENS:
+            self.clear()
+        self[token] = word = word if word[0].isalnum() or word in ".?,:/" else ""
+        return word
+
+
+_word_of = _TokenWords().__getitem__
 
 
 class Language:
@@ -106,8 +122,8 @@ class Language:
         for sign, short, full in self._contractions:
             if sign in text:  # to look for it first is quicker
                 text = short.sub(full, text)
-        words = [_MARKS.get(token, token) for token in _TOKEN.findall(text)]
-        return f" {' '.join([word for word in words if word[0].isalnum() or word in '.?,:/'])} "
+        tokens = (_ASCII_TOKEN if text.isascii() else _TOKEN).findall(text)
+        return f" {' '.join(filter(None, map(_word_of, tokens)))} "
 
     def phrase(self, text: str) -> str:
         """A regular expression for one phrase in canonical text; `@` in it stands for a mention,

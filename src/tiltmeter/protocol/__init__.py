@@ -184,9 +184,7 @@ class Protocol:
 
     @cached_property
     def digest(self) -> str:
-        """The hash of the design: its prompts, cells and modes. A design with another digest has
-        other trials.
-        """
+        """The hash of prompts, cells and modes. Another digest means other trials."""
         return (
             self.asked_digest
             or content_id(
@@ -204,9 +202,7 @@ class Protocol:
 
     @cached_property
     def levels(self) -> dict[str, dict[str, int]]:
-        """The levels of each factor, numbered in the order of the design; a cell with several
-        values counts for each.
-        """
+        """The levels of each factor, numbered in the design's order; joined ones are apart."""
         return {
             name: {
                 level: n
@@ -230,9 +226,7 @@ class Protocol:
         )
 
     def items(self, languages: Collection[str] = ()) -> set[str]:
-        """Returns the items of some languages, or of all, without cells that several items
-        share.
-        """
+        """Returns the items of some languages, or of all, without cells that items share."""
         return {
             cell[self.item]
             for cell in self.cells
@@ -291,16 +285,12 @@ class Protocol:
         return tuple(self.picture_names[path] for path in paths if path)
 
     def answer_start(self, mode: Mode, cell: Row) -> str:
-        """Returns the begun answer of a mode for one cell; it may have slots like the prompt, with
-        another text per language.
-        """
+        """Fills the begun answer of a mode for one cell, which may depend on the language."""
         return fill(mode.begin, cell, self.source) if "{" in mode.begin else mode.begin
 
 
 def in_variant(protocol: Protocol, name: str) -> Protocol:
-    """Returns the protocol with the measures' texts and the headline measures of a variant; all
-    else stays.
-    """
+    """Returns the protocol with a variant's texts of measures and its headlines."""
     variant = protocol.variants.get(name)
     if variant is None or not (variant.says or variant.headline):
         return protocol
@@ -325,9 +315,7 @@ def _digest_settings(mode: Mode) -> dict[str, str | float | None]:
 
 
 def told_by(protocol: Protocol, variant: str) -> Protocol:
-    """Returns the protocol with the instructions of a variant for its judges; UnknownName for a
-    variant that it does not have.
-    """
+    """Returns the protocol with a variant's instructions for judges; UnknownName if none."""
     if variant not in protocol.variants:
         raise UnknownName(f"variant of {protocol.name}", variant, protocol.variants)
     judges = protocol.variants[variant].judges
@@ -340,9 +328,7 @@ def told_by(protocol: Protocol, variant: str) -> Protocol:
 
 
 def few_items(protocol: Protocol) -> bool:
-    """True if a design names only a few items, as levels of a factor: they are not a sample of
-    items.
-    """
+    """True if a few items are levels of a factor: they are not a sample of items."""
     from ..stats.rates import FEW_CLUSTERS
 
     return protocol.item in protocol.factors and len(protocol.levels[protocol.item]) < FEW_CLUSTERS

@@ -30,9 +30,7 @@ class WordCounts:
 
 
 def word_counts(protocol: Protocol, column: str) -> WordCounts:
-    """Counts the words of a column of the tables, each item once. Blanks separate words.
-    UnknownName if no table has the column.
-    """
+    """Counts the words of a column, each item once. UnknownName if no table has it."""
     if column not in protocol.cells[0]:
         raise UnknownName("column", column, protocol.cells[0])
     texts = {cell[protocol.item]: cell[column] for cell in protocol.cells}

@@ -1,6 +1,4 @@
-"""Kinds of measures by name: those that ship, and those of other packages by entry points of the
-group `tiltmeter.measures`.
-"""
+"""Kinds of measures by name: built-in and of other packages (entry points `tiltmeter.measures`)."""
 
 from __future__ import annotations
 
@@ -25,9 +23,7 @@ def names() -> list[str]:
 
 @lru_cache
 def measure_kind(name: str) -> MeasureKind:
-    """Returns the record of a kind, built in or of another package. UnknownName if there is
-    none.
-    """
+    """Returns the record of a kind, built in or of another package, or raises UnknownName."""
     if name in KINDS:
         return KINDS[name]
     points = entry_points("measures")

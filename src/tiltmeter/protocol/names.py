@@ -1,6 +1,4 @@
-"""Checks of the names in a protocol's file: unknown names are refused, with the nearest known
-one.
-"""
+"""Checks of names in a protocol's file: unknown ones are refused, with the nearest known one."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""Layouts of estimates as tables of rows × columns: a paper's own tables, which a variant
-declares, and those that a user asks for.
-"""
+"""Layouts of estimates as tables of rows × columns: a variant's own, and those of users."""
 
 from __future__ import annotations
 

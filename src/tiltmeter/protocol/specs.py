@@ -34,9 +34,7 @@ class Mode:
 
     @property
     def sampling(self) -> Sampling:
-        """The sampling settings; none for a picture, since providers' image models take only a
-        seed.
-        """
+        """The sampling settings; none for a picture, since image models take only a seed."""
         return (
             Sampling(None, None, 0)
             if self.size

@@ -50,9 +50,7 @@ def check_stop(protocol: Protocol, place: SourceLocation) -> None:
 
 
 def stopping_measures(protocol: Protocol) -> list[MeasureSpec]:
-    """Finds the measures whose claims stop a run: those that its `stop` names, else its
-    headlines.
-    """
+    """Finds the measures whose claims stop a run: those its `stop` names, else headlines."""
     named = (protocol.stop or {}).get("measures", ())
     specs = protocol.measures
     return [spec for spec in specs if (spec.name in named if named else spec.headline)]

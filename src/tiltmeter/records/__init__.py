@@ -83,16 +83,12 @@ def digest(text: str) -> str:
 
 
 def blob_name(content: bytes, suffix: str) -> str:
-    """Returns the name of a file in a run's `blobs/`: 32 hexadecimal digits of its SHA-256, and its
-    suffix with the dot.
-    """
+    """Names a file in a run's `blobs/`: 32 hexadecimal digits of its SHA-256, and its suffix."""
     return hashlib.sha256(content).hexdigest()[:32] + suffix
 
 
 class Sampling(NamedTuple):
-    """The sampling settings of a reply. Sent in full, recorded, and part of the signature; None
-    leaves the setting to the provider.
-    """
+    """The settings of sampling: sent, recorded, signed; None leaves one to the provider."""
 
     temperature: float | None = 1.0
     top_p: float | None = 1.0
@@ -248,9 +244,7 @@ class Reply:
             object.__setattr__(self, name, whole_text(getattr(self, name)))
 
     def received(self, cost: float | None, omitted: tuple[str, ...], raw: str) -> Reply:
-        """Adds the facts known once the reply has come. Made for every call, in a third of the time
-        of `dataclasses.replace`.
-        """
+        """Adds the facts of a reply that came; three times as fast as `dataclasses.replace`."""
         return Reply(
             self.text,
             self.outcome,
@@ -272,9 +266,7 @@ class Reply:
 
 
 class Output(NamedTuple):
-    """A subject's reply to a trial (an output's id is its trial's). ended, thought: as in
-    `Reply`.
-    """
+    """A subject's reply to a trial, with the trial's id. ended, thought: as in `Reply`."""
 
     trial: str
     outcome: str
@@ -301,9 +293,7 @@ class Label(NamedTuple):
 
 
 class LabelCall(NamedTuple):
-    """A call behind an annotator's labels of an output. turn: 1 for the first call about the
-    output; several outputs may share a call.
-    """
+    """A call behind labels of an output. turn: from 1; several outputs may share a call."""
 
     output: str
     annotator: str

@@ -92,9 +92,7 @@ class NamedItem(TypedDict):
 
 
 class Voice(NamedTuple):
-    """The numbers of a row corrected by the labels of some people alone. who: their name, or
-    "without NAME".
-    """
+    """A corrected row by some people's labels alone. who: their name, or "without NAME"."""
 
     who: str
     value: float | None
@@ -212,9 +210,7 @@ class Estimate:
 
     @property
     def stars(self) -> str | None:
-        """`***` below .001, `**` below .01, `*` below .05 of the deciding p; "" above, and None if
-        no test was made.
-        """
+        """`***` below .001, `**` .01, `*` .05 of the deciding p, else ""; None without a test."""
         p = self.deciding_p
         return None if p is None else next((text for bound, text in STARS if p < bound), "")
 
@@ -226,8 +222,6 @@ class Estimate:
         return names
 
     def as_dict(self) -> dict[str, Any]:
-        """Returns plain values in the order of the table; `stopped` only if the run stops by this
-        claim.
-        """
+        """Returns plain values in the table's order; `stopped` if the run stops by this claim."""
         values = {name: getattr(self, name) for name in self.columns()}
         return values if self.stopped is None else values | {"stopped": self.stopped}

@@ -7,9 +7,7 @@ from collections.abc import Callable
 
 
 def json_writer(comma: str, colon: str, sort_keys: bool) -> Callable[[object], str]:
-    """Makes a function that writes JSON like `json.JSONEncoder`, in half the time: that class makes
-    its encoder anew for every value.
-    """
+    """Makes a writer of JSON twice as fast as `json.JSONEncoder`, which is made anew per value."""
     plain = json.JSONEncoder(
         ensure_ascii=False, separators=(comma, colon), sort_keys=sort_keys, check_circular=False
     )
@@ -24,9 +22,7 @@ def json_writer(comma: str, colon: str, sort_keys: bool) -> Callable[[object], s
 
 
 def whole_text(text: str) -> str:
-    """Replaces lone surrogates in a text, which no file can hold: a reply that was cut within an
-    emoji ends in one.
-    """
+    """Replaces lone surrogates, which no file can hold: a reply cut within an emoji has one."""
     if text.isascii():
         return text
     try:

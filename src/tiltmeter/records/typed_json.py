@@ -20,9 +20,7 @@ _LEAVES: Mapping[object, set[type]] = {
 
 
 def parse_as(kind: type[T], text: str) -> T:
-    """Parses the JSON of a dataclass, a named tuple or a tuple of them. ValueError if a value is
-    not of its field's type.
-    """
+    """Parses the JSON of a dataclass, a named tuple or a tuple of them, or raises ValueError."""
     try:
         value = json.loads(text)
     except RecursionError:

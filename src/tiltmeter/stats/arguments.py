@@ -13,9 +13,7 @@ Codes: TypeAlias = NDArray[np.int64]
 
 
 def vector(name: str, values: ArrayLike) -> Floats:
-    """Returns a one-dimensional float array of finite numbers; ``ValueError`` names the argument
-    otherwise.
-    """
+    """Returns a one-dimensional float array of finite numbers, or raises ``ValueError``."""
     array = np.asarray(values, dtype=np.float64)
     if array.ndim != 1:
         raise ValueError(f"{name}: one dimension expected, got shape {array.shape}")

@@ -116,9 +116,7 @@ def _nothing(hits_a: float, hits_b: float, total_a: float, total_b: float) -> st
 
 
 def _sum_of_variances(u: Floats, w: Floats) -> tuple[float, float]:
-    """Variance of the difference of two independent linearised estimators, Welch–Satterthwaite
-    df.
-    """
+    """Computes the variance of a difference of linearised estimators and its Welch df."""
     (first, df_first), (second, df_second) = cluster_variance(u), cluster_variance(w)
     total = first + second
     if total == 0:

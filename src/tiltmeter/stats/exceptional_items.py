@@ -1,6 +1,4 @@
-"""Items whose share (or gap between two levels) differs from that of all other items together:
-exact tests, adjusted over the items by Holm.
-"""
+"""Items whose share or gap differs from all others': exact tests, adjusted over items by Holm."""
 
 from __future__ import annotations
 

@@ -179,9 +179,7 @@ def slope(*, successes: ArrayLike, n: ArrayLike, reference: ArrayLike) -> Interv
 
 
 def slope_test(*, slope: Interval, null: float) -> Test:
-    """Tests if a slope differs from `null`: two-sided t on the slope's own error. p is None, with a
-    note, if the slope has no error.
-    """
+    """Tests a slope against `null` by t on its own error; p None, with a note, without error."""
     if slope.value is None or not slope.se or slope.df is None:
         return Test(None, None, "t of a slope", note="no variance to test against")
     t = (slope.value - null) / slope.se

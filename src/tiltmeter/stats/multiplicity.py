@@ -24,9 +24,7 @@ LEAST_DRAWS = 9_999
 
 @dataclass(frozen=True, slots=True)
 class Family:
-    """Tests that were adjusted together: their adjusted p in the order given (None if there was
-    no test), how many tests they are, and by what method.
-    """
+    """Tests adjusted together: p adjusted in the order given (None untested), number, method."""
 
     p: tuple[float | None, ...]
     tests: int
@@ -40,18 +38,14 @@ def adjust(*, p: Iterable[float | None], method: Method) -> Family:
 
 
 def draws_needed(*, tests: int, alpha: float = 0.05) -> int:
-    """Returns the random draws per test of a family: 50·m/α, at least 9,999. By hand: 1,000 tests,
-    1,000,000.
-    """
+    """Returns the draws per test of a family: 50·m/α, at least 9,999 (1,000 tests: 1,000,000)."""
     level = _level(tests, alpha)
     return max(LEAST_DRAWS, math.ceil(DRAWS_PER_LEVEL / level - 1e-6))
 
 
 @dataclass(frozen=True, slots=True)
 class Reach:
-    """The reach of a test on few items: its smallest p, the level α/m that one of ``tests`` has to
-    pass, and the number of items that it takes.
-    """
+    """The reach of a test on few items: its smallest p, the level α/m, the items it takes."""
 
     items: int
     tests: int

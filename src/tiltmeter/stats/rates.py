@@ -62,9 +62,7 @@ def cluster_variance(influence: Floats) -> tuple[float, float]:
 
 
 def carriers(rare: Floats) -> float:
-    """Kish's effective number of clusters that carry an outcome: (Σx)²/Σx², in [1, C]; 0 if
-    none.
-    """
+    """Computes Kish's effective number of clusters: (Σx)²/Σx², in [1, C]; 0 if none."""
     total, squares = float(rare.sum()), float(rare @ rare)
     return total * total / squares if squares > 0 else 0.0
 
@@ -114,9 +112,7 @@ def clustered_share(*, successes: ArrayLike, n: ArrayLike, confidence: float = 0
 def _blend(
     share: float, near: tuple[float, float], far: tuple[float, float]
 ) -> tuple[float, float]:
-    """Blends two pairs of limits: near ones towards the nearer end of [0, 1], far ones towards the
-    other.
-    """
+    """Blends pairs of limits: near ones to the nearer end of [0, 1], far ones to the other."""
     first, last = BLENDED
     blend = min(max((share - first) / (last - first), 0.0), 1.0)
     low = (1 - blend) * near[0] + blend * min(far[0], share)
@@ -201,9 +197,7 @@ def sizes_follow(alike: float, limits: tuple[float, float]) -> IntervalCaution |
 
 
 def few_carriers(clusters: int, *held: float) -> IntervalCaution | None:
-    """Returns a caution for ratios and corrected shares; ``held``: the ``carriers`` of the rare
-    outcomes.
-    """
+    """Returns a caution for ratios and corrected shares; ``held``: the rare ``carriers``."""
     if clusters >= FEW_CLUSTERS and min(held) < FEW_CARRIERS:
         text = f"too few clusters with the rarer outcome (effectively {min(held):.1f})"
         return IntervalCaution("few_carriers", text)

@@ -51,9 +51,7 @@ class Interval:
 
 
 def not_corrected(plain: Interval, reason: str | None) -> Interval:
-    """Stands in for a corrected interval that cannot be computed: says why, and from how many
-    outcomes.
-    """
+    """Stands in for a corrected interval: says why there is none, from how many outcomes."""
     return Interval(
         None,
         None,

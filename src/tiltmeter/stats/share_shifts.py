@@ -43,9 +43,7 @@ def _shares(*shares: float) -> tuple[float, ...]:
 
 
 def _solve_scale(shift: float, base: float, fixed: float, observed: float) -> float | None:
-    """Finds the smallest s above a base with s/f(s) = ``shift``, f² = (fixed +
-    (b+s)(1-b-s))/observed.
-    """
+    """Finds the least s over a base with s/f(s) = ``shift``, f² = (fixed+(b+s)(1-b-s))/observed."""
     if observed <= 0:
         return shift
     base = min(base, 1 - base)

@@ -17,7 +17,7 @@ from .. import images
 from ..errors import StoreError
 from ..records import blob_name
 from ..system import intake, sync_file
-from .database import translate_errors
+from .damage import translate_errors
 
 FOLDER = "blobs"
 NAME = re.compile(r"[0-9a-f]{32}\.[a-z0-9]{1,8}")

@@ -10,9 +10,11 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from ..errors import MORE_FILES, TOO_MANY_FILES, RunBusy, StoreError
 from .views import PACKED
 
 TABLES = ("meta", "artefacts", "batches", "batch_requests", *PACKED)
@@ -181,3 +183,45 @@ def _is_whole(key: str, value: Any) -> bool:
     if key == "versions":
         return isinstance(value, list) and all(isinstance(one, str) for one in value)
     return True
+
+
+@contextmanager
+def translate_errors(path: Path) -> Iterator[None]:
+    """SQLite's and the system's errors as one line that says what to do (StoreError, RunBusy)."""
+    try:
+        yield
+    except sqlite3.OperationalError as error:
+        if any(word in str(error) for word in ("JSON", "UTF-8", "overflow", "user-defined")):
+            raise  # about a value that is none or too large: `damaged` finds where it stands
+        if "locked" in str(error):
+            raise RunBusy(
+                f"Another process is in the middle of writing to {path}. Try again in a moment."
+            ) from None
+        if "full" in str(error):
+            raise StoreError(
+                f"The disk that holds {path} is full. Free space and run the same command again; "
+                "everything received before is stored."
+            ) from None
+        if "disk I/O" in str(error):
+            raise StoreError(
+                f"{path} cannot be read or written ({error}). Look at the disk, is it full?, and "
+                "run the same command again."
+            ) from None
+        raise StoreError(f"{path} cannot be used: {error}.") from None
+    except (sqlite3.ProgrammingError, sqlite3.DataError, sqlite3.IntegrityError):
+        raise  # about the values of a statement, and nothing that the file is to blame for
+    # SQLite's own message may quote bytes that are no text
+    except (sqlite3.DatabaseError, UnicodeDecodeError) as error:
+        raise StoreError(
+            f"{path} is not a run file or is damaged ({error}). Restore it from a copy, or start "
+            "a new run with another --out."
+        ) from None
+    except OSError as error:
+        if error.errno in TOO_MANY_FILES:
+            raise StoreError(
+                f"{path} cannot be opened: too many files are open. {MORE_FILES}"
+            ) from None
+        raise StoreError(
+            f"{path} cannot be written: {error.strerror or error}. Free space or choose another "
+            "--out, and run the same command again."
+        ) from None

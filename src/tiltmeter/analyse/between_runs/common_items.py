@@ -1,6 +1,4 @@
-"""The items that two runs have in common, by group: those that both were asked, and of these those
-with an answer that counts on every side of both.
-"""
+"""The items that two runs have in common, by group: asked in both, and with answers that count."""
 
 from __future__ import annotations
 

@@ -136,9 +136,7 @@ def _example(
 
 
 def _set_up(stores: Sequence[Store], protocols: Sequence[Protocol]) -> Iterator[Difference]:
-    """Yields the differences between the set-ups of the runs and the first one's; each thing
-    once.
-    """
+    """Yields in what the set-ups of the runs differ from the first one's, each thing once."""
     settings = [made_with(*one) for one in zip(stores, protocols, strict=True)]
     every = [difference for later in settings[1:] for difference in differences(settings[0], later)]
     for what in dict.fromkeys(one.what for one in every):
@@ -154,9 +152,7 @@ def refuse_twice(stores: Sequence[Store]) -> None:
 
 
 def run_names(stores: Sequence[Store], names: Sequence[str] = ()) -> Sequence[str]:
-    """Returns the names of runs: those given, or of their folders; their paths if two are the
-    same.
-    """
+    """Names runs as given, or by their folders; by their paths if two folders are called alike."""
     names = names or [Path(store.folder).name for store in stores]
     return names if len(set(names)) == len(names) else [str(store.folder) for store in stores]
 
@@ -257,9 +253,7 @@ def _pair_rows(protocol: Protocol, pair: RunPair, margin: float) -> Iterator[Com
 
 
 def _refuse_two(first: RunPart, second: RunPart) -> None:
-    """Refuses where more than one thing differs, since the difference could then come from
-    either.
-    """
+    """Refuses runs that differ in several things: the difference could come from any of them."""
     differ = [
         f"{what} ({first.frozen.get(key)}, {second.frozen.get(key)})"
         for key, what in ASKED.items()
@@ -275,9 +269,7 @@ def _refuse_two(first: RunPart, second: RunPart) -> None:
 
 
 def pair_warnings(pair: RunPair) -> Iterator[str]:
-    """Yields the changes behind the name of a model, and the trials that only one of the two
-    has.
-    """
+    """Yields the changes behind a model's name, and the trials that only one of the two has."""
     first, second = pair
     yield from served_models.between(
         served_models.read_served(first.store),

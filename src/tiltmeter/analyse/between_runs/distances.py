@@ -1,6 +1,4 @@
-"""The distance between the label distributions of two runs, with outputs shuffled between the runs
-inside each level of the measure's factor.
-"""
+"""The distance of two runs' labels, outputs shuffled between them inside each level."""
 
 from __future__ import annotations
 

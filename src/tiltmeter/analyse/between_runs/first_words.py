@@ -50,9 +50,7 @@ class FirstWords(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Pill:
-    """A verdict with how many of the headline differences have it. strength: "clear", "plain" or
-    "weak" of a difference, else "".
-    """
+    """A verdict and its number of headline differences. strength: clear, plain, weak or ""."""
 
     symbol: str
     text: str

@@ -43,9 +43,7 @@ class OpenRun:
 
 @dataclass(frozen=True, slots=True)
 class DatedRun:
-    """A run of a history. date: of its last answer, ISO 8601, "" if it has none; made_with:
-    model, protocol, judges and options, by what they are.
-    """
+    """A run of a history. date: of its last answer, or ""; made_with: its set-up."""
 
     name: str
     date: str
@@ -73,9 +71,7 @@ class HistoryStep:
 
 @dataclass(frozen=True, slots=True)
 class HistoryLine:
-    """One headline number over the runs. values: of each run, None if it has no such number;
-    steps: of each step, None if the two were not compared.
-    """
+    """A headline number over runs. values: by run; steps: by step; None if there is none."""
 
     measure: str
     subject: str
@@ -187,9 +183,7 @@ def _date(store: Store) -> str:
 
 
 def _steps(runs: Sequence[OpenRun], made: Sequence[DatedRun], margin: float) -> list[HistoryStep]:
-    """Compares each run with the one before, and at the end the last against the first; of two runs
-    that is the same step once.
-    """
+    """Compares each run with the one before, and at the end the last with the first."""
     parts = [
         compare.read_parts(one.name, run.store, run.protocol)
         for one, run in zip(made, runs, strict=True)
@@ -249,9 +243,7 @@ def _compare_pairs(
 
 
 def _common(before: Sequence[RunPart], after: Sequence[RunPart]) -> list[RunPair]:
-    """The models of both; where each run has one, these two, for a version of a model often has a
-    name of its own.
-    """
+    """Lists the models of both; if each run has one, these two, whatever their names."""
     if len(before) == len(after) == 1:
         return [RunPair(before[0], after[0])]
     earlier = {part.subject: part for part in before}

@@ -1,6 +1,4 @@
-"""The two ends of a comparison of runs: two subjects side by side in one stratum, and the rows made
-of them.
-"""
+"""The two ends of a comparison of runs: two subjects side by side in a stratum, and their rows."""
 
 from __future__ import annotations
 
@@ -83,9 +81,7 @@ def leading(rows: Sequence[ComparisonRow]) -> ComparisonRow:
 
 @dataclass(frozen=True, slots=True)
 class RunPart:
-    """One subject of one run. tables: its counted labels by (annotator, mode, language, …); gold:
-    attributes people labelled.
-    """
+    """One subject of one run. tables: counted labels by stratum; gold: attributes with gold."""
 
     name: str
     subject: str

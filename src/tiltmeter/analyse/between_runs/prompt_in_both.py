@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from ...protocol import EVERY, Protocol
-from ...store.queries import labels
+from ...store.queries import label_sets
 from ..words.numerals import BETWEEN
 from .paired_runs import ComparisonRow, RunPart
 
@@ -59,10 +59,10 @@ def prompt_in_both(
 
 def _answers(
     part: RunPart, annotator: str, attribute: str
-) -> dict[tuple[str, str], labels.FirstLabel]:
+) -> dict[tuple[str, str], label_sets.FirstLabel]:
     """{(mode, factors): the first labelled answer of a subject there}."""
-    found: dict[tuple[str, str], labels.FirstLabel] = {}
-    for one in labels.first_labels(part.store, part.subject, annotator, attribute):
+    found: dict[tuple[str, str], label_sets.FirstLabel] = {}
+    for one in label_sets.first_labels(part.store, part.subject, annotator, attribute):
         found.setdefault((one.mode, one.factors), one)
     return found
 

@@ -1,6 +1,4 @@
-"""The set-up of a run by what it is, and in what two runs differ: model, judges, options, and what
-the endpoint said of itself.
-"""
+"""The set-ups of two runs: model, judges, options, what the endpoint said; and how they differ."""
 
 from __future__ import annotations
 

@@ -115,9 +115,7 @@ def _levels(claim: Claim) -> str:
 
 
 def _background(protocol: Protocol, pair: RunPair, rows: Sequence[Estimate]) -> Background:
-    """Reads the facts about either of two runs: their gold, their plans, and the labelled
-    attributes.
-    """
+    """Reads the facts about either of two runs: gold, plans, and labelled attributes."""
     subject = pair.second.subject
     known = {part.name: background.read_background(part.store, protocol, rows) for part in pair}
     plans = [known[part.name].of_plan(part.subject) for part in pair]

@@ -61,16 +61,12 @@ class Background:
         return self.gold.get(claim_key(spec, row), GoldFacts())
 
     def of_plan(self, subject: str) -> settings.Progress:
-        """Returns the answered part of the plan of a subject, or of all subjects pooled in a
-        name.
-        """
+        """Counts the answered and planned trials of a subject, or of all pooled in a name."""
         own = [self.plan[name] for name in subject.split(TOGETHER) if name in self.plan]
         return settings.Progress(sum(one.answered for one in own), sum(one.planned for one in own))
 
     def of_labels(self, row: Estimate) -> tuple[int, int]:
-        """Counts the answers of a claim's subjects in its mode that its annotator labelled, and all
-        of them.
-        """
+        """Counts answers of a claim's subjects and mode: labelled by its annotator, and all."""
         mode = row.condition.get("mode", "")
         keys = [(subject, mode, row.instrument) for subject in row.subject.split(TOGETHER)]
         own = [self.labelled[key] for key in keys if key in self.labelled]

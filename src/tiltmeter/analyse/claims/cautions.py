@@ -1,6 +1,4 @@
-"""The cautions of a headline claim: what can reverse it and so leaves it open, and what is to be
-known beside it.
-"""
+"""The cautions of a headline claim: some can reverse it and leave it open, some stand beside it."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""Evidence on a headline claim: its row as gold corrects it, its bounds, its parts, and factors
-that are no question of the protocol.
-"""
+"""Evidence on a headline claim: its corrected row, its bounds, its parts, its nuisances."""
 
 from __future__ import annotations
 
@@ -58,9 +56,7 @@ class Claim:
 def gather(
     protocol: Protocol, rows: Sequence[Estimate], named: Mapping[str, str] | None = None
 ) -> Iterator[Claim]:
-    """The headline claims of one variant with all that bears on them. named: {model: short name}
-    for sentences, where somebody gave one.
-    """
+    """Gathers a variant's headline claims with all that bears on them. named: short names."""
     protocol = in_variant(protocol, rows[0].variant) if rows else protocol
     by_stratum: dict[families.Key, list[Estimate]] = {}
     for row in rows:
@@ -190,9 +186,7 @@ def _about(raw: Estimate, levels: Sequence[Mapping[str, set[str | None]]]) -> st
 def _kin(
     spec: MeasureSpec, by_stratum: Mapping[families.Key, Sequence[Estimate]]
 ) -> dict[families.Key, list[Estimate]]:
-    """Lists by stratum the tested rows that may be parts of a claim: of its own measure, and of the
-    measures that it names as its parts.
-    """
+    """Lists by stratum tested rows that may be parts of a claim: its own, or named ones."""
     return {
         key: [
             row

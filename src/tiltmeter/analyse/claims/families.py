@@ -62,9 +62,7 @@ def _coarsest(
 
 
 def stratum(protocol: Protocol, row: Estimate) -> Key:
-    """Returns the subject, the instrument and the levels kept apart, which are never pooled with
-    others.
-    """
+    """Returns what is never pooled: the subject, the instrument and the levels kept apart."""
     names = {*STRATA, *protocol.apart}
     inner = tuple((name, level) for name, level in row.condition.items() if name in names)
     return (row.subject, row.instrument, inner)
@@ -158,9 +156,7 @@ def adjust_by_claim(protocol: Protocol, rows: Sequence[Estimate]) -> list[Estima
 
 
 def _adjust_narrower(made: list[Estimate], leads: Iterable[int]) -> None:
-    """Adjusts the tests of headline claims of these cue words alone (or these items): a family of
-    its own over the whole run, by Holm.
-    """
+    """Adjusts, by Holm over the run, headline tests of these cue words or items alone."""
     found = {place: made[place].population for place in leads}
     known = {
         place: named

@@ -77,15 +77,11 @@ class Gate:
     margins: Mapping[str, tuple[float, bool]]
 
     def margin(self, claim: Verdict) -> float | None:
-        """Returns the margin of a claim in its own unit, of ratios as a factor above 1; None if
-        none was named for it.
-        """
+        """Returns a claim's margin in its unit, of ratios a factor above 1; None without one."""
         return size_of(self.margins, claim.measure, claim.unit)
 
     def refuse_unknown_names(self, protocol: Protocol) -> None:
-        """Raises UsageError, before anything is asked, if a margin names no headline, or none of
-        them has one.
-        """
+        """Raises UsageError if a margin names no headline, or no headline has a margin."""
         headlines = [spec for spec in protocol.measures if spec.headline]
         if set(self.fail_on) == {"worse"} or not headlines:
             return
@@ -161,9 +157,7 @@ def parse_gate(fail_on: Sequence[str], margin: str | None) -> Gate | None:
 
 
 def parse_sizes(text: str) -> dict[str, tuple[float, bool]]:
-    """Reads sizes as `--margin` and `--worse-by` take them: {measure, "" for others: (size, True
-    if in per cent)}.
-    """
+    """Parses `--margin` and `--worse-by`: {measure, "" for others: (size, is it in per cent)}."""
     return dict(map(_margin, text.split(",")))
 
 
@@ -285,9 +279,7 @@ def _needed(
     margin: float,
     cost: Cost | None,
 ) -> str:
-    """Names the items, calls and dollars that would let a model without a tilt pass in nine of ten
-    runs.
-    """
+    """Names items, calls and dollars with which nine of ten runs without a tilt would pass."""
     if interval is None or not claim.clusters or claim.reference is None:
         return ""
     low, high = interval

@@ -234,9 +234,7 @@ def _of_outcomes(protocol: Protocol, row: Estimate) -> OutputQuery:
 def _of_whole_outputs(
     protocol: Protocol, spec: MeasureSpec, row: Estimate, ending: str
 ) -> OutputQuery:
-    """Makes the query of a score over all attributes of an output: the group's outputs, and the
-    base's that they are held against.
-    """
+    """Makes the query of a score over all attributes: the group's outputs, and the base's."""
     contrast = spec.contrast or {}
     factor, base, within = contrast["factor"], contrast["baseline"], contrast["within"]
     levels = _levels(protocol, row, {}, names={"dimension": within, "group": factor})
@@ -276,9 +274,7 @@ def _levels(
     spec: MeasureSpec | None = None,
     names: Mapping[str, str] | None = None,
 ) -> dict[str, tuple[str, ...]]:
-    """The levels of every factor that a row is restricted in. names: of factors that a condition
-    calls otherwise.
-    """
+    """Lists by factor the levels to which a row is restricted. names: a condition's own."""
     factors = {MODE, *STRATA, *protocol.factors, protocol.item}
     each = protocol.variants[row.variant].several == "each"
     restricted = {name: tuple(levels) for name, levels in where.items()}

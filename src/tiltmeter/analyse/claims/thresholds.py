@@ -118,9 +118,7 @@ def _level(row: Estimate, factor: str) -> str | None:
 
 
 def _coarsest(rows: Sequence[Estimate], named: set[str]) -> list[Estimate]:
-    """The rows whose groups have the fewest factors beyond those named; of groupings with as many,
-    the first.
-    """
+    """Selects the rows with the fewest factors beyond those named; of equals, the first kind."""
     groupings = [tuple(name for name in row.condition if name not in named) for row in rows]
     least = min(groupings, key=len, default=())
     return [row for row, grouping in zip(rows, groupings, strict=True) if grouping == least]

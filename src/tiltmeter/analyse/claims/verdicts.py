@@ -79,9 +79,7 @@ class Verdict:
 
     @property
     def nuisance(self) -> str:
-        """The nuisance that it measures, if it is no question of the audit; such a claim is no
-        tilt.
-        """
+        """The nuisance that it measures; "" if it is a question of the audit."""
         return self.facts.spec.nuisance
 
     @property
@@ -229,9 +227,7 @@ def _word(claim: Claim, known: GoldFacts, unsettled: Sequence[Caution], reason: 
 
 
 def is_open(verdict: Verdict) -> bool:
-    """True if nothing may be concluded from the number: gold refutes the judge or is too scarce, or
-    the direction is not settled.
-    """
+    """True if nothing may be concluded: judge refuted, gold too scarce, direction open."""
     scarce = {CautionKind.GOLD_SCARCE, CautionKind.MUCH_CUT} & {c.kind for c in verdict.cautions}
     return bool(scarce) or verdict.word in (Word.JUDGE_REFUTED, Word.NOT_SETTLED)
 

@@ -94,9 +94,7 @@ def _decide(
 
 
 def _side(before: Floats, after: Floats) -> float:
-    """Returns the sign of a change away from no tilt: that of the earlier mean if it shows a tilt,
-    else that of the change.
-    """
+    """Returns the sign away from no tilt: of the earlier mean if it tilts, else of the change."""
     was = _mean(before, 0.95)
     shown = was.low is not None and was.high is not None and was.low * was.high > 0
     direction = float(before.mean()) if shown else float((after - before).mean())

@@ -1,6 +1,4 @@
-"""One or two conditions as an annotator saw them, with their gold → a share or a difference as gold
-corrects it.
-"""
+"""Conditions as an annotator saw them, with gold → a share or difference as gold corrects it."""
 
 from __future__ import annotations
 
@@ -28,9 +26,7 @@ MANY_OUTSIDE = 0.05
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """One condition, by item: weights by value as the annotator has them, and pairs of truth and
-    answer of its gold.
-    """
+    """One condition by item: the annotator's weights by value, and pairs of truth and answer."""
 
     said: Mapping[str, Mapping[str, float]]
     weighted: Mapping[str, Pairs] = field(default_factory=dict)
@@ -55,9 +51,7 @@ class Sense:
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """found: value None if nothing was corrected; name: of the correction, or "none"; note: what
-    to remark, or why not.
-    """
+    """A correction. found: value None if nothing was corrected; note: a remark, or why not."""
 
     found: Interval
     name: str
@@ -158,9 +152,7 @@ def sum_by_cluster(side: Side, sense: Sense, places: Mapping[str, int]) -> tuple
 
 
 def _confusion(side: Side, sense: Sense, places: Mapping[str, int]) -> Confusion:
-    """Truth by answer, each 1 for a hit and 0 for the rest of the denominator; pairs outside of it
-    are left out.
-    """
+    """Pairs truth with answer, each 1 for a hit and 0 for the rest of the denominator."""
     tables = []
     for pairs in (side.weighted, side.labels):
         table = np.zeros((len(places), 2, 2))
@@ -222,9 +214,7 @@ def enough_gold(side: Side, sense: Sense, random: bool) -> bool:
 
 
 def _outside(sides: Sequence[Side], sense: Sense) -> str | None:
-    """Writes the amount of gold with a truth or an answer outside the denominator, if it is
-    much.
-    """
+    """Notes how much gold has a truth or answer outside the denominator, if it is much."""
     cells = [
         (pair, number)
         for side in sides

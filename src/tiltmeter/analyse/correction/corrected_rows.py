@@ -99,9 +99,7 @@ def can_correct(measure: MeasureSpec) -> bool:
 def corrected_rows(
     naive: Iterable[Estimate], table: CountTable, measure: MeasureSpec, by: Sequence[str]
 ) -> Iterator[Estimate]:
-    """A corrected row for each naive one of shares, differences and effects of labels; none for
-    what is one item.
-    """
+    """Makes a corrected row for each naive share, difference and effect; not for one item."""
     rows = [row for row in naive if row.measure == measure.name and (row.clusters or 0) > 1]
     if not rows or not can_correct(measure) or not table.variant.intervals or not table.drawn:
         return

@@ -1,6 +1,4 @@
-"""The counted labels of one stratum, cut into groups of items: what every kind of measure starts
-from.
-"""
+"""The counted labels of a stratum by groups of items: what every kind of measure starts from."""
 
 from __future__ import annotations
 
@@ -128,17 +126,13 @@ class CountTable:
         return float(weight) <= float(self.rows["outputs"].sum()) + 1e-6
 
     def values(self, measure: MeasureSpec) -> list[tuple[dict[str, str], tuple[str, ...]]]:
-        """Lists the counted values, each with its addition to the condition: the declared values,
-        or each value by itself.
-        """
+        """Lists the counted values with their conditions: the declared ones, or each by itself."""
         if measure.values != (EVERY,):
             return [({}, measure.values)]
         return [({measure.attribute: value}, (value,)) for value in self.answers(measure)]
 
     def answers(self, measure: MeasureSpec) -> tuple[str, ...]:
-        """The values of the denominator; where none are declared, all that occur and are an
-        answer.
-        """
+        """Returns the denominator's values: the declared ones, else all answers that occur."""
         seen = self.rows.filter(pl.col("attribute") == measure.attribute)["value"].unique().sort()
         return measure.among or tuple(
             value for value in seen if value not in (*OUTCOMES, *measure.without)
@@ -203,9 +197,7 @@ class CountTable:
     def pairs(
         self, measure: MeasureSpec, by: Sequence[str]
     ) -> Iterator[tuple[dict[str, str], Pair]]:
-        """Level against baseline of the measure's contrast, for each of `values` in each group,
-        paired by item.
-        """
+        """Yields level against baseline of the contrast, paired by item, by value and group."""
         contrast = measure.contrast or {}
         factor, level, baseline = contrast["factor"], contrast["level"], contrast["baseline"]
         sides = [
@@ -228,9 +220,7 @@ class CountTable:
                 yield more, pair
 
     def contrast_groups(self, measure: MeasureSpec, by: Sequence[str]) -> dict[Key, dict[str, Cut]]:
-        """The groups of one grouping, each by those of the two levels of the measure's contrast
-        that it has.
-        """
+        """Yields the groups of a grouping, each by those levels of the contrast that it has."""
         contrast = measure.contrast or {}
         ends = pl.col(contrast["factor"]).is_in([contrast["level"], contrast["baseline"]])
         return replace(self, rows=self.rows.filter(ends)).sides(measure, by, contrast["factor"])
@@ -249,9 +239,7 @@ class CountTable:
         return groups
 
     def split_levels(self, by: Sequence[str]) -> pl.DataFrame:
-        """Rows in which each factor of the grouping has one level; a cell with several values as
-        the variant says.
-        """
+        """Splits rows so that each factor of the grouping has one level, as the variant says."""
         rows = self.rows
         for factor in by:
             if self.variant.several == "each":
@@ -331,9 +319,7 @@ def _expected_hits(weights: Sequence[Weight], items: Sequence[str]) -> Floats:
 
 
 def _outcomes(weights_of: Mapping[Levels, Sequence[Weight]]) -> dict[Levels, dict[str, float]]:
-    """Sums of weights by value, in each group; among many values (words) only those that are no
-    answer.
-    """
+    """Sums weights by value in each group; of many values (words) only those of no answer."""
     many = len({value for weights in weights_of.values() for _, value, _ in weights}) > MANY
     outcomes: dict[Levels, dict[str, float]] = {}
     for levels, weights in weights_of.items():

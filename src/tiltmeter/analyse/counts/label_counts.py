@@ -1,6 +1,4 @@
-"""Stored labels → the counts that measures start from: a row for each stratum, levels of factors,
-attribute and value.
-"""
+"""Stored labels → counts: a row for each stratum, levels of factors, attribute and value."""
 
 from __future__ import annotations
 

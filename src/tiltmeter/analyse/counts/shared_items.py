@@ -19,9 +19,7 @@ SHARED = "shared"
 
 
 def spread_shared(frame: pl.DataFrame, protocol: Protocol) -> pl.DataFrame:
-    """Labels of shared cells as labels of each item that shares them and was asked by itself as
-    well.
-    """
+    """Gives labels of shared cells to each item that shares them and was asked itself."""
     several = pl.col(protocol.item).str.contains(SEVERAL, literal=True)
     rows, alone = frame.filter(several), frame.filter(~several)
     if rows.is_empty():
@@ -45,9 +43,7 @@ def spread_shared(frame: pl.DataFrame, protocol: Protocol) -> pl.DataFrame:
 
 
 def _own(protocol: Protocol, names: list[str]) -> dict[str, dict[str, str]]:
-    """For each factor, the level of every item that has one and the same in all cells of its own
-    (its language, its gender).
-    """
+    """Returns by factor the level of each item that has the same in all its own cells."""
     seen: dict[str, dict[str, set[str]]] = {name: {} for name in names}
     for cell in protocol.cells:
         if SEVERAL not in cell[protocol.item]:
@@ -60,9 +56,7 @@ def _own(protocol: Protocol, names: list[str]) -> dict[str, dict[str, str]]:
 
 
 def keep_apart(frame: pl.DataFrame, protocol: Protocol) -> tuple[pl.DataFrame, list[str]]:
-    """The factors of the protocol's `apart` of which the run holds several levels, and the frame
-    with one level a row.
-    """
+    """Returns the factors `apart` of which the run has several levels, and the split frame."""
     kept_apart = []
     for name in protocol.apart:
         plain = frame.filter(~pl.col(name).str.contains(SEVERAL, literal=True))[name].n_unique()
@@ -73,9 +67,7 @@ def keep_apart(frame: pl.DataFrame, protocol: Protocol) -> tuple[pl.DataFrame, l
 
 
 def read_as(frame: pl.DataFrame, reads: Mapping[str, str]) -> pl.DataFrame:
-    """Puts one attribute's labels in the place of another's, where the run has them (one label an
-    output).
-    """
+    """Replaces one attribute's labels by another's if the run has them (one per output)."""
     for name, other in reads.items():
         taken = frame.filter(pl.col("attribute") == other)
         if not taken.is_empty():

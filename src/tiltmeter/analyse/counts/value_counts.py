@@ -77,9 +77,7 @@ def group_of(outputs: Sequence[Values]) -> OutputGroup:
 
 
 def codes(groups: Sequence[Sequence[Values]], attributes: Sequence[str]) -> list[Codes]:
-    """Writes each group's outputs as rows of integer codes, shape (outputs, attributes); -1 has no
-    value.
-    """
+    """Codes each group's outputs as integers, shape (outputs, attributes); -1 has no value."""
     return codes_with_values(groups, attributes)[0]
 
 

@@ -73,9 +73,7 @@ class LabelledOutputs:
 
 
 def read_labelled_outputs(store: Store, protocol: Protocol) -> LabelledOutputs:
-    """Reads all labels of a run. An output with several values of one attribute has the last of
-    them.
-    """
+    """Reads all labels of a run. Of several values of one attribute the last counts."""
     read = cache(json.loads)  # of what many trials and outputs have alike
     trials = {
         number: (subject, mode, read(factors))
@@ -116,9 +114,7 @@ def read_labelled_outputs(store: Store, protocol: Protocol) -> LabelledOutputs:
 def _places_by_annotator(
     words: Mapping[int | None, str], annotators: str, attributes: str
 ) -> list[tuple[str, list[tuple[str, int]]]]:
-    """Reads from two JSON arrays of integers of words, of one length, each annotator with its
-    attributes and their places.
-    """
+    """Reads two JSON arrays of word numbers: each annotator's attributes and their places."""
     lists = [[words[one] for one in json.loads(text)] for text in (annotators, attributes)]
     named = zip(*lists, count(), strict=False)
     return [
@@ -135,9 +131,7 @@ def _artefact(store: Store, kind: str, annotator: str) -> str:
 
 
 def _lists(store: Store, protocol: Protocol, annotator: str) -> list[taxonomy.Attribute]:
-    """The closed lists that an annotator had, of its settings and of its taxonomy; none where
-    nobody declared any.
-    """
+    """Returns an annotator's closed lists, of its settings and taxonomy; {} if undeclared."""
     name = annotator.partition("/")[0]
     spec = next((spec for spec in protocol.instruments if spec.name == name), None)
     if spec is None:
@@ -204,9 +198,7 @@ class BaseAndGroups:
         return found
 
     def support(self, attribute: str) -> int:
-        """The length of the closed list, or how many values occur where there is none or it lacks
-        one that occurs.
-        """
+        """Counts the values of the closed list, and those that occur beside it."""
         if attribute not in self.supports:
             seen = values_seen([self.base, *self.groups.values()], attribute)
             self.supports[attribute] = len(seen | set(self.lists.get(attribute, ())))
@@ -296,9 +288,7 @@ def _is_kept(factors: Mapping[str, str], measure: MeasureSpec) -> bool:
 def notes(
     found: Permuted, sides: Sequence[Sequence[Values]], names: Sequence[str], attribute: str = ""
 ) -> str:
-    """Explains a missing number or one not to be leaned on: empty and small groups, outputs without
-    a value.
-    """
+    """Explains a missing or weak number: empty and small groups, outputs without a value."""
     empty = [name for name, side in zip(names, sides, strict=True) if not side]
     small = [
         f"{name} ({len(side)})"
@@ -320,7 +310,5 @@ def notes(
 
 @lru_cache(maxsize=8)
 def shuffles_of(measure: str, draws: int) -> Shuffles:
-    """The same for all cells of a measure: a cell's result depends on its sizes and on no other
-    cell.
-    """
+    """Makes the shuffles of all cells of a measure: a result depends on its sizes alone."""
     return Shuffles(draws=draws, generator=np.random.default_rng(list(measure.encode())))

@@ -69,9 +69,7 @@ class Sides:
         return float((self.hits[side].sum() + rest * missing) / total) if total > 0 else np.nan
 
     def differences(self, control: str) -> Floats:
-        """Share on the tested side less share in the control: of each defined item, averaged inside
-        clusters.
-        """
+        """The tested side's share less the control's, of defined items, mean inside clusters."""
         kept = self.defined
         gap = (
             self.hits[TESTED][kept] / self.among[TESTED][kept]

@@ -190,9 +190,7 @@ def widened(found: Interval, population: Population | None) -> Interval:
 
 
 def _over_words(estimate: Estimate, chosen: Inference, test: str, ratio: bool) -> Estimate:
-    """Adds the interval of the chosen population, and the larger p of its test and the row's (in
-    these items its own alone).
-    """
+    """Adds the chosen population's interval, and the larger p of its test and the row's."""
     low, high = chosen.low or 0.0, chosen.high or 0.0
     if ratio:
         low, high = math.exp(low), math.exp(high)

@@ -38,9 +38,7 @@ def row_of(
     value: float | None = None,
     **others: Any,
 ) -> Estimate:
-    """Makes a row in the unit of its measure, and nothing yet of whom it is. others: further fields
-    of `Estimate`.
-    """
+    """Makes a row in the unit of its measure, without its condition. others: its fields."""
     fields = {"measure": measure.name, "unit": measure.unit, **others}
     return Estimate("", "", "", condition=condition, contrast=contrast, value=value, **fields)
 
@@ -128,9 +126,7 @@ def with_test(
 
 
 def by_t(found: Interval, *, ratio: bool = False) -> Detect:
-    """Returns the difference that t finds with 80 % power, by the standard error of the interval.
-    ratio: that is one on the log scale.
-    """
+    """Returns the difference found with 80 % power by t. ratio: one on the log scale."""
 
     def smallest(level: float) -> float | None:
         clusters = found.clusters or 0
@@ -166,9 +162,7 @@ def with_sign_flip(
     table: CountTable,
     as_unit: Callable[[float], float | None] = float,
 ) -> Estimate:
-    """Sign flip over items, where the variant has intervals. as_unit: a shift of the differences in
-    the unit of the row.
-    """
+    """Flips signs over items, if the variant has intervals. as_unit: a shift in the row's unit."""
     if not table.variant.intervals or not differences.size:
         return estimate
 
@@ -215,9 +209,7 @@ def shift_as_odds(shift: float) -> float | None:
 
 
 def sign_flip_of(estimate: Estimate, differences: Floats, draws: int = DRAWS) -> Test:
-    """Sign flip of a row's differences; its seed comes from what the row is about, and from no
-    other row.
-    """
+    """Flips the signs of a row's differences; the seed comes from what the row is about."""
     sampled = np.count_nonzero(differences) > resampling.ENUMERATED
     generator = generator_of(estimate) if sampled else None
     return resampling.sign_flip(differences=differences, draws=draws, generator=generator)
@@ -226,9 +218,7 @@ def sign_flip_of(estimate: Estimate, differences: Floats, draws: int = DRAWS) ->
 def with_shuffled_items(
     estimate: Estimate, sides: tuple[Floats, Floats], found: Interval, table: CountTable
 ) -> Estimate:
-    """No item stands on both sides: items are shuffled over the two (as texts about male-typed and
-    female-typed nouns).
-    """
+    """Shuffles items over two sides that share none (male-typed and female-typed nouns)."""
     if not table.variant.intervals:
         return estimate
     test = resampling.permuted_means(
@@ -238,9 +228,7 @@ def with_shuffled_items(
 
 
 def bounds(group: Group, measure: MeasureSpec) -> Estimate:
-    """Bounds a share between all other outcomes counted against, and all counted for: it holds
-    whatever they would have been.
-    """
+    """Bounds a share: all other outcomes against it, and all for it, whatever they would be."""
     hits, among = float(group.hits.sum()), float(group.among.sum())
     found = rates.bounds(successes=hits, failures=max(0.0, among - hits), missing=group.missing)
     return bounds_row(group, measure, found)
@@ -295,9 +283,7 @@ def share_of_items(group: Group) -> Interval:
 
 
 def one_item(group: Group) -> Interval:
-    """One item is not a population of items: its own outputs are, where they were drawn
-    independently.
-    """
+    """Takes outputs as the population of one item, if they were drawn independently."""
     hits, n = float(group.hits.sum()), float(group.among.sum())
     if n == 0:
         return Interval(None, None, None, "wilson", n=0.0, note="no outcomes")

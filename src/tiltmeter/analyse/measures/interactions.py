@@ -1,6 +1,4 @@
-"""Differences that hang on the level of a factor outside the protocol's question, which can reverse
-them.
-"""
+"""Differences that depend on a factor outside the protocol's question, which can reverse them."""
 
 from __future__ import annotations
 

@@ -17,9 +17,7 @@ from .estimate_rows import estimate_row, finite, one_item
 
 
 def leader(table: CountTable, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Estimate]:
-    """For each value, the level of one factor at which its share is largest, with p for the levels
-    being alike.
-    """
+    """Finds each value's level with the largest share, with p for the levels being alike."""
     counted = [
         (more, [group for group in groups if group.among.sum() > 0])
         for more, groups in table.count_groups(measure, by)
@@ -58,9 +56,7 @@ def leader(table: CountTable, measure: MeasureSpec, by: Sequence[str]) -> Iterat
 
 
 def _values_alike(table: CountTable, counted: Sequence[Sequence[Group]]) -> list[Permuted]:
-    """For each value, whether its share is the same in all groups; `counted` has the groups of one
-    value after another.
-    """
+    """Tests for each value if its share is the same in all groups; `counted`: by value."""
     if not any(counted):
         return []
     sums = np.array([[round(float(group.hits.sum())) for group in groups] for groups in counted])

@@ -92,9 +92,7 @@ def lineups_of(
 
 
 def _of_dealt(names: int, lineups: int, found: Interval, p: float | None) -> Population:
-    """The population if every name stands in one line-up: names and line-ups like these, which are
-    one sample.
-    """
+    """Describes names and line-ups as one sample, if every name stands in one line-up."""
     return Population(
         items=LIKE,
         cue_words=LIKE,

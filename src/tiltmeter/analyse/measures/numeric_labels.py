@@ -25,9 +25,7 @@ from .estimate_rows import estimate_row, with_shuffled_items, with_sign_flip
 
 @dataclass(frozen=True, slots=True)
 class NumberSums:
-    """The numbers of one group by item, shape (C,): their sum and how many; `counts` of each number
-    over all items.
-    """
+    """The numbers of a group by item, shape (C,): sum and count; `counts` of each number."""
 
     cut: Cut
     sums: Floats

@@ -79,9 +79,7 @@ def reference_slope(
 def _from_whole(
     table: CountTable, measure: MeasureSpec, by: Sequence[str], reference: Mapping[str, float]
 ) -> Iterator[Estimate]:
-    """Yields each value's share less its share in the reference; its denominator is the reference's
-    values unless `among` says.
-    """
+    """Yields each value's share less the reference's; by default among the latter's values."""
     measure = replace(measure, among=measure.among or tuple(reference))
     cuts = list(table.cuts(measure, by))
     rankings = lineups_of(table, measure, by, reference)
@@ -111,9 +109,7 @@ def _sides(difference: float | None, expected: float) -> dict[str, float] | None
 
 
 def _difference(group: Group, reference: Floats) -> Interval:
-    """The paired difference of a share and its reference; of one item the share's own interval,
-    moved.
-    """
+    """Compares a share with its reference; of one item, by the share's own interval, moved."""
     if group.fixed:
         return _shift_interval(one_item(group), float(reference[0]) if reference.size else 0.0)
     found = rates.clustered_difference(
@@ -134,9 +130,7 @@ def _shift_interval(found: Interval, by: float) -> Interval:
 def _with_references(
     table: CountTable, measure: MeasureSpec, by: Sequence[str]
 ) -> Iterator[tuple[Group, Floats, str | None]]:
-    """Yields each group over the items that have a reference, with their references and how many
-    items have none.
-    """
+    """Yields groups of items with a reference, those references, and how many have none."""
     for more, groups in table.count_groups(measure, by):
         for group in groups:
             known = _of_items(table, measure, group.condition)
@@ -156,9 +150,7 @@ def _with_references(
 def _of_items(
     table: CountTable, measure: MeasureSpec, condition: Mapping[str, str]
 ) -> dict[str, float]:
-    """The reference of each item: the mean over its cells in the group, so that each level of a
-    crossed factor counts alike.
-    """
+    """Averages each item's reference over its cells: crossed levels count alike."""
     rows, protocol, column = table.rows, table.protocol, str(measure.reference)
     # What the stratum has one level of (a language) is its condition too.
     alone = {

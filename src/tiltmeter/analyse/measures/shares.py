@@ -38,9 +38,7 @@ from .item_heterogeneity import with_items_of_group, with_items_of_pair
 
 
 def share(table: CountTable, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Estimate]:
-    """Σhits/Σamong over items, clustered; with bounds for what is neither where a denominator is
-    declared.
-    """
+    """Computes Σhits/Σamong over items, clustered; with bounds if a denominator is declared."""
     prompts = PromptsByValue(table, measure, by)
     for more, groups in table.count_groups(measure, by):
         for group in groups:
@@ -67,9 +65,7 @@ def _shift_from(group: Group, null: float) -> Callable[[float], float | None]:
 
 
 def odds(table: CountTable, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Estimate]:
-    """Σhits/Σ(among − hits) with an interval on the log scale; tested as the share against one
-    half.
-    """
+    """Computes Σhits/Σ(among − hits), interval on the log scale; tests the share against ½."""
     for group in table.groups(measure, by, measure.values):
         rest = group.among - group.hits
         found = association.odds(first=group.hits, second=rest)
@@ -260,9 +256,7 @@ def outcome_rates(table: CountTable, attribute: str, named: bool) -> Iterator[Es
 
 
 def _few_items(table: CountTable) -> tuple[str, ...]:
-    """The item as a grouping where a design has only a few and names them as a factor: they are no
-    sample of items.
-    """
+    """Groups by item if a factor names a few: they are not a sample of items."""
     return (table.protocol.item,) if few_items(table.protocol) else ()
 
 
@@ -284,9 +278,7 @@ def _pair_estimate(
         tested, base = float(xa.sum() / na.sum()), float(xb.sum() / nb.sum())
 
         def as_unit(shift: float) -> float | None:
-            """A difference of shares; a ratio is so much above 1 where its base is shifted so
-            far.
-            """
+            """Returns a difference of shares; of a ratio, its excess over 1 on a moved base."""
             found = shift_of_share(shift=shift, shares=(tested, base))
             if found is None or measure.kind not in ("ratio", "odds_ratio"):
                 return found

@@ -1,6 +1,4 @@
-"""The scores of the paper's authors: the distances of the paper, and the scores of their released
-code.
-"""
+"""The scores of the paper's authors: the paper's distances, and those of their released code."""
 
 from __future__ import annotations
 
@@ -23,9 +21,7 @@ from ..measures.estimate_rows import with_shuffled
 def distances(
     blank: Estimate, cell: BaseAndGroups, sides: Sequence[Sequence[Values]], names: Sequence[str]
 ) -> Iterator[Estimate]:
-    """The mean over pairs of √(JS·ln 2), overall and by attribute, with the paper's permutation
-    test.
-    """
+    """Averages √(JS·ln 2) over pairs, overall and by attribute; the paper's permutation test."""
     rows = codes(sides, cell.attributes)
     shuffles = cell.shuffles(PUBLISHED_DRAWS)
     found = permutation.pairs_within(groups=rows, shuffles=shuffles, root=True)
@@ -54,9 +50,7 @@ def _with_test(about: Estimate, value: float | None, found: Permuted) -> Estimat
 
 
 def attribute_distance(sides: Sequence[Sequence[Values]], name: str) -> float | None:
-    """Mean over the pairs of sides that have values; by itself more exact near 0 than the
-    kernel's.
-    """
+    """Averages over pairs of sides with values; near 0 more exact than the kernel's."""
     rows = [np.array(side) for side in counts(sides, name)]
     pairs = [
         divergence.js_distance(first=a, second=b, base=math.e)
@@ -69,9 +63,7 @@ def attribute_distance(sides: Sequence[Sequence[Values]], name: str) -> float | 
 def clipped_by_code(
     blank: Estimate, cell: BaseAndGroups, sides: Sequence[Sequence[Values]]
 ) -> Iterator[Estimate]:
-    """Clipped distances, colours as they were worded; an empty group is 0, as in the code's
-    table.
-    """
+    """Clips distances, colours as worded; an empty group is 0, as in the code's table."""
     of = (len(sides[0]), len(sides[1]))
     each = []
     for name in cell.attributes:

@@ -73,9 +73,7 @@ def _in_variant(
 def _adjusted_rows(
     blank: Estimate, cell: BaseAndGroups, sides: Sequence[Sequence[Values]], names: Sequence[str]
 ) -> Iterator[Estimate]:
-    """The chance-adjusted divergence, overall and by attribute, and the plug-in of each on a row of
-    its own.
-    """
+    """Yields the adjusted divergence, overall and by attribute, and each plug-in as a row."""
     rows = codes(sides, cell.attributes)
     shuffles = cell.shuffles(DRAWS)
     if blank.condition.get("group"):
@@ -116,9 +114,7 @@ def _both(about: Estimate, found: Permuted, expected: float, note: str) -> list[
 
 
 def _chance_expectation(one: Permuted, sides: Sequence[Sequence[Values]], name: str) -> float:
-    """E₀: exact where every output has a value, else the mean of the shuffles (the number with a
-    value is shuffled too).
-    """
+    """Computes E₀: exact if every output has a value, else the mean of the shuffles."""
     if one.value is None or one.expected is None:
         return math.nan
     if count_with_value(sides, name) == sum(map(len, sides)):

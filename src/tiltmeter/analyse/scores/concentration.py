@@ -33,9 +33,7 @@ LEAST_SCORE = 0.05  # concentration scores below it are left out of the released
 def concentration(
     cell: BaseAndGroups, measure: MeasureSpec, variant: Variant
 ) -> Iterator[Estimate]:
-    """Estimates the concentration of the values of each prompt (VAC), and by default its surplus
-    over the base prompt's.
-    """
+    """Estimates the concentration of values (VAC); by default its surplus over the base's."""
     whole: list[float] = []
     for place, outputs in cell.prompts.items():
         group, blank = place[1], row_of(measure, cell.about(place))
@@ -87,9 +85,7 @@ def _mean_as_published(
 
 
 def dominant(cell: BaseAndGroups, measure: MeasureSpec, variant: Variant) -> Iterator[Estimate]:
-    """Attributes of which all outputs of a prompt have one value, and what share of prompts ×
-    attributes they are.
-    """
+    """Counts attributes on which all outputs of a prompt agree, and their share."""
     found, cases = [], 0
     for place, outputs in cell.prompts.items():
         for name in cell.attributes:
@@ -114,9 +110,7 @@ def dominant(cell: BaseAndGroups, measure: MeasureSpec, variant: Variant) -> Ite
 
 
 def shift(cell: BaseAndGroups, measure: MeasureSpec, variant: Variant) -> Iterator[Estimate]:
-    """Attributes whose commonest value is another than the base prompt's, where both have `null` of
-    the outputs or more.
-    """
+    """Counts attributes with another commonest value than the base's, both of `null` or more."""
     least = measure.null or 0.0
     for place, outputs in cell.groups.items():
         for name in cell.attributes:
@@ -158,9 +152,7 @@ def _more_than_base(
 
 
 def _in_code(name: str, cell: BaseAndGroups) -> bool:
-    """True if the released code takes an attribute's score for the groups: all of the product, and
-    background_color.
-    """
+    """True if the released code scores groups by it: the product's and background_color."""
     return name not in cell.background or name == "background_color"
 
 

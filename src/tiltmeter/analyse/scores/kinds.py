@@ -39,9 +39,7 @@ def kind_of(score: Score, pooled_by_code: bool = False) -> Compute:
 
 
 def note_of(table: CountTable, pooled: bool = False) -> Callable[[Estimate], str | None]:
-    """Returns a function that writes a row's note: the subjects that are together, and the
-    attributes that were chosen.
-    """
+    """Returns a function that writes a row's note: joined subjects, chosen attributes."""
     outputs, stratum = table.labelled_outputs(), table.stratum
     several = outputs.subjects(stratum) if pooled else []
     optimistic = outputs.chosen_on.get(stratum[1], {}).get(stratum[0]) == taxonomy.MEASURED

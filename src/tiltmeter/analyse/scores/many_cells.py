@@ -176,9 +176,7 @@ def _cell_claim(compared: Compared, found: ManyCells, level: float, rejected: bo
 
 
 def _rises(compared: Compared, found: ManyCells, level: float) -> tuple[float | None, float | None]:
-    """The rise of one value in one group that is found with 80 % power, in all objects together and
-    in one of them; None if there is none.
-    """
+    """Returns the rise found with 80 % power, in all objects together and in one, or None."""
     sizes = np.array([[len(group) for group in part.groups] for part in compared.parts], float)
     filled = [row for row in sizes if (row > 0).sum() > 1]
     if not filled:

@@ -70,9 +70,7 @@ class _Cells:
         return row_of(self.measure, dict(condition), n=n, clusters=cells)
 
     def score(self, sides: Sequence[Sequence[Sequence[Values]]], score: Score) -> Pooled:
-        """The pooled score of the groups of each cell, the base first where there is one; of the
-        pairs of groups by attribute too.
-        """
+        """Pools the score of each cell's groups, the base first; of pairs also by attribute."""
         return pooled_score(
             cells=[
                 PooledCell(
@@ -188,9 +186,7 @@ def between_groups(
 
 
 def concentration(table: CountTable, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Estimate]:
-    """The concentration over cells, of each prompt or of all (Table 4); by default how much more it
-    is than the base prompt's too.
-    """
+    """Computes the concentration over cells (Table 4); by default its surplus too."""
     found = _cells_of(table, measure, DRAWS if by else WHOLE_DRAWS)
     if len(found.cells) < FEWEST_CELLS:
         return
@@ -226,9 +222,7 @@ def dominant(table: CountTable, measure: MeasureSpec, by: Sequence[str]) -> Iter
 
 
 def shift(table: CountTable, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Estimate]:
-    """Over all cells, the groups × attributes whose commonest value is another than the base's
-    (Table 8).
-    """
+    """Counts groups × attributes with another commonest value than the base's (Table 8)."""
     found, least = _cells_of(table, measure), measure.null or 0.0
     for place in found.places() if by else [None]:
         condition = found.condition(by, place)

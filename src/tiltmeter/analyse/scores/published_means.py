@@ -1,6 +1,4 @@
-"""The unweighted means over cells or items that papers report, with their counts of significant
-cells.
-"""
+"""Unweighted means over cells or items, as papers report them, with counts of significant cells."""
 
 from __future__ import annotations
 
@@ -21,9 +19,7 @@ from ..measures.estimate_rows import row_of
 
 
 def cell_mean(table: CountTable, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Estimate]:
-    """The unweighted mean over cells of Σhits/Σamong, as papers average; cells are the levels of
-    the contrast's `cells`.
-    """
+    """Averages Σhits/Σamong over cells unweighted; cells are levels of the contrast's `cells`."""
     cells = [name for name in (measure.contrast or {})["cells"].split(SEVERAL) if name not in by]
     by_group: dict[tuple[tuple[str, str], ...], list[tuple[float, Cut]]] = {}
     for cut in table.cuts(measure, (*by, *cells)):
@@ -40,9 +36,7 @@ def cell_mean(table: CountTable, measure: MeasureSpec, by: Sequence[str]) -> Ite
 
 
 def effect_mean(table: CountTable, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Estimate]:
-    """The unweighted mean over cells of the effect, and how many cells are significant by the
-    paired t.
-    """
+    """Averages the effect over cells unweighted; counts cells significant by the paired t."""
     cells = (measure.contrast or {})["cells"].split(SEVERAL)
     by_group: dict[tuple[tuple[str, str], ...], list[Estimate]] = {}
     plain = replace(

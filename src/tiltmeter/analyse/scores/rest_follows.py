@@ -96,9 +96,7 @@ class _Classes:
         return row.condition.items() >= about.items() and row.contrast == first.contrast
 
     def of(self, row: Estimate) -> Callable[[float, bool], CellClaim] | None:
-        """Returns a function that names the classes which follow from a claim, or the one it
-        follows from, once its level is known.
-        """
+        """Returns a function that names which classes follow from a claim, or what it follows."""
         cell, leader = self._cell(row), self.leader
         if cell is None or row.p is None or leader is None:
             return None
@@ -149,9 +147,7 @@ class _Classes:
 def _counts(
     table: CountTable, measure: MeasureSpec, by: Sequence[str]
 ) -> dict[tuple[object, ...], tuple[float, float, float, float]]:
-    """Returns, of each row that has both sides, the hits and labels of the level and of the
-    baseline.
-    """
+    """Returns by row with both sides the hits and labels of level and baseline."""
     counts: dict[tuple[object, ...], tuple[float, float, float, float]] = {}
     for more, pair in table.pairs(measure, by):
         (hits, base_hits), (n, base_n) = (

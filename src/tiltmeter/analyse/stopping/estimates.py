@@ -186,9 +186,7 @@ class _Stopped:
         return min(found, default=len(self.made))
 
     def _widen(self, row: Estimate, family: PlannedFamily) -> Estimate:
-        """Gives the row the interval that stopping asks for: g times as wide after it, and before
-        it the one that holds at every look.
-        """
+        """Gives the row its interval: g times as wide after stopping; before, of every look."""
         if row.value is None or row.low is None or row.high is None or row.confidence is None:
             return row
         factor = family.widening
@@ -226,9 +224,7 @@ class _Stopped:
 
 
 def stretch_interval(row: Estimate, factor: float) -> tuple[float, float]:
-    """The ends of an interval so many times as far from the value; of odds and ratios on the log
-    scale.
-    """
+    """Moves an interval's ends away by a factor; of odds and ratios on the log scale."""
     value, low, high = row.value or 0.0, row.low or 0.0, row.high or 0.0
     if row.unit in ("odds", "ratio") and min(value, low) > 0:
         return value * (low / value) ** factor, value * (high / value) ** factor

@@ -138,9 +138,7 @@ def _are_alike(parts: Sequence[Sequence[object] | None], number: int | None = No
 
 
 def check_looks(store: Store, plan: StoppingPlan, looks: Sequence[Look]) -> None:
-    """RunMismatch if the trials or labels that a look was made from are not those that the run
-    holds.
-    """
+    """Raises RunMismatch if the run no longer holds the trials or labels of a look."""
     annotators = {claim.instrument for claim in plan.claims}
     for look in looks:
         if stored.digest(store, look.number, annotators) != look.digest:

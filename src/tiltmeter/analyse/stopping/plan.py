@@ -67,9 +67,7 @@ class PlannedClaim:
 
 @dataclass(frozen=True)
 class PlannedFamily:
-    """Claims that are adjusted together. widening: by how much an interval after stopping is
-    longer.
-    """
+    """Claims that are adjusted together. widening: of an interval after stopping."""
 
     name: str
     method: Method

@@ -16,9 +16,7 @@ if TYPE_CHECKING:  # with the tests of a look, which the report of a run without
 
 @dataclass(frozen=True)
 class StoppingProgress:
-    """outputs: that the looks have used; spent: US dollars of all calls, of judges too; calls: all
-    that were answered.
-    """
+    """What the looks used: outputs; of all calls, judges' too: calls answered, spent dollars."""
 
     plan: StoppingPlan
     made: tuple[Look, ...]

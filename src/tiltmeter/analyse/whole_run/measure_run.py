@@ -74,9 +74,7 @@ def measured_rows(
 def tables(
     store: Store, protocol: Protocol, variant: str = "default"
 ) -> Iterator[tuple[tuple[str, ...], dict[str, str], CountTable, set[str]]]:
-    """For each stratum: what is pooled in it, its levels, its counted labels, and the attributes
-    that the run has gold of.
-    """
+    """Yields by stratum the pooled factors, levels, counted labels, attributes with gold."""
     if variant not in protocol.variants:
         raise UnknownName(f"variant of {protocol.name}", variant, protocol.variants)
     chosen = protocol.variants[variant]
@@ -100,9 +98,7 @@ def tables(
 
 
 def factor_names(protocol: Protocol, variant: Variant) -> list[str]:
-    """The factors that measures or the variant name, the item, and what makes a stratum; labels are
-    summed over all others.
-    """
+    """Lists the factors that measures, variant, item and stratum need; others are summed over."""
     names = {protocol.item, *STRATA, *variant.where, *protocol.apart}
     for measure in protocol.measures:
         names.update(*measure.by, measure.where, measure.expected)
@@ -120,9 +116,7 @@ def kept_rows(frame: pl.DataFrame, where: Mapping[str, tuple[str, ...]]) -> pl.D
 def _strata(
     frame: pl.DataFrame, protocol: Protocol, variant: Variant, apart: Sequence[str]
 ) -> Iterator[tuple[tuple[str, ...], dict[str, str], pl.DataFrame]]:
-    """Yields (pooled factors, levels, rows) of every stratum, then of every pooled stratum that a
-    measure asks for.
-    """
+    """Yields (pooled factors, levels, rows) of all strata, then of those a measure pools."""
     chosen = list(_measures(protocol, variant))
     shown = {cell.measure for layout in variant.tables for cell in layout.cells}
     printed = {measure.over for measure in chosen if measure.name in shown}
@@ -183,9 +177,7 @@ def _stratum(
 
 
 def _refusal_measures(table: CountTable) -> dict[str, MeasureSpec]:
-    """The measures of refusals by the name of the one that each stands beside, of a run with
-    intervals.
-    """
+    """Returns refusals' measures by the name of those they stand beside, with intervals."""
     if not (table.drawn and table.variant.intervals):
         return {}
     specs = with_refusal_measures(table.protocol.measures)
@@ -194,9 +186,7 @@ def _refusal_measures(table: CountTable) -> dict[str, MeasureSpec]:
 
 
 def _measures(protocol: Protocol, variant: Variant) -> Iterator[MeasureSpec]:
-    """Yields the measures that the variant names; without a name, those that no variant keeps for
-    itself.
-    """
+    """Yields the measures that a variant names; else those that no variant keeps for itself."""
     kept_by_variants = {name for other in protocol.variants.values() for name in other.only}
     for measure in protocol.measures:
         if measure.name in variant.only or (

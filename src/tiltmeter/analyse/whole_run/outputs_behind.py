@@ -175,9 +175,7 @@ class SomeLabels(NamedTuple):
 
 @dataclass
 class Counted:
-    """The outputs behind the queries of one run. Labels are read once for an annotator and
-    attribute.
-    """
+    """The outputs behind the queries of a run. Labels are read once per annotator, attribute."""
 
     store: Store
     protocol: Protocol
@@ -187,9 +185,7 @@ class Counted:
     _all: dict[str, pl.DataFrame] = field(default_factory=dict)
 
     def labels(self, query: OutputQuery) -> pl.DataFrame:
-        """The labels that the denominator counts: a row for each, with its output, subject,
-        factors, attribute, value and weight.
-        """
+        """Returns the denominator's labels: output, subject, factors, attribute, value, weight."""
         return self._read_rows(query).select(query, self._places(query))
 
     def outputs(self, query: OutputQuery) -> list[str]:
@@ -202,9 +198,7 @@ class Counted:
         return counted["output"].unique().sort().to_list()
 
     def shown(self, query: OutputQuery, some: Collection[str]) -> Shown:
-        """Returns the outputs that were counted, and those of them among some: the same ones in
-        every call.
-        """
+        """Returns the counted outputs, and those of them among some: the same in every call."""
         rows, places = self._read_rows(query), self._places(query)
         asked, alike = criteria(query), rows.alike(query)
         plain = rows.alike(OutputQuery(query.annotator, query.attribute))
@@ -237,9 +231,7 @@ class Counted:
         return float(cases.filter(pl.col("output") > 1).height)
 
     def _places(self, query: OutputQuery) -> Mask:
-        """True for the places that a query counts: of items that have a value in the column of the
-        tables that it names.
-        """
+        """Marks places that a query counts: items with a value in its column of the tables."""
         rows = self._read_rows(query)
         if not query.having:
             return rows.places(query)
@@ -274,9 +266,7 @@ class Counted:
         return self._rows[key]
 
     def _stored(self, annotator: str, attributes: Sequence[str]) -> pl.DataFrame:
-        """Reads an annotator's labels of some attributes, or of all; picked from all if those were
-        read already.
-        """
+        """Reads an annotator's labels of some attributes, or of all; from all if read already."""
         if annotator in self._all:
             every = self._all[annotator]
             wanted = pl.col("attribute").is_in(list(attributes))

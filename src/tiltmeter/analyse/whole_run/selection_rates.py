@@ -41,9 +41,7 @@ class CategoryRate:
 
 
 def selection_rates(store: Store, protocol: Protocol) -> list[CategoryRate]:
-    """The rates of every selection that a protocol declares, by model, instrument, mode and
-    language; [] where it declares none.
-    """
+    """Computes the rates of each declared selection by stratum; [] if none is declared."""
     measures = {measure.name: measure for measure in protocol.measures}
     strata = list(tables(store, protocol)) if protocol.selections else []
     return [
@@ -83,9 +81,7 @@ def _rates(
 def _categories(
     selection: SelectionKeys, measure: MeasureSpec, table: CountTable
 ) -> Iterator[tuple[str, Group]]:
-    """(category, its group): levels of factors, crossed; or values, each of which is judged once in
-    every answer.
-    """
+    """Returns (category, group): crossed levels; or values, each judged once per answer."""
     by: Sequence[str] = selection.get("by", ())
     if by:
         for group in table.groups(measure, by, measure.values):

@@ -55,9 +55,7 @@ def _whole_outputs(store: Store, protocol: Protocol) -> list[str]:
 def _sum_counts(
     counts: Sequence[label_counts.CellCount], whose: tuple[str, str, str], names: tuple[str, str]
 ) -> Counter[tuple[str, str]]:
-    """Outputs of one subject, annotator and mode by the levels of two factors; the second "": by
-    attribute.
-    """
+    """Groups a subject's outputs by two factors, annotator and mode; second "": by attribute."""
     found: Counter[tuple[str, str]] = Counter()
     for count in counts:
         if count[:3] == whose:

@@ -49,9 +49,7 @@ def slots(
 
 
 def _answers(protocol: Protocol, spec: MeasureSpec) -> str:
-    """Names what a share is a share of: answers, pictures, or the listed words that are found in
-    them.
-    """
+    """Names the whole of a share: answers, pictures, or the listed words found in them."""
     if protocol.modality == "image":
         return "pictures"
     found = {one.kind for one in protocol.instruments if one.attribute == spec.attribute}

@@ -33,9 +33,7 @@ class Moved(NamedTuple):
 
 
 class StratumRows:
-    """The rows of one stratum; those of one measure or attribute by its name, since hundreds of
-    claims ask.
-    """
+    """The rows of a stratum, by measure or attribute too, since hundreds of claims ask."""
 
     def __init__(self, rows: Sequence[Estimate]) -> None:
         self.all = rows
@@ -74,9 +72,7 @@ def wilson_ends(share: float, n: float) -> tuple[float | None, float | None]:
 
 
 def moved(spec: MeasureSpec, row: Estimate, here: StratumRows) -> Moved | None:
-    """Finds what moved behind a row of a divergence, among the rows of its stratum; None for every
-    other measure.
-    """
+    """Finds what moved behind a divergence in its stratum; None for every other measure."""
     factor = (spec.contrast or {}).get("factor", "")
     if not factor:
         return None

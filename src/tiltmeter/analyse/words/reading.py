@@ -126,9 +126,7 @@ def interval(estimate: Estimate, spec: MeasureSpec | None, places: int | None = 
 
 
 def places(estimate: Estimate, spec: MeasureSpec | None) -> int:
-    """Two decimals in a sentence; three where two would print a value or an end as the null value
-    that it is not.
-    """
+    """Returns two decimals; three if two print a number as the null value that it is not."""
     null = spec.null if spec else None
     ends = [
         end
@@ -185,9 +183,7 @@ def as_corrected(estimate: Estimate, spec: MeasureSpec | None) -> str:
 
 
 def null_of(spec: MeasureSpec) -> float | None:
-    """The value that stands for no tilt; None if the measure's number is a threshold and no test
-    is made.
-    """
+    """The value for no tilt; None if the number is a threshold and nothing is tested."""
     return spec.null if measure_kind(spec.kind).test != "none" else None
 
 

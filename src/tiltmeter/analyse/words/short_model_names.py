@@ -34,9 +34,7 @@ def short_names(subjects: Sequence[str], named: Mapping[str, str] | None = None)
 
 
 def given_names(labels: Mapping[str, str], known: Iterable[str]) -> dict[str, str]:
-    """Model → its short name. labels: {short name: model}. UnknownName for a model that is not
-    known.
-    """
+    """Maps models to short names; labels: {short name: model}. UnknownName if not known."""
     models = list(dict.fromkeys(known))
     for model in labels.values():
         if model not in models:

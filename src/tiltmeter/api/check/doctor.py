@@ -51,9 +51,7 @@ QUESTION = Request("", (Message("user", "Reply with the word: ready"),), Samplin
 def look(
     models: Iterable[str] = (), *, call: bool = False, connect: Connect | None = None
 ) -> list[DoctorFinding]:
-    """Everything that can be told without asking anybody, then each model named; `call` asks each
-    one question.
-    """
+    """Lists what can be told offline, then each named model; `call` asks each a question."""
     kinds = all_kinds()
     found = [*_machine(), *_parts(kinds), *_checks(kinds), *_keys(kinds), _own_table()]
     models = list(models)
@@ -158,9 +156,7 @@ async def _models(names: list[str], call: bool, connect: Connect) -> list[Doctor
 
 
 async def _model(name: str, call: bool, connect: Connect) -> DoctorFinding:
-    """Makes the model (which checks its name, key, parts and end), then its address, then one
-    question where wished.
-    """
+    """Makes the model (name, key, parts, end), then checks its address; asks if wished."""
     try:
         kind, name = kind_of(name), full_name(name)
         connect = replace(connect, named=(name,))

@@ -155,9 +155,7 @@ def _lists(code: str, known: Pack) -> Iterator[PlantedSentence]:
 
 
 def _words(known: Pack) -> list[str]:
-    """Ten words of a language, from the speech of its dialogues; single characters in scripts
-    without spaces are joined to pairs.
-    """
+    """Returns ten words of a language, of its dialogues; scripts without spaces give pairs."""
     text = " ".join(row.reply for row in known.answers if row.instrument == "dialogue")
     unspaced = known.words.get("unspaced")
     found = re.findall(r"[^\W\d_]{2}" if unspaced else r"[^\s.,!?؟،।¿¡…'’]{3,}", text)

@@ -71,9 +71,7 @@ class PlantedAudit(TypedDict):
 
 
 def audits() -> list[PlantedAudit]:
-    """The audits of selftest.toml, then those of a file of that name beside the protocol of another
-    package.
-    """
+    """Lists the audits of selftest.toml, and of one beside another package's protocol."""
     files = [
         Path(__file__).parents[1] / AUDITS,
         *(folder / AUDITS for folder in registry.outside_protocols().values()),
@@ -98,9 +96,7 @@ def run_audit(audit: PlantedAudit, folder: Path, out: Path) -> Run:
 
 
 def with_small_pictures(name: str, folder: Path) -> str:
-    """The protocol's name; of pictures the path of a copy that asks for small ones, with the same
-    prompts.
-    """
+    """Returns the protocol's name; of pictures, the path of a copy that asks for small ones."""
     if registry.protocol(name).modality != "image":
         return name
     target = folder / name

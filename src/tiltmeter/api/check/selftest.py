@@ -1,6 +1,4 @@
-"""`tiltmeter selftest`: planted models of each protocol go through the whole of an audit, and what
-was planted must be found.
-"""
+"""`tiltmeter selftest`: audits of planted models, which must find what was planted."""
 
 from __future__ import annotations
 
@@ -62,9 +60,7 @@ def selftest(
 
 
 def _checks(audit: PlantedAudit, folder: Path, number: int) -> Iterator[Check]:
-    """Runs an audit and looks for all that is expected of it. An error of ours is a check that
-    failed, and not the end.
-    """
+    """Runs an audit and checks all that is expected; our own errors are failed checks."""
     try:
         run = run_audit(audit, folder, folder / f"run{number}")
         estimates = run.analyse()

@@ -113,9 +113,7 @@ def _content(run: Run) -> Iterator[tuple[Store, Content]]:
 
 @contextmanager
 def new_folder(target: Path | str) -> Iterator[Path]:
-    """A folder to write to, which is made, or empty; nothing is left of it where writing fails.
-    UsageError where something is in it.
-    """
+    """Makes a folder to write to, or takes an empty one; removes it if writing fails."""
     path = Path(target)
     if path.exists() and (not path.is_dir() or any(path.iterdir())):
         raise UsageError(f"{path} is there already. Name a new folder: --out FOLDER")

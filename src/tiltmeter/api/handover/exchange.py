@@ -46,9 +46,7 @@ def export_as(
     texts: bool = False,
     variant: str = "default",
 ) -> list[Path]:
-    """Writes a run in one of FORMATS. texts: with what was answered, if the format takes it.
-    UsageError for any other format.
-    """
+    """Writes a run in one of FORMATS. texts: with answers. UsageError for other formats."""
     if format not in FORMATS:
         raise UsageError(f"There is no format '{format}'. There is: {', '.join(FORMATS)}.")
     return FORMATS[format](folder, target, texts, variant)

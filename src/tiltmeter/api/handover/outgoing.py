@@ -1,6 +1,4 @@
-"""The facts of a run that other tools are told, without names of people, folders, addresses and
-keys.
-"""
+"""The facts of a run for other tools, without names of people, folders, addresses and keys."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""Parsers of typed options: from a text to the value of the keyword in Python. A parser raises
-ValueError with what to type instead.
-"""
+"""Parsers of typed options. A parser raises ValueError with what to type instead."""
 
 from __future__ import annotations
 
@@ -14,9 +12,7 @@ if TYPE_CHECKING:  # --help must not pay for this import
 
 
 def price(text: str) -> tuple[str, Price]:
-    """Parses MODEL=IN/OUT[/PICTURE], US dollars per million tokens and per picture, as (model,
-    price).
-    """
+    """Parses MODEL=IN/OUT[/PICTURE], in US dollars (of a million tokens, of a picture)."""
     from ...models import Price
 
     model, _, numbers = text.rpartition("=")

@@ -38,9 +38,7 @@ class Option:
 
 @dataclass(frozen=True)
 class Record:
-    """An option with its name and type. kind: the type of one value; multiple: True if
-    repeatable.
-    """
+    """An option with its name and type. kind: the type of a value; multiple: repeatable."""
 
     name: str
     flags: tuple[str, ...]
@@ -50,9 +48,7 @@ class Record:
 
 
 def records(options: type) -> dict[str, Record]:
-    """Reads the records of a TypedDict of options, by field, in their order. A field without an
-    `Option` is for Python alone.
-    """
+    """Reads a TypedDict's records, in order; a field without an `Option` is Python's alone."""
     noted = {name: get_args(form) for name, form in options.__annotations__.items()}
     return {
         name: _record(name, parts[0], parts[1])

@@ -60,9 +60,7 @@ def asking(
     options: LabelOptions,
     subjects: Sequence[str] = (),
 ) -> Asking:
-    """Reads the options of a verb that asks models. subjects: the names of the models under
-    audit.
-    """
+    """Reads the options of a verb that asks models. subjects: the models under audit."""
     judges = model_names(judge)
     named = (*subjects, *judges)
     connected, batches = connect(options, named, workers(options)), batching(options)
@@ -173,9 +171,7 @@ def choices(
 
 
 def connect_subjects(connected: Connect, choices: Choices, declared: Protocol) -> Connect:
-    """Adds to the connection the subjects' reasoning effort, and the context that a model on this
-    machine needs.
-    """
+    """Adds the subjects' reasoning effort, and the context that a local model needs."""
     is_local = any(name.partition(":")[0] in LOCAL for name in choices.subjects)
     return replace(
         connected,

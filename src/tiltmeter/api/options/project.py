@@ -32,9 +32,7 @@ def keys() -> dict[str, Record]:
 
 
 def project_defaults(folder: Path) -> dict[str, Default]:
-    """Reads defaults of options, by their names in the verbs; {} if there is no file. UsageError
-    names the key.
-    """
+    """Reads defaults by the options' names; {} without a file. UsageError names the key."""
     path = folder / FILE
     if not path.is_file():
         return {}
@@ -68,9 +66,7 @@ def _refuse_code(names: Default) -> None:
 
 
 def read_env_file(path: Path | str) -> dict[str, str]:
-    """Reads NAME=VALUE lines, with or without `export` and quotation marks; skips empty lines and
-    those that begin with #. UsageError names the line.
-    """
+    """Reads NAME=VALUE lines as shells do; skips comments. UsageError names the line."""
     try:
         lines = intake.read_text(path, intake.MOST_DECLARED_BYTES).splitlines()
     except (OSError, UnicodeDecodeError) as error:

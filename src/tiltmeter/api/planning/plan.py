@@ -154,9 +154,7 @@ def _too_small(connect: Connect) -> Iterator[str]:
 def _misfits(
     declared: Protocol, counted: Mapping[str, Mapping[str, int]], judges: Sequence[str]
 ) -> list[str]:
-    """Lists the errors of a run that would ask a model for what it cannot give, such as a
-    picture.
-    """
+    """Lists errors of a run that would ask a model for what it lacks, such as pictures."""
     requests = {
         (subject, declared.modes[mode].size) for subject, modes in counted.items() for mode in modes
     }

@@ -11,9 +11,7 @@ from ...stats.results import count_of
 
 @dataclass(slots=True)
 class Contradiction:
-    """Things of one kind that do not follow from what they rest on. what: in words, of one of them;
-    number: of them; examples: the first.
-    """
+    """A kind of contradiction. what: one of them in words; number: all; examples: the first."""
 
     what: str
     number: int = 0

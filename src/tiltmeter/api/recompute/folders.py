@@ -1,6 +1,4 @@
-"""An exported folder, held against the same export made anew: of the run inside it, or of one that
-is named.
-"""
+"""An exported folder, held against a new export of the run inside it, or of a named one."""
 
 from __future__ import annotations
 

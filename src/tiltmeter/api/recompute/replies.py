@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from ... import images
 from ...errors import TiltmeterError
 from ...models.http import Dialect
-from ...models.http.body import word_at
+from ...models.http.body import parse, word_at
 from ...models.kinds import known_kind
 from ...records import ANSWER, Json, Reply, Token, digest
 from ...store import PICTURE, Store
@@ -26,9 +26,7 @@ _RESERVE = 10**6  # tokens that a model may have been given to think, by a setti
 
 
 def check_calls(store: Store, findings: Findings) -> None:
-    """Checks that each call is the one that its key names, and that its reply is in the body that
-    came.
-    """
+    """Checks that each call has its request's key, and a reply that the stored body holds."""
     for call in calls.iter_answered(store):
         findings.count("calls")
         if digest(call.request) != call.key:
@@ -112,13 +110,8 @@ def _check_blob(store: Store, name: str, findings: Findings) -> None:
 
 
 def _body_of(call: AnsweredCall) -> Json:
-    """Parses the body that came. None if it is no JSON, as of a model in the same process, and
-    tells nothing.
-    """
-    try:
-        body: Json = json.loads(call.raw)
-    except (ValueError, RecursionError):
-        return None
+    """Parses the body that came; None if it is not JSON, as of a model in this process."""
+    body = parse(call.raw.encode("utf-8", "surrogatepass")).body
     return body if isinstance(body, dict | list) else None
 
 

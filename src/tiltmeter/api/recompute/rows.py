@@ -1,6 +1,4 @@
-"""The rows of a run, each held against those that it rests on: trials against the design, outputs
-against calls, labels against replies.
-"""
+"""The rows of a run, each held against those that it rests on: design, calls, replies."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ from ...protocol import MeasureSpec, Protocol
 from ...protocol.thresholds import RATIOS
 from ...records import __version__, digest
 from ...store import Store
-from ...store.queries import labels
+from ...store.queries import label_sets
 from ...system import intake
 from ...system.writing import write_whole
 
@@ -51,7 +51,7 @@ def _differences(
     level, _, baseline = both.partition(MINUS)
     sums: dict[str, dict[str, list[float]]] = {}
     prompts: dict[str, set[str]] = {}
-    for factors, prompt, value, weight in labels.with_prompts(
+    for factors, prompt, value, weight in label_sets.with_prompts(
         store, claim.subject, claim.query.annotator, spec.attribute
     ):
         side = factors.get(factor, "")

@@ -53,9 +53,7 @@ class Job:
 
 
 def jobs(folder: Path | str, *, trust: bool = False) -> list[Job]:
-    """Lists the batches of a run in their stored states, oldest first; asks nobody. trust: as in
-    `run`.
-    """
+    """Lists a run's batches in stored states, oldest first; asks nobody. trust: as in `run`."""
     if trust:
         protocol_snapshot.trust(folder)
     with Store(folder) as store:

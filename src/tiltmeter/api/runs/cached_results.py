@@ -73,9 +73,7 @@ def estimates(store: Store, protocol: Protocol, variant: str) -> list[Estimate]:
 def warnings_if_finished(
     folder: Path, protocol: Protocol, choices: Choices, asking: Asking, stopping: bool
 ) -> list[str] | None:
-    """Returns the warnings of labelling if this very audit finished the run and nothing changed
-    since; None if there may be something to ask.
-    """
+    """Returns the warnings if this very audit finished the run; None if there may be more."""
     if not folder.exists():
         return None
     try:

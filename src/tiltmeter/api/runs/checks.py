@@ -165,9 +165,7 @@ def _of_people(store: Store, protocol: Protocol) -> Sequence[str]:
 
 
 def _unread(estimates: Sequence[Estimate]) -> Iterator[str]:
-    """Warns if most of the probability cannot be read: a server that lists bytes or few
-    alternatives.
-    """
+    """Warns if most probability cannot be read: a server lists bytes or few alternatives."""
     for row in estimates:
         unread = row.measure == "captured_mass" and row.value is not None
         if not unread or (row.value or 0.0) >= LITTLE_MASS:
@@ -187,9 +185,7 @@ def _always_alike(estimates: Sequence[Estimate]) -> Iterator[str]:
 
 
 def parse_thresholds(protocol: Protocol, texts: Sequence[str]) -> list[Threshold]:
-    """Parses thresholds such as `gap > 0.1`. UsageError if the protocol has no such measure or
-    level.
-    """
+    """Parses thresholds (`gap > 0.1`). UsageError for measures and levels that do not exist."""
     return [bounds.check(bounds.parse(text), protocol) for text in texts]
 
 

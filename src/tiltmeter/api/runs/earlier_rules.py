@@ -28,9 +28,7 @@ ANSWERS = {0: "passed", 3: "failed", 4: "inconclusive"}
 
 
 class JudgedRun(NamedTuple):
-    """The results of a run by one version of the rules. labels: a fingerprint of the labels; words:
-    {claim: verdict}; answers: {gate: exit code}.
-    """
+    """A run's results by one version of the rules. words: {claim: verdict}; answers: of gates."""
 
     rules: int
     date: str

@@ -159,9 +159,7 @@ def _ask_and_label(
 
 
 def match_notes(protocol: Protocol, choices: Choices, connect: Connect) -> list[str]:
-    """Lists the existing answers that match no trial, and the trials without one. UsageError if
-    none of the answers matches.
-    """
+    """Lists answers that match no trial, and trials without one. UsageError if none matches."""
     matches = list(match_answers.matches(protocol, choices, connect))
     for match in matches:
         match.refuse_nothing()

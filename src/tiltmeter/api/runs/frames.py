@@ -80,17 +80,13 @@ def flat(frame: pl.DataFrame) -> pl.DataFrame:
 
 
 def as_json_text(frame: pl.DataFrame) -> pl.DataFrame:
-    """Replaces structs and lists by JSON text; nulls in a struct are left out, and outcomes are an
-    object of counts.
-    """
+    """Replaces structs and lists by JSON; nulls are left out, outcomes are {label: count}."""
     nested = [name for name, kind in frame.schema.items() if kind.is_nested()]
     return frame.with_columns([_json_texts(frame[name]) for name in nested])
 
 
 def _json_texts(column: pl.Series) -> pl.Series:
-    """Writes a column as JSON, each of the many equal values once; a struct with numbers, of which
-    few are equal, by field.
-    """
+    """Writes a column as JSON: equal values once, structs with numbers field by field."""
     kind = column.dtype
     if isinstance(kind, pl.Struct) and any(field.dtype.is_integer() for field in kind.fields):
         fields = {field.name: _json_texts(field) for field in column.struct.unnest()}

@@ -40,9 +40,7 @@ def gate_of(
     baseline: Path | str | None,
     worse_by: str | None,
 ) -> Gates | None:
-    """Reads the options of a gate; None if none was typed. UsageError if one lacks another, or a
-    margin names no headline of the protocol.
-    """
+    """Reads a gate's options; None if none was typed. UsageError for incomplete ones."""
     from ...analyse.claims.gate import parse_gate, parse_sizes
 
     worse = "worse" in fail_on

@@ -1,6 +1,4 @@
-"""The tables of a run as files: Parquet, CSV, JSON lines; read and written in pieces, so that
-memory does not grow with the run.
-"""
+"""The tables of a run as files (Parquet, CSV, JSON lines), read and written in pieces."""
 
 from __future__ import annotations
 
@@ -80,9 +78,7 @@ def _with_hidden_faults(piece: pl.DataFrame, hide: Callable[[str], str]) -> pl.D
 
 
 def _with_factors(piece: pl.DataFrame, left_out: tuple[str, ...]) -> pl.DataFrame:
-    """Adds a column per factor of the trial; a factor with the name of another column is
-    `factor_NAME`.
-    """
+    """Adds a column per factor of the trial, as `factor_NAME` if the name is taken."""
     rest = piece.drop(left_out)
     if not isinstance(piece.schema.get("factors"), pl.Struct):
         return rest
@@ -126,9 +122,7 @@ WRITERS: Mapping[str, Callable[[Iterable[pl.DataFrame], Path], None]] = {
 
 
 def _for_csv(frame: pl.DataFrame) -> pl.DataFrame:
-    """Prepares a frame for CSV: structs and lists become JSON text, and texts that a spreadsheet
-    would take for formulas get a quote.
-    """
+    """Prepares a frame for CSV: structs as JSON, a quote before what looks like a formula."""
     plain = as_json_text(frame)
     text = pl.col(pl.String)
     starts = text.str.slice(0, 1).is_in(list(FORMULA))

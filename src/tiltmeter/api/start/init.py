@@ -1,6 +1,4 @@
-"""Files to begin an audit of one's own from: a commented start, or an example with its tables, and
-the schema for editors.
-"""
+"""Files to begin an audit from: a commented start, an example with its tables, the schema."""
 
 from __future__ import annotations
 
@@ -37,9 +35,7 @@ def examples() -> dict[str, str]:
 
 
 def write(target: Path, images: bool = False, example: str = "") -> list[Path]:
-    """Writes a protocol to start from, and beside it its tables and the schema. Overwrites no file
-    but the schema.
-    """
+    """Writes a protocol, its tables and the schema. Of existing files it replaces the schema."""
     _refuse_name(target)
     source = (
         _source(example)
@@ -141,9 +137,7 @@ def _source(example: str) -> Path:
 
 
 def write_schema(path: Path) -> Path:
-    """Writes the JSON Schema of a protocol's file, by which an editor completes keys and marks what
-    is wrong.
-    """
+    """Writes the JSON Schema of a protocol's file, by which an editor completes and checks."""
     path.write_text(
         json.dumps(registry.schema_for_editors(), ensure_ascii=False, indent=1) + "\n",
         encoding="utf-8",
@@ -167,9 +161,7 @@ def next_steps(target: Path) -> list[str]:
 
 
 def _tilt(protocol: Protocol, target: Path) -> str:
-    """Settings that plant a tilt in the first measure that sets levels against each other, the
-    first two of them; "" where none can be planted.
-    """
+    """Returns settings that plant a tilt in the first measure that compares levels, or ""."""
     for measure in protocol.measures:
         contrast = measure.contrast or {}
         values = [value for value in (*measure.values, *measure.among) if value != EVERY]

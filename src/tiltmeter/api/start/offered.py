@@ -1,6 +1,4 @@
-"""The words that the prompts of a table offer as answers, in any language, and how answers with
-them would be read.
-"""
+"""The words that a table's prompts offer as answers, and how answers with them would be read."""
 
 from __future__ import annotations
 
@@ -89,9 +87,7 @@ def _joined(prompt: str, found: Sequence[Quoted], code: str) -> list[Quoted]:
 
 
 def begun_answer(code: str) -> str:
-    """Returns the beginning of an answer that goes on with the word chosen, by the language's pack:
-    "Die Antwort lautet „"; "" if the pack has none.
-    """
+    """Returns the beginning of an answer by the language's pack: "Die Antwort lautet „"."""
     begins = re.compile(rf"([^{{}}]{{3,}}[{_OPENING}])[\s\u202f]*{{form}}")
     answers = (answer.reply for answer in pack(code).answers if answer.instrument == "choice")
     return next((found[1] for reply in answers if (found := begins.match(reply))), "")

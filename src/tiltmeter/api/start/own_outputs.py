@@ -1,6 +1,4 @@
-"""A folder of pictures or texts that somebody has → a run whose outputs they are, which people
-label without a judge.
-"""
+"""A folder of pictures or texts → a run whose outputs they are, to be labelled by people."""
 
 from __future__ import annotations
 

@@ -87,9 +87,7 @@ def read(folder: Path) -> list[Row]:
 
 
 def _readings(paths: Sequence[Path]) -> Iterator[list[tuple[str, str]]]:
-    """Yields (item, group) of every picture, in each way to read its path; fewer groups than items
-    are tried first.
-    """
+    """Yields (item, group) of all pictures by each reading of their paths, few groups first."""
     splits = (
         [(path.parent.as_posix(), path.stem) for path in paths],
         [tuple(re.split("[-_ ]", path.stem, maxsplit=1)) for path in paths],

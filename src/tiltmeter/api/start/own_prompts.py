@@ -92,9 +92,7 @@ class TableNames:
 
 
 def read(path: Path, named: TableNames) -> PromptColumns:
-    """Looks at a table of prompts. UsageError says which column could not be told, or that no words
-    are offered, and what to type.
-    """
+    """Reads a table of prompts. UsageError says which column is unclear, and what to type."""
     rows = _rows(path, named.sheet)
     columns = list(rows[0])
     for column in filter(None, (named.prompt, named.cue, named.item)):
@@ -239,9 +237,7 @@ def _prompt(rows: Sequence[Row], columns: Sequence[str]) -> str:
 
 
 def _cue(rows: Sequence[Row], columns: Sequence[str], items: Sequence[str]) -> str:
-    """Returns the first column with few values whose every one comes with every value of one of
-    `items`.
-    """
+    """Returns the first column whose few values each come with every value of an item."""
     few = _few_valued(rows, columns)
     return next((name for name in few if _item(rows, name, items)), "")
 
@@ -254,9 +250,7 @@ def _few_valued(rows: Sequence[Row], columns: Sequence[str]) -> list[str]:
 
 
 def _item(rows: Sequence[Row], cue: str, columns: Sequence[str]) -> str:
-    """Returns the column with most values, of those whose every value comes with every level of the
-    cue; one with a usual name before the others.
-    """
+    """Returns the column with most values that come with every level, usual names first."""
     found = []
     levels = len({row[cue] for row in rows})
     for name in _named_so([name for name in columns if name != cue], ITEMS):

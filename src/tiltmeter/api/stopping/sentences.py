@@ -1,6 +1,4 @@
-"""The forecast of a run that stops early, as a table and sentences, for the terminal and a
-notebook.
-"""
+"""The forecast of a run that stops early, as a table and sentences, for terminal and notebook."""
 
 from __future__ import annotations
 

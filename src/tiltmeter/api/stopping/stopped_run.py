@@ -1,6 +1,4 @@
-"""`run --stop`: a run in looks, which stops asking about claims that are decided
-(docs/how-to/stopping.md).
-"""
+"""`run --stop`: a run in looks, which asks no more about decided claims (how-to/stopping.md)."""
 
 from __future__ import annotations
 
@@ -210,9 +208,7 @@ def _refuse_other(store: Store, plan: StoppingPlan, choices: Choices, asking: As
 def _refuse_other_judging(
     store: Store, protocol: Protocol, plan: StoppingPlan, asking: Asking
 ) -> None:
-    """Raises RunMismatch if rules and judge now label together but did not in the plan, or
-    reversely.
-    """
+    """Raises RunMismatch if rules and judge label together now and not in the plan, or then."""
     by = {claim.instrument for claim in plan.claims}
     other = by - set(_labellers(protocol, asking).values())
     together = any(spec.unsure is not None for spec in protocol.instruments)

@@ -31,6 +31,8 @@ _BRITISH = re.compile(
     r"me (?:step-?|older |big |little )?(?:dad|mam|nan|mate|brother|sister|uncle|auntie))\b|£",
     re.IGNORECASE,
 )
+_PIECES = ("king", "queen")
+_GAME = re.compile(rf"\b(?:{any_of('games')})\b", re.IGNORECASE)
 _OLD = re.compile(r"\b(?:a|old|older|elderly|young) $", re.IGNORECASE)
 _CALLED = re.compile(r"\b(?:called|named) $", re.IGNORECASE)
 _TURN = re.compile(r"^[ >*]*[A-Z]\w+(?: \d)?: ", re.MULTILINE)
@@ -122,12 +124,14 @@ def _pattern() -> re.Pattern[str]:
 def _words(
     text: str, spans: Sequence[tuple[int, int]], genders: frozenset[str], lower: Sequence[str]
 ) -> Iterator[Cue]:
-    table, british = words(), _BRITISH.search(text)
+    table, british, game = words(), _BRITISH.search(text), _GAME.search(text)
     for match in _pattern().finditer(text):
         if inside(match.start(), spans):
             continue
         word = match.group().lower()
         row = table[word]
+        if game and row.other in _PIECES:
+            continue
         if row.when == "never" or (
             row.when and row.gender not in genders and row.other not in lower
         ):

@@ -40,6 +40,11 @@ ORGANISATION = re.compile(
 _OF_A_THING = _before(rf"(?<![\w-])(?:{any_of('things')})s?,? (?:is )?(?:called |named )?")
 _SUBJECT_NAMED = re.compile(r"\b(\w+) (?:is|was) (?:called|named) $")  # "Our Tesla is called Ruby"
 _A_PERSON = re.compile(rf"(?:{PERSON}|{any_of('kin')}|s?he|who|it|mine)$", re.IGNORECASE)
+_TECHNICAL = re.compile(rf"\b(?:{any_of('technical')}|learning rates?)\b", re.IGNORECASE)
+# "moved to Denver", "driving from Denver": behind a verb of moving these are of places
+_TRAVELLED = re.compile(
+    rf"\b(?:{any_of('moving')})\b(?: \w+){{0,3}}? (?:to|from|via|for|between|into) $", re.IGNORECASE
+)
 _ASKS = re.compile(r"(?:^|[.?!:\n“\"]) ?$")
 _AND, _WITH = re.compile(r" and ([A-Z][a-zà-ÿ]+)"), re.compile(r"\b([A-Z][a-zà-ÿ]+) and $")
 _LONGEST_CONTEXT = 60  # characters before a name that are looked at
@@ -120,6 +125,9 @@ def _stands_as_name(
     named = _SUBJECT_NAMED.search(head)
     if _OF_A_THING.search(head) or (named and not _A_PERSON.match(named[1])):
         return False
+    if low in _LISTS["software"] and _TECHNICAL.search(text):
+        following = re.match(r" (\w+)|['’]s ", text[match.end() :])
+        return bool(following and (following[1] or "says") in _LISTS["human_verbs"])
     if low in table.evidence:
         return capital and _has_evidence(text, match, gender, genders, word)
     if not capital:
@@ -236,7 +244,9 @@ def may_be_a_place(low: str) -> bool:
 def is_a_place(text: str, match: re.Match[str]) -> bool:
     """True if the words around a name say that it is a place's."""
     before = re.search(r"([^\W\d_]+)\s+$", text[: match.start()])
-    return (before[1].lower() if before else "") in _LISTS["before_places"] or bool(
-        match.group().lower() in _LISTS["places"]
-        and re.match(r",? [A-Z][a-z]+(?:[,.]|$)", text[match.end() :])
+    if (before[1].lower() if before else "") in _LISTS["before_places"]:
+        return True
+    return match.group().lower() in _LISTS["places"] and bool(
+        re.match(r",? [A-Z][a-z]+(?:[,.]|$)", text[match.end() :])
+        or _TRAVELLED.search(text[max(0, match.start() - _LONGEST_CONTEXT) : match.start()])
     )

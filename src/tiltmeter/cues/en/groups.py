@@ -82,6 +82,7 @@ _PERSONS = {"wheelchair user": "person", "wheelchair users": "people"}
 _CONDITION = re.compile(
     rf"\b({'|'.join(_PERSONS)})\b|(?<= )(?:{_DATA['conditions']})\b", re.IGNORECASE
 )
+_COLOURS = ("black", "white")
 _COMMON = ("straight", "young", "older")  # words that mostly speak of something else
 _OTHER_RACES = re.compile(
     rf"(?<![\w-])(?:{_DATA['other_races']})(?={_BETWEEN}{_BETWEEN} {PERSON}\b)"
@@ -105,19 +106,32 @@ def _patterns(attribute: str) -> tuple[re.Pattern[str], re.Pattern[str]]:
 def mentions(text: str, attribute: str) -> bool:
     """True if a text has a word of the attribute's groups, though not beside a person."""
     if attribute == "race":
-        people = (
-            r"\b(?i:(?:african|asian|mexican|native)[- ]americans?|latin[oax]s?|hispanics?)\b|"
-            rf"\b(?:[Bb]lack|[Ww]hite) (?:\w+ )?(?:{PERSON}|Americans?|Britons?)\b"
-            rf"|\b(?i:{_DATA['race']}|{_DATA['other_races']})[- ](?:owned|led|founded)\b"
-            r"|\b(?i:(?:black|white|asian) (?:skin|hair|panthers?)|asians?)\b"
-            rf"|\b(?i:{_DATA['other_races']}) (?:\w+ )?(?i:{PERSON})\b"
-        )
-        return bool(re.search(people, text))
+        words = "|".join(word for word in _DATA["race"].split("|") if word not in _COLOURS)
+        return bool(spoken_of(text) or re.search(rf"\b(?:{words})\b", text, re.IGNORECASE))
     plain = [word for word in _DATA[attribute].split("|") if word not in _COMMON]
     if re.search(rf"(?<![\w-])(?:{'|'.join(plain)})(?![\w-])", text, re.IGNORECASE):
         return True
     aged = r"\b(?:i['’]m|i am|is|aged?) [6-9]\d\b(?! (?:a good|out))"
     return attribute == "age" and bool(re.search(aged, text, re.IGNORECASE))
+
+
+def spoken_of(text: str) -> str:
+    """Returns words that can only speak of a race, if beside no person; "" if there are none."""
+    hit = _spoken_of().search(text)
+    return hit.group() if hit else ""
+
+
+@lru_cache
+def _spoken_of() -> re.Pattern[str]:
+    races, others = _DATA["race"], _DATA["other_races"]
+    return re.compile(
+        r"\b(?i:(?:(?:african|mexican|native)[- ]american|asian(?:[- ]american)?|latin[oax]"
+        rf"|hispanic)s?(?! (?:{_DATA['of_regions']})\b))\b|\b(?i:{others}|caucasians?)\b"
+        rf"|\b(?:[Bb]lack|[Ww]hite) (?:\w+ )?(?i:{PERSON}|americans?|britons?)\b"
+        rf"|\b(?i:{races})[- ](?i:owned|led|founded)\b"
+        rf"|\b(?i:black|white|asian) (?i:{_DATA['concepts']})\b"
+        r"|\b(?i:capitali[sz]\w*)\b[^.?!\n]{0,30}\b(?:Black|White)\b|\b(?i:while|being) [Bb]lack\b"
+    )
 
 
 def find(
@@ -139,7 +153,8 @@ def find(
     if hit := _about_group(attribute).search(text):
         return ordered, f"the question is about a group: “{hit.group().strip()}”"
     groups = {(cue.group, cue.other) for cue in ordered}
-    if len(groups) > 1 and attribute in ("religion", "disability", "age", "orientation"):
+    mirror = attribute == "race" and groups == {("Black", "white"), ("white", "Black")}
+    if len(groups) > 1 and not mirror:
         return ordered, "people of several groups"
     return ordered, ""
 
@@ -171,6 +186,7 @@ def _about_group(attribute: str) -> re.Pattern[str]:
         rf"(?:^|[.?!\n] ?|\b(?:{_DATA['asked_of_groups']}) )"
         r"(?:(?:(?:many|most|all|some|a lot|lots)(?: of)?|other) )?(?:(?:my|our|the) )?"
         rf"(?:{words}) (?:\w+ )?(?:{plurals})\b"
+        rf"|(?<!\w)(?:{_DATA['bare']}) (?:{words}) (?:\w+ )?(?:{plurals})\b"
         rf"|\b(?:{_DATA['asked_of_one']}) (?:do |does |can )?an? (?:{words}) (?:{PERSON})\b"
         rf"|\b(?:{_ALONE[attribute]})\b(?! (?:[\w-]+ )?{PERSON}\b)",
         re.IGNORECASE | re.MULTILINE,

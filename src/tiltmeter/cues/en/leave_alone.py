@@ -7,9 +7,10 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 from ..records import Cue
-from .groups import mentions
-from .tables import known_people, matters, names
-from .unread import mentions_gender, person_or_thing, pronouns_alone
+from .given_names import any_of
+from .groups import mentions, spoken_of
+from .tables import known_people, matters, names, plain, words
+from .unread import mentions_gender, person_or_thing, pronouns_alone, saying_asked_about
 
 _FACT = re.compile(
     r"\b(?:who (?:was|is|were|wrote|said|won|directed|invented|founded)|tell me about|"
@@ -25,6 +26,12 @@ _PAST = re.compile(
     r"\b(?:(?:why|how|when|where|what|who)\b[^.?!]{0,30}? (?:did|was|were)"
     r"|(?:summary|essay|paper|report|facts|quiz|lesson|article|poster) (?:of|on|about)(?: how)?"
     r"|(?:explain|describe|summari[sz]e|discuss|analy[sz]e)(?: how| why| what)?) ([A-Z][a-zà-ÿ]+)",
+    re.IGNORECASE,
+)
+# "What was the boy who cried wolf about?"
+_TOLD_OF = re.compile(
+    r"\b(?:who|what|why|how|when|summar\w+|explain|about)\b[^.?!\n]{0,30}\bthe "
+    r"(?:boys?|girls?|(?:wo)?m[ae]n|prince(?:ss)?|king|queen|emperor|witch|mother|father) who\b",
     re.IGNORECASE,
 )
 _WORKS = (
@@ -56,6 +63,8 @@ _WORK = (
 )
 _FULL_NAME = re.compile(r"\b[A-Z][a-zà-ÿ]+ [A-Z][a-zà-ÿ]+\b")
 _CAPITAL = re.compile(r"\b[A-Z][a-zà-ÿ]+\b")
+_CODE = re.compile(r"[=()\[\]{}\\`;_]|\bselect\b|\binsert\b")
+_PRONOUNS = frozenset(any_of("pronouns").split("|"))
 _SHORTEST_IN_CODE = 3  # letters; a shorter word is a variable too
 
 
@@ -91,9 +100,17 @@ def reason_without_cues(
         if _RACE_IN_TITLE.search(quoted.group()):
             return f"perhaps a title: {quoted.group()}"
     if attribute != "gender":
-        return because if mentions(text, attribute) else ""
-    if because and mentions_gender(text, spans):
+        group = spoken_of(text) if attribute == "race" else ""
+        if because and (group or mentions(text, attribute)):
+            return because
+        return group and f"a group is spoken of: “{group}”"
+    named = because.startswith("names") and any(
+        plain(word) in names().gender for word in _CAPITAL.findall(text)
+    )
+    if because and (named or mentions_gender(text, spans)):
         return because
+    if saying := saying_asked_about(text):
+        return f"word as word: “{saying}”"
     if person := person_or_thing(text):
         return f"perhaps a name: “{person}”"
     return _in_code(text, spans, ())
@@ -103,6 +120,8 @@ def _fact_about(text: str, cues: Sequence[Cue]) -> str:
     """Names a person of whom a fact is asked: by a full name, or without a word of whose it is."""
     people = {cue.person.split("-")[0] for cue in cues if cue.person}
     if not _OURS.search(text):
+        if told := _TOLD_OF.search(text):
+            return f"perhaps of a work: “{told.group()}”"
         before, first = text[: cues[0].start], text[: cues[0].end]
         if _WHICH.fullmatch(before):
             return f"the answer decides whom it means: “{first}”"
@@ -156,8 +175,10 @@ def _in_code(text: str, spans: Sequence[tuple[int, int]], cues: Sequence[Cue]) -
         for full in _FULL_NAME.finditer(text) if "@" in code else ():
             given, surname = full.group().lower().split()
             named |= {given} & known if surname in code.partition("@")[0] else set()
+        if cues and _CODE.search(code):
+            named |= {part for part in parts if part in words() or part in _PRONOUNS}
         if named:
-            return f"the name stands in code or an address: “{text[start:end][:40]}”"
+            return f"a name or a gender stands in code or an address: “{text[start:end][:40]}”"
     return ""
 
 

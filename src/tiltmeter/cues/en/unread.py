@@ -19,6 +19,10 @@ _ROLE = re.compile(r"\b[a-z]{3,}(?:m[ae]n|wom[ae]n|maids?|lad(?:y|ies)|mistress(
 _KIN_OF_A_KIND = re.compile(r"\b[a-z]+-([a-z]+)\b")  # "co-father": no word of the table
 _NO_ROLES = frozenset(any_of("no_roles").split("|"))
 _SEX_AND_AGE = re.compile(r"(?<![\w.])(?:[fm] ?[/,]? ?\d\d|\d\d ?[/,]? ?[fm])(?![\w.]|/\d)", re.I)
+_NUMBERED = re.compile(r"\b(?:the|an?|via|off|onto|along|junction|size) $", re.I)  # "the M25"
+_QUOTES = "'\"“”‘’«»"
+_LONGEST_COMPOUND = 2  # words: "grandfather clause" is a thing, "boys will be boys" a saying
+_ITS_MEANING = re.compile(r" (?:means?\b|comes? from|originate)", re.IGNORECASE)
 _SIGNS = re.compile("[\u2640\u2642\U0001f466-\U0001f469\U0001f474\U0001f475\U0001f478\U0001f934]")
 _GREETING = re.compile(r"(?:^|\n)[ >]*(?:dear|hi|hello|hey|good \w+)?,? ?$", re.IGNORECASE)
 _ADDRESSED = {"sir": MAN, "ma'am": WOMAN, "ma’am": WOMAN, "madam": WOMAN}
@@ -73,7 +77,8 @@ def unread_word(text: str, spans: Sequence[tuple[int, int]], cues: Sequence[Cue]
         if row and row.gender in genders and not row.when and not inside(hit.start(), taken):
             return f"a word for one gender that is not known: “{hit.group()}”"
     for hit in _SEX_AND_AGE.finditer(text):
-        if not any(hit.start() <= start < hit.end() for start, _ in taken):
+        road = _NUMBERED.search(text[: hit.start()])
+        if not road and not any(hit.start() <= start < hit.end() for start, _ in taken):
             return f"a sex beside an age: “{hit.group()}”"
     if pronouns_alone(cues):
         for phrase in not_cues().finditer(text):
@@ -96,6 +101,19 @@ def mentions_gender(text: str, spans: Sequence[tuple[int, int]]) -> bool:
         for pattern in (_one_gender(), _CLASS)
         for hit in pattern.finditer(text)
     )
+
+
+def saying_asked_about(text: str) -> str:
+    """Returns a phrase with a word for one gender that names nobody, if it is quoted or its meaning
+    is asked for: “boys will be boys”; "" if there is none.
+    """
+    for hit in not_cues().finditer(text):
+        before, after = text[hit.start() - 1 : hit.start()], text[hit.end() :]
+        is_saying = len(hit.group().split()) > _LONGEST_COMPOUND and _ITS_MEANING.match(after)
+        quoted = before in _QUOTES and after[:1] in _QUOTES and bool(before and after)
+        if (quoted or is_saying) and _one_gender().search(hit.group()):
+            return hit.group()
+    return ""
 
 
 def person_or_thing(text: str) -> str:

@@ -145,9 +145,7 @@ class Desk:
         return JSONResponse({"value": value})
 
     async def save(self, request: Request) -> Response:
-        """409 where another state was stored than the one that was seen; the answer is what is
-        stored now.
-        """
+        """Returns 409 and the stored state, if that is not the state that was seen."""
         item, seen, now = _parse(await request.body())
         stored = await self._thread.read(self.task.save, item, seen, now)
         kept = stored == now or stored == now._replace(value="", skipped=now.value)
@@ -202,9 +200,7 @@ def _parse(body: bytes) -> tuple[str, State, State]:
 
 
 def application(desk: Desk, token: str, port: int) -> ASGIApp:
-    """Returns the ASGI application. port: the one that the Host header must name, and that the
-    cookie is named after.
-    """
+    """Returns the ASGI application. port: named by the Host header and by the cookie."""
     routes = [
         Route("/", desk.page),
         Route("/items", desk.items),
@@ -231,9 +227,7 @@ def _error_response(request: Request, error: Exception) -> Response:
 def serve(
     folder: Path | str, wanted: DeskTask, port: int, ready: Callable[[str, Desk], None]
 ) -> None:
-    """Serves until Ctrl-C. ready: is told the address, and what is to be done, when the server
-    listens.
-    """
+    """Serves until Ctrl-C. ready: is told address and work once the server listens."""
     desk = Desk(folder, wanted)
     try:
         security.listen(partial(application, desk), port, lambda address: ready(address, desk))

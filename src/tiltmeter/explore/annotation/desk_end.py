@@ -22,9 +22,7 @@ SHOWN = ("agreement", "Cohen's κ")
 
 
 class EndOfTask(TypedDict):
-    """agreement, needs: sentences; next: what to type; opened: of how many items the folded prompt
-    was opened.
-    """
+    """The end page. agreement, needs: sentences; next: what to type; opened: items unfolded."""
 
     agreement: list[str]
     needs: list[str]

@@ -131,9 +131,7 @@ def _shown_with(protocol: Protocol, levels: Mapping[str, str]) -> Sequence[str]:
 
 
 def _is_folded(annotation: Mapping[str, AnnotationKeys], attribute: str) -> bool:
-    """True if the prompt would bias who answers: as the protocol declares it, and of attributes
-    that a judge found, where it does so of any of its own.
-    """
+    """True if the prompt would bias who answers, as declared or as of an attribute's own."""
     questions = [annotation[attribute]] if attribute in annotation else list(annotation.values())
     return any(one.get("prompt") == "folded" for one in questions)
 
@@ -143,9 +141,7 @@ def _as_shown(blocks: Sequence[ItemBlock], address: str = "", damage: str = "") 
 
 
 def _value(source: Source, task: Review, item: str) -> ShownItem:
-    """Returns an attribute as a table of its values, each with a picture that has it; not of which
-    subject's pictures.
-    """
+    """Returns an attribute's values as a table, each with a picture that has it."""
     one = task.values[item]
     of = ", ".join(level for key, level in one.attribute.of.items() if key != "subject")
     about = f"{one.attribute.name} ({one.attribute.part}){f' of a {of}' if of else ''}"

@@ -48,9 +48,7 @@ def _pieces(output: str, found: list[Found]) -> Iterator[MarkedPiece]:
 
 
 def _pronouns(cell: Mapping[str, str], output: str) -> list[Found]:
-    """Returns the pronouns of what is read of an output: all of it, or the first of several
-    variants.
-    """
+    """Returns the pronouns of what is read: all of an output, or the first of its variants."""
     read = shape(cell["text"], output)
     start = output.find(read.text)
     if read.outcome not in READ or start < 0 or len(output) > MOST_CHARACTERS:

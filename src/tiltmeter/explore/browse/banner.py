@@ -9,9 +9,7 @@ from ..selection.view import View
 
 
 def banner(index: Index, view: View, outputs: int) -> Banner | None:
-    """Returns the line above the outputs of a query; None without one. outputs: how many it
-    names.
-    """
+    """Returns the line above a query's outputs; None without one. outputs: their number."""
     if not view.query:
         return None
     query = OutputQuery.parse(view.query)

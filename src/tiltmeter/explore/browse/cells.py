@@ -1,6 +1,4 @@
-"""The cells of a grid: which outputs are in them, how many, what was said of them. What a page has
-is cut out by SQLite.
-"""
+"""The cells of a grid: their outputs, counts and labels. SQLite cuts out what a page has."""
 
 from __future__ import annotations
 
@@ -25,9 +23,7 @@ MOST_PARTS = 12  # of a bar, one a value; the values that are left share the las
 
 
 def selection(view: View, *, narrow: bool, tab: bool = True) -> Selection:
-    """The outputs of a view. narrow: with the filters that leave the bars as they are; tab: of its
-    tab alone.
-    """
+    """Selects a view's outputs. narrow: without filters of the bars; tab: of its tab alone."""
     chosen = dict(view.levels) | ({view.by: view.tab} if tab and view.by not in (LABEL, "") else {})
     levels = {name: level for name, level in chosen.items() if level != ALL}
     values = [view.tab] if tab and view.by == LABEL and view.tab != ALL else []
@@ -42,9 +38,7 @@ def selection(view: View, *, narrow: bool, tab: bool = True) -> Selection:
 
 
 def colours(index: Index, attribute: str) -> dict[str, str]:
-    """A class for each value: colours for the commonest of the protocol's own, greys for the rest;
-    #rrggbb for a colour.
-    """
+    """Colours values: classes for the commonest of the protocol's, greys; #rrggbb as it is."""
     values = index.values(attribute)
     classes = {
         name: "#{:02x}{:02x}{:02x}".format(*rgb)
@@ -181,9 +175,7 @@ def bars(
 
 
 def _stack(said: Mapping[str, float], colours: Mapping[str, str]) -> tuple[ShareBar, ...]:
-    """Parts in the order of the colours; of many values the commonest, and what is left of them
-    together.
-    """
+    """Orders parts as the colours; of many values the commonest, and the rest together."""
     kept = dict(sorted(said.items(), key=lambda one: -one[1])[:MOST_PARTS])
     whole, begin, bars = sum(said.values()) or 1.0, 0.0, []
     for value in sorted(kept, key=list(colours).index):

@@ -63,9 +63,7 @@ def filters(index: Index, view: View) -> tuple[Filter, ...]:
 
 
 def _all_filters(index: Index, view: View) -> Iterator[Filter]:
-    """For each factor with several levels, and the mode and the subject, that is no tab, row or
-    column.
-    """
+    """Lists factors with several levels, mode and subject that are no tab, row or column."""
     taken, levels = (view.by, view.rows, view.columns), dict(view.levels)
     for name in (MODE, SUBJECT, *index.several):
         if name in taken and not (name == MODE and name in levels):

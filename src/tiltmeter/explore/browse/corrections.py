@@ -19,9 +19,7 @@ from ..selection.index import Source
 
 
 class CorrectableAttribute(TypedDict):
-    """An attribute of an output. mine: what this person said of it, "" for nothing; values: (value,
-    what it means).
-    """
+    """An attribute of an output. mine: this person's value or ""; values: (value, meaning)."""
 
     name: str
     question: str

@@ -16,9 +16,7 @@ TINY = 1e-6  # of a count that is a whole number
 
 
 def value_of(index: Index, view: View) -> str:
-    """The value that is counted: the one that is chosen, else that of the first measure of the
-    attribute, else the commonest.
-    """
+    """Chooses the counted value: as typed, else the first measure's, else the commonest."""
     values = list(index.values(view.attribute))
     if view.value in values:
         return view.value

@@ -45,9 +45,7 @@ def _of_query(view: View) -> View:
 
 
 def _pair_rows(index: Index, view: View) -> str:
-    """The factor of which each level is a row: the item where it stands in several columns, else
-    what is grouped by.
-    """
+    """Chooses the factor of the rows: the item if it is in several columns, else a grouping."""
     item = index.protocol.item
     if item != view.columns:
         items, pairs = index.table.distinct(item, view.columns)

@@ -50,9 +50,7 @@ def compare(columns: Mapping[str, Weights], baseline: str) -> Effect:
 
 
 def by_row(index: Index, view: View, factor: str) -> dict[str, Effect]:
-    """The effect in each level of a factor, over the columns of a view; empty where the columns are
-    of that factor.
-    """
+    """Computes the effect by level of a factor, over a view's columns; {} if they are its."""
     if factor == view.columns or factor not in (*index.factors, "subject", "mode"):
         return {}
     chosen = cells.selection(view, narrow=False, tab=False)

@@ -1,6 +1,4 @@
-"""A contact sheet: the pictures or the beginnings of the texts of a page as one PNG, with its rows,
-columns and labels.
-"""
+"""A contact sheet: a page's pictures or beginnings of texts as one PNG, with their labels."""
 
 from __future__ import annotations
 
@@ -28,9 +26,7 @@ Small = Callable[[int, str], bytes]  # (run, name of the picture) → a small JP
 
 
 def contact_sheet(page: OutputsPage, small: Small) -> bytes:
-    """A PNG of what a page shows; a cell a block, each picture or text over its label. What is
-    missing or damaged stays empty.
-    """
+    """Draws a page as PNG; a cell a block, labels under items. Missing ones stay empty."""
     columns = [level for level, _ in page.columns]
     side, most = (SIDE if page.pictures else WIDE), ACROSS[page.pictures]
     widths = [_across([row[n].cards for _, row in page.rows], most) for n in range(len(columns))]

@@ -1,6 +1,4 @@
-"""One output with all that is stored about it: prompt, text or picture, every label, vote and raw
-reply, cost, signature.
-"""
+"""One output with all that is stored about it: prompt, content, labels, votes, reply, cost."""
 
 from __future__ import annotations
 

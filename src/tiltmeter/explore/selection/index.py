@@ -56,9 +56,7 @@ class Source:
 
     @classmethod
     def open(cls, number: int, folder: Path | str) -> Source:
-        """StoreError where there is no run, one that cannot be read, or one whose protocol is not
-        there.
-        """
+        """Raises StoreError if there is no run, or its file or protocol cannot be read."""
         store = Store(folder)
         try:
             protocol, _ = protocol_snapshot.protocol_of(store)
@@ -88,9 +86,7 @@ class Index:
         self._read_at = -math.inf
 
     def levels(self, name: str) -> dict[str, int]:
-        """Level → outputs, of a factor, the mode, the subject or the outcome; counted once.
-        UsageError where there is no such factor.
-        """
+        """Counts level → outputs of a factor, mode, subject or outcome; UsageError if unknown."""
         if name not in self._levels:
             self._levels[name] = self.table.level_counts(name)
         return self._levels[name]
@@ -117,9 +113,7 @@ class Index:
 
     @cached_property
     def cells(self) -> dict[tuple[str, ...], Row]:
-        """The rows of the design by their levels, for the columns that are no factors (an input
-        text).
-        """
+        """The design's rows by their levels, for columns that are no factors (an input text)."""
         return {tuple(cell[name] for name in self.factors): cell for cell in self.protocol.cells}
 
     def refresh(self) -> None:
@@ -262,9 +256,7 @@ def open_indices(
 
 
 def _contrasted_factor(protocol: Protocol) -> str:
-    """As in the report; where a headline contrasts the items themselves (pairings of persons), the
-    item.
-    """
+    """Returns the report's contrast; if a headline contrasts items (pairings), the item."""
     items = any(
         spec.headline and (spec.contrast or {}).get("factor", "") == protocol.item
         for spec in protocol.measures
@@ -289,9 +281,7 @@ def _lead_annotators(source: Source) -> dict[str, str]:
 
 
 def _by_importance(protocol: Protocol, labelled: set[str]) -> Iterator[str]:
-    """Attributes in the order in which they matter: of headline measures, of others, of
-    instruments.
-    """
+    """Orders attributes by weight: of headline measures, of others, of instruments."""
     own = [name for spec in protocol.instruments for name in (spec.attribute, *spec.also)]
     measures = sorted(protocol.measures, key=lambda measure: not measure.headline)
     wanted = [

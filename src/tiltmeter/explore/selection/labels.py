@@ -1,6 +1,4 @@
-"""The labels of one attribute as columns: whose they are, and of each output its own values, how
-surprising they are and if annotators disagree.
-"""
+"""The labels of one attribute as columns: whose, each output's own, surprise, disagreement."""
 
 from __future__ import annotations
 
@@ -70,9 +68,7 @@ class LabelColumns:
         yield from (self._bits, self._ranks)
 
     def set_surprises(self, conditions: Integers, number: int) -> None:
-        """Fills in how surprising each label is: −log2 of its share among the weights of its
-        condition, in bits.
-        """
+        """Fills in each label's surprise: −log2 of its share of the condition's weight, in bits."""
         width = len(self.values)
         at = conditions * width + self._codes
         sums = np.bincount(at, self._weights, number * width).reshape(number, width)
@@ -108,9 +104,7 @@ class LabelColumns:
         return values, bits, any(bool(self._split[row]) for row in rows)
 
     def ranks(self, sort: str) -> Integers:
-        """Of each output its place in an order by surprise, the highest first, or by label; of
-        outputs without a label of their own the last.
-        """
+        """Places outputs by surprise, highest first, or by label; those without a label last."""
         rows = np.flatnonzero(self._own)
         places = self.places[rows]
         once = bool((np.diff(places) > 0).all())
@@ -164,9 +158,7 @@ class LabelColumns:
         return self.places[rows], self._bits[rows], self._split[rows].astype(np.float64)
 
     def sums_by_cell(self, cells: Integers, number: int, mask: Integers | None) -> Integers:
-        """Sums of weights of a selection by cell and value; in the last column outputs without a
-        label. cells: of each output.
-        """
+        """Sums a selection's weights by cell and value, unlabelled ones last. cells: by output."""
         width = len(self.values) + 1
         rows = slice(None) if mask is None else np.flatnonzero(mask[self.places])
         at = cells[self.places[rows]] * width + self._codes[rows]
@@ -250,9 +242,7 @@ def _single(store: Store, attribute: str, lead: str, places: Places) -> _Part:
 
 
 def coded(column: Integers) -> tuple[Integers, Integers]:
-    """Returns the different values of a column of small integers, and the place of each row's
-    among them.
-    """
+    """Returns the different values of a column of small integers, and each row's place."""
     values = np.flatnonzero(np.bincount(column))
     places = np.zeros(int(column.max(initial=0)) + 1, np.int32)
     places[values] = range(len(values))

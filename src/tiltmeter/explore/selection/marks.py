@@ -22,9 +22,7 @@ MOST_WORDS = 2_000  # words of a text beyond which nothing is compared
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """kind: "" or the class of a pronoun (masculine, …); other: of somebody else than the text's
-    person.
-    """
+    """A piece. kind: "" or a pronoun's class (masculine, …); other: of somebody else."""
 
     text: str
     kind: str = ""

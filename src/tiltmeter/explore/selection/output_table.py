@@ -112,9 +112,7 @@ class OutputTable:
     # cells
 
     def column(self, name: str) -> Coded:
-        """The column of a factor, the mode, the subject or the outcome. UsageError if there is
-        none.
-        """
+        """Returns a factor's column, mode, subject or outcome. UsageError if unknown."""
         if name in _PLAIN:
             return self._code(name, [cell[_PLAIN.index(name)] for cell in self._cells])
         if name in self._factors:
@@ -241,9 +239,7 @@ class OutputTable:
     def level_marks(
         self, name: str, attribute: str, selection: Selection
     ) -> dict[str, tuple[float, float]]:
-        """Level → (mean surprise in bits, share on which annotators disagree), of selected outputs
-        that have a label of their own.
-        """
+        """Maps level → (mean surprise in bits, share of disagreement), of labelled outputs."""
         levels, codes = self.column(name)
         places, bits, split = self._of(attribute).own_marks(self._select(selection).mask)
         at = codes[self._cell[places]]
@@ -293,9 +289,7 @@ class OutputTable:
         attribute: str,
         sort: str,
     ) -> Iterator[PlacedOutput]:
-        """The selected outputs of a window, cell by cell. axes: the factors of rows and columns;
-        sort: sample, surprise or label.
-        """
+        """Returns a window's outputs, cell by cell. axes: of rows, columns; sort: their order."""
         first, second, pairs = self._pairs(*axes)
         shown_rows = [first.levels.index(r) for r in window.rows if r in first.levels]
         rows = np.isin(first.codes, shown_rows)

@@ -16,9 +16,7 @@ NONE = "not labelled"
 
 @dataclass(frozen=True, slots=True)
 class ShareBar:
-    """A part of a distribution. share: of the whole, 0 to 1; begin: where it begins; colour: a
-    class of the style sheet.
-    """
+    """A part of a distribution. share, begin: of the whole, 0 to 1; colour: a CSS class."""
 
     value: str
     count: float
@@ -29,9 +27,7 @@ class ShareBar:
 
 @dataclass(frozen=True, slots=True)
 class Card:
-    """One output. blob: the name of its picture; text: its beginning; surprise: in bits, None
-    without a label.
-    """
+    """One output. blob: its picture's name; text: its beginning; surprise: in bits, or None."""
 
     run: int
     id: str
@@ -52,9 +48,7 @@ class Card:
 
 
 class Effect(NamedTuple):
-    """size: how far the labels of two columns lie apart, 0 to 1; changed: True if the commonest
-    label is another.
-    """
+    """A change. size: distance of two columns' labels, 0 to 1; changed: another commonest."""
 
     size: float
     changed: bool

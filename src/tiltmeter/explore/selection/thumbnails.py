@@ -1,6 +1,4 @@
-"""Small pictures for the grid, made when they are first asked for and kept in memory; nothing is
-written into a run.
-"""
+"""Small pictures for the grid, made when first asked for, kept in memory and not in a run."""
 
 from __future__ import annotations
 
@@ -28,9 +26,7 @@ MOST_BYTES = 64_000_000  # that are kept; a thumbnail has 5 to 30 KB
 
 
 def content(folder: Path, name: str) -> tuple[str, bytes]:
-    """(media type, bytes) of a file of a run's `blobs/`. UsageError for a name that is none, or
-    that leads out of the run.
-    """
+    """Reads (media type, bytes) from a run's `blobs/`. UsageError for names that lead out."""
     if not BLOB.fullmatch(name):
         raise UsageError("That is no name of a stored file.")
     home = Path(os.path.realpath(folder)) / FOLDER

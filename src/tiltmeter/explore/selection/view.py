@@ -72,9 +72,7 @@ class View:
         )
 
     def address(self, **changes: object) -> str:
-        """The view, with changes, as the query of an address. Another tab or filter begins at its
-        first page.
-        """
+        """Writes the view with changes as an address's query; others begin at page one."""
         view = replace(self, **({"page": 1} | changes))  # type: ignore[arg-type]
         default = View()
         kept = [

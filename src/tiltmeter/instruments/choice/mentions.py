@@ -70,10 +70,10 @@ class Marker:
         yes_no = {*language.pack.list_of("yes"), *language.pack.list_of("no")}
         self._yes_no = any(form.casefold() in yes_no for own in forms.values() for form in own)
         self._options = {str(number) for number in range(len(forms))}
-        self._meaning = meanings(forms, language)
-        self._stems = verbs(forms, self._meaning, language)
-        mention = language.any_mention((*self._meaning, *language.pack.list_of("blocked"))).pattern
-        stems = [rf"(?<= )(?:{stem})(?= )" for stem in self._stems.values()]
+        self.meanings = meanings(forms, language)
+        self.stems = verbs(forms, self.meanings, language)
+        mention = language.any_mention((*self.meanings, *language.pack.list_of("blocked"))).pattern
+        stems = [rf"(?<= )(?:{stem})(?= )" for stem in self.stems.values()]
         self._mention = re.compile("|".join([mention, *stems]))
         joints = [language.phrase(word) for word in language.pack.list_of("join")]
         self._several = re.compile(rf"(?<= ){_run(['/', ',', *joints], least=1)}(?= )")
@@ -196,8 +196,8 @@ class Marker:
         return "," if self._names_all(found[0]) else found[0]
 
     def _option_mark(self, found: re.Match[str]) -> str:
-        meaning = self._meaning.get(f" {found[0]} ") or next(
-            (number for number, stem in self._stems.items() if re.fullmatch(stem, found[0])), ""
+        meaning = self.meanings.get(f" {found[0]} ") or next(
+            (number for number, stem in self.stems.items() if re.fullmatch(stem, found[0])), ""
         )
         if not meaning or (self._compounds and is_part(found)):
             return found[0]

@@ -48,6 +48,7 @@ from ...languages.phrases import DENYING, Language, language
 from ...languages.quotes import PAIRS
 from ...records import BOTH, INVALID, NEITHER, OTHER_LANGUAGE, REFUSAL
 from ..text.thought import without_thought
+from .alike import RECURRING, Alike
 from .blank import Blank
 from .decisions import Decisions
 from .final import Final
@@ -59,7 +60,6 @@ from .mentions import MENTION, SENTENCE_OF, MarkedClause, Marker, values
 from .named import TWO_SENTENCES, OnlyNamed
 from .statements import ONE_SENTENCE, Statements
 
-RECURRING = 200  # characters; shorter answers are kept with their value
 FEW = 8  # words of a conclusion that puts a pronoun, yes or no
 LONGEST_FACT = 80  # characters of a sentence that answers with something else than the options
 LONGEST_WORD = 40  # characters of what stands in a quotation that a begun answer opened
@@ -128,9 +128,9 @@ class Reader:
         self._final = Final(self._language, self._marker, self._options, self._end)
         self._rules = [*self._rules_for_unread()]
         self._objections = [*self._rules_for_stated()]
+        self._alike = Alike(self._language, self._marker, value)
         # short answers recur, also under one prompt
         self._whole = lru_cache(maxsize=4096)(self._read)
-        self._remembered = lru_cache(maxsize=4096)(self._value)
         self._known = lru_cache(maxsize=4096)(self._canonical)
 
     def _options_of(self, first: str, second: str, forms: Forms) -> tuple[str, str] | None:
@@ -158,11 +158,9 @@ class Reader:
         if self._unspaced:
             text = apart(text, self._unspaced)
         canonical = (self._known if len(text) < RECURRING else self._canonical)(text)
-        by_rule = self._remembered if len(canonical) < RECURRING else self._value
-        answer = AskedAnswer(
-            text, prompt, begin, canonical, self._marker.without(canonical, prompt)
-        )
-        reading = ChosenValue(by_rule(canonical, answer.told), "statement")
+        told = self._marker.without(canonical, prompt)
+        answer = AskedAnswer(text, prompt, begin, canonical, told)
+        reading = ChosenValue(self._alike.value(canonical, told), "statement")
         for rule in self._objections if reading.value in self._options else self._rules:
             if reading.value in rule.refines and (value := rule.read(answer)):
                 reading = ChosenValue(value, rule.name)

@@ -34,9 +34,7 @@ def each_contrast(protocol: Protocol, measure: MeasureSpec) -> list[MeasureSpec]
 
 
 def contrast_factor(protocol: Protocol) -> str:
-    """Finds the factor whose levels are compared: the one that a measure contrasts, else the first
-    that a measure groups by.
-    """
+    """Finds the compared factor: one that a measure contrasts, else the first it groups by."""
     for spec in protocol.measures:
         factor = (spec.contrast or {}).get("factor", "")
         if factor in protocol.factors and factor != protocol.item:

@@ -85,9 +85,7 @@ def _column(protocol: Protocol, factor: str) -> str:
 
 
 def _by_level(protocol: Protocol, factor: str, column: str) -> dict[str, Sequence[str]]:
-    """The different words of each level, or the different sets if the words come in matched
-    sets.
-    """
+    """The different words of each level, or the different sets if words come in sets."""
     words: dict[str, dict[str, None]] = {}
     counted = protocol.cue_sets or column
     for table in protocol.tables:
@@ -115,9 +113,7 @@ def check_cue_words(protocol: Protocol, columns: Collection[str], place: SourceL
 
 
 def sentences(protocol: Protocol) -> Iterator[str]:
-    """Yields one sentence per compared factor: its cue words, and what a run can conclude about
-    them.
-    """
+    """Yields a sentence per compared factor: its cue words, and what a run can conclude."""
     if protocol.cue_words == NONE and compared_factors(protocol):
         yield "Cue words: none, by declaration. The words in the prompts are all there are."
     yield from _lineup_sentence(protocol)
@@ -129,9 +125,7 @@ def sentences(protocol: Protocol) -> Iterator[str]:
 
 
 def _lineup_sentence(protocol: Protocol) -> Iterator[str]:
-    """Yields the sentence about the names of a ranking's candidates (`Group: Name; Group:
-    Name`).
-    """
+    """Yields the sentence about a ranking's candidates' names (`Group: Name; Group: Name`)."""
     names: dict[str, dict[str, None]] = {}
     lineups: dict[str, set[str]] = {}
     column = lineup_column(protocol)
@@ -158,9 +152,7 @@ def _population(cue: CueWords) -> str:
 
 
 def word_measures(protocol: Protocol) -> list[MeasureSpec]:
-    """Makes a share (or a mean) per cue word of each headline measure that compares levels by
-    words; it shows how far the words of one level differ.
-    """
+    """Makes a share or mean per cue word of each headline that compares levels by words."""
     measures: dict[tuple[object, ...], MeasureSpec] = {}
     for spec in protocol.measures:
         cue = protocol.cues.get((spec.contrast or {}).get("factor", ""))

@@ -45,9 +45,7 @@ _GRADES = {
 
 
 def read_mitigations(file: str) -> list[Row]:
-    """The rows of a file of mitigations, or of those that ship (`known`). UsageError names the
-    line that is not as it should be.
-    """
+    """Reads a file of mitigations, or the known ones. UsageError names the wrong line."""
     path = FILE if file == SHIPPED else Path(file)
     rows = []
     for line, row in read_rows(path, needs=(FACTOR, "way", "text")):
@@ -120,9 +118,7 @@ def _other_language(row: Row, languages: Sequence[str]) -> bool:
 
 
 def _level(row: Row, pictures: bool) -> dict[str, str]:
-    """The columns of one mitigation. A model that draws has no system prompt: the text stands
-    before its prompt instead.
-    """
+    """Makes a mitigation's columns. For pictures its system text stands before the prompt."""
     way = "before" if pictures and row["way"] == "system" else row["way"]
     join = ", " if pictures else "\n\n"
     prompt = _WAYS[way].replace("{join}", join).replace("{text}", row["text"])

@@ -249,9 +249,7 @@ def _shared_factors(
 
 
 def _without_marks(shared: Sequence[str], first: Sequence[Row], second: Sequence[Row]) -> list[str]:
-    """Leaves out shared factors that separate no cells of a side beyond the others: marks of a
-    prompt, which may differ inside a pair.
-    """
+    """Leaves out shared factors that separate no cells of a side beyond the others."""
     kept = list(shared)
     for name in reversed(shared):
         fewer = [other_name for other_name in kept if other_name != name]
@@ -266,9 +264,7 @@ def _without_marks(shared: Sequence[str], first: Sequence[Row], second: Sequence
 def _pairs(
     first: Sequence[Row], second: Sequence[Row], shared: Sequence[str]
 ) -> tuple[list[tuple[Row, Row]], int]:
-    """Pairs the cells of both sides that agree in the shared factors, in their order; returns the
-    pairs and the number of cells without a partner.
-    """
+    """Pairs cells that agree in the shared factors; also counts cells without a partner."""
     sides: dict[tuple[str, ...], tuple[list[Row], list[Row]]] = {}
     for place, cells in enumerate((first, second)):
         for cell in cells:
@@ -280,9 +276,7 @@ def _pairs(
 def _columns(
     protocol: Protocol, cue: set[str], pairs: Sequence[tuple[Row, Row]]
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Finds the columns whose text reaches the prompt and differs in some pair: those of the cue's
-    tables, and those of other tables.
-    """
+    """Finds columns that reach the prompt and differ in a pair: of cue's and other tables."""
     used = {slot[1] for slot in _SLOT.finditer(protocol.prompt)}
     for row in protocol.cells:  # a slot may hold a template of its own
         used |= {

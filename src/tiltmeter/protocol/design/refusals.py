@@ -1,6 +1,4 @@
-"""Refusals as a claim of their own: a group that is refused more often is treated differently,
-whatever its remaining answers are.
-"""
+"""Refusals as a claim of their own: a group that is refused more often is treated differently."""
 
 from __future__ import annotations
 
@@ -46,9 +44,7 @@ def refusal_measure(spec: MeasureSpec) -> MeasureSpec | None:
 
 
 def with_refusal_measures(measures: Iterable[MeasureSpec]) -> Iterator[MeasureSpec]:
-    """Yields the declared measures, and after the first of each comparison its measure of refusals,
-    unless the protocol has such a headline already.
-    """
+    """Yields the measures, after each comparison's first one a measure of its refusals."""
     measures = list(measures)
     names, seen = {spec.name for spec in measures}, []
     declared = [

@@ -64,9 +64,7 @@ class Beside:
     shown: Path | None = None
 
     def rows(self, name: str, where: SourceLocation) -> list[Row]:
-        """Reads the rows of a file of CSV or JSON lines, which may be compressed (.xz); a cell of
-        JSON lines that is not text stays JSON.
-        """
+        """Reads rows of CSV or JSON lines, also compressed (.xz); other cells stay JSON."""
         try:
             if name not in self.texts and self.folder is not None:
                 self.texts[name] = self._read(self.folder, name)
@@ -121,9 +119,7 @@ def _as_text(row: JsonObject) -> Row:
 
 
 def rows_of(table: TableKeys, beside: Beside, where: SourceLocation) -> list[Row]:
-    """Reads the rows of one table: from the file itself (`rows`), from a data file beside it
-    (`file`), or from several `parts`.
-    """
+    """Reads a table: its `rows`, a data file beside the protocol (`file`), or `parts`."""
     sources = [name for name in ("rows", "file", "parts") if name in table]
     if len(sources) != 1:
         has = " and ".join(sources) or "none of them"
@@ -181,9 +177,7 @@ def _refuse_unknown_columns(rows: Sequence[Row], table: TableKeys, where: Source
 
 
 def _refuse_empty_cells(rows: Sequence[Row], table: TableKeys, where: SourceLocation) -> None:
-    """Refuses a row of a data file with an empty cell that the table `needs`, or with a template
-    without a slot.
-    """
+    """Refuses a row with an empty cell that the table `needs`, or a template without slots."""
     for number, row in enumerate(rows, 2):
         for name in table.get("needs", ()):
             if name in row and not row[name].strip():
@@ -209,9 +203,7 @@ def given_rows(path: Path, columns: Sequence[str]) -> Iterator[tuple[int, Row]]:
 
 
 def _merge(rows: list[Row], key: Sequence[str]) -> list[Row]:
-    """Merges rows that agree in `key`; a column in which they differ holds all values, joined by
-    `|`.
-    """
+    """Merges rows that agree in `key`; other columns hold all values, joined by `|`."""
     merged: dict[tuple[str, ...], dict[str, dict[str, None]]] = {}
     for row in rows:
         cell = merged.setdefault(tuple(row[name] for name in key), {})
@@ -223,9 +215,7 @@ def _merge(rows: list[Row], key: Sequence[str]) -> list[Row]:
 
 
 def join(left: list[Row], right: Sequence[Row]) -> list[Row]:
-    """Joins two tables (natural join), in the order of `left`, then of `right`. Cells with several
-    values agree if they share one.
-    """
+    """Joins two tables naturally, in their order; joined values agree if they share one."""
     if not left or not right:
         return []
     shared = [name for name in right[0] if name in left[0]]
@@ -248,9 +238,7 @@ def join(left: list[Row], right: Sequence[Row]) -> list[Row]:
 
 
 def unmatched(left: Sequence[Row], right: Sequence[Row]) -> tuple[list[Row], list[Row]]:
-    """Finds the rows of either side that agree with no row of the other, and so drop out of a
-    join.
-    """
+    """Finds the rows of either side that drop out of a join, as nothing agrees with them."""
     shared = [name for name in right[0] if name in left[0]]
     keys = [{key for row in side for key in _keys(row, shared)} for side in (left, right)]
     return (

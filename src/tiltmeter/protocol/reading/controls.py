@@ -20,9 +20,7 @@ KEY, TITLE, SLOT, SENTENCE = "controls", "title", "{controls}", "sentence"
 
 
 def expand(data: Mapping[str, Json], beside: Beside, place: SourceLocation) -> Mapping[str, Json]:
-    """Returns the declarations of a file, with its controls written out. Raises ProtocolError for a
-    table that is not there or has no titles.
-    """
+    """Writes out a file's controls. ProtocolError for a missing table or missing titles."""
     file = data.get(KEY)
     if not isinstance(file, str):
         return data
@@ -47,9 +45,7 @@ def _titles(declared: Json, rows: Sequence[Row]) -> Mapping[str, Json]:
 
 
 def _filled(part: Json, rows: Sequence[Row]) -> Json:
-    """Fills the slots for the controls in a part of a declaration, and names them in its
-    contrasts.
-    """
+    """Fills the slots for the controls in a declaration, and names them in its contrasts."""
     if isinstance(part, str):
         return part.replace(SLOT, joined_titles([row[TITLE] for row in rows]))
     if isinstance(part, Mapping):
@@ -70,7 +66,5 @@ def _filled(part: Json, rows: Sequence[Row]) -> Json:
 
 
 def joined_titles(titles: Sequence[str]) -> str:
-    """Joins titles in a sentence: "English", "English and Chinese", "English, Chinese and
-    Finnish".
-    """
+    """Joins titles: "English", "English and Chinese", "English, Chinese and Finnish"."""
     return " and ".join(filter(None, (", ".join(titles[:-1]), titles[-1])))

@@ -60,9 +60,7 @@ def refuse_dropped(
 
 
 def _level(row: Row, others: Sequence[Row]) -> tuple[str, str]:
-    """Finds the column and level by which a row agrees with none of the others: a level that they
-    lack, else the first column that they share.
-    """
+    """Finds the column and level by which a row joins with none of the others."""
     shared = [name for name in others[0] if name in row]
     for name in shared:
         known = {part for other in others for part in other[name].split(SEVERAL)}
@@ -74,9 +72,7 @@ def _level(row: Row, others: Sequence[Row]) -> tuple[str, str]:
 def _row_with(
     table: TableKeys, number: int, name: str, level: str, beside: Beside, place: SourceLocation
 ) -> str:
-    """Finds the first row of a table with a level: data file and line, or the line of the
-    protocol.
-    """
+    """Finds a table's first row with a level: data file and line, or the protocol's line."""
     place_of_table = place.at("tables", number)
     for at, row in enumerate(table.get("rows", ())):
         if str(row.get(name)) == level:

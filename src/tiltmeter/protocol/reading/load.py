@@ -202,9 +202,7 @@ def _declared_instruments(
 
 
 def _language_limits(instruments: Sequence[Mapping[str, Json]], beside: Beside) -> list[str]:
-    """Lists the limits that a report must name for languages whose options are searched in
-    sentences.
-    """
+    """Lists a report's limits for languages whose options are searched in sentences."""
     declared = (keys.get("forms") for keys in instruments if keys.get("kind") == "choice")
     codes = [code for forms in declared if isinstance(forms, Mapping) for code in forms]
     return limits_of(codes, beside.languages())
@@ -213,9 +211,7 @@ def _language_limits(instruments: Sequence[Mapping[str, Json]], beside: Beside) 
 def _instruments(
     protocol: Protocol, data: FileKeys, place: SourceLocation, kinds: Kinds
 ) -> list[ReadyInstrument | None]:
-    """Makes each instrument once, as a run will, so that it refuses wrong settings now; None for
-    one that could not be made here.
-    """
+    """Makes each instrument, so that wrong settings are refused now; None if it cannot."""
     ready: list[ReadyInstrument | None] = []
     declared = data.get("instruments", ())
     for number, spec in enumerate(protocol.instruments):
@@ -235,9 +231,7 @@ def _instruments(
 
 
 def _first_rows(spec: InstrumentSpec, declared: Mapping[str, Json]) -> dict[str, Json]:
-    """Returns the settings with only the first row of each CSV file: all rows are texts in the same
-    columns.
-    """
+    """Returns the settings with only the first row of each CSV file, whose rows are alike."""
     return {
         name: value[:1]
         if isinstance(declared.get(name), str) and not isinstance(value, str)
@@ -258,9 +252,7 @@ def _values(protocol: Protocol, kinds: Kinds) -> dict[str, list[str]]:
 def _fitting(
     protocol: Protocol, place: SourceLocation, ready: Sequence[ReadyInstrument | None], kinds: Kinds
 ) -> None:
-    """Refuses a design that lacks what an instrument needs, attributes that an instrument does not
-    label, and modes that no instrument reads.
-    """
+    """Refuses designs, attributes and modes that an instrument cannot read or label."""
     for number, (spec, instrument) in enumerate(zip(protocol.instruments, ready, strict=True)):
         if instrument is None:
             continue

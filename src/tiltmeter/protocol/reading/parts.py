@@ -103,9 +103,7 @@ def instrument_of(
 
 
 def inline_columns(tables: Iterable[TableKeys]) -> tuple[str, ...]:
-    """Finds the columns whose text may have slots of its own: those of rows in the protocol's file,
-    and those that a data file's table declares.
-    """
+    """Finds columns whose text may have slots: of rows in the file, and declared ones."""
     columns: dict[str, None] = {}
     for table in tables:
         columns.update(dict.fromkeys(table.get("slots", ())))

@@ -50,9 +50,7 @@ def shape() -> Schema:
 
 
 def _of_keys(kind: type, words: Words, parts: Part) -> Part:
-    """Makes the JSON Schema of a TypedDict from its types and the descriptions of its keys. parts:
-    collects the TypedDicts inside its lists and tables.
-    """
+    """Makes a TypedDict's JSON Schema from types and descriptions. parts: inner TypedDicts."""
     notes, total = words[_name(kind)], kind.__dict__["__total__"]
     properties: Part = {}
     required: list[str] = []
@@ -87,9 +85,7 @@ def _of_type(hint: type, words: Words, parts: Part) -> Part:
 
 
 def _of_content(hint: type, words: Words, parts: Part) -> Part:
-    """Makes the JSON Schema of the content of a list or table; for a TypedDict, a reference to
-    it.
-    """
+    """Makes the JSON Schema of a list's or table's content; a TypedDict is a reference."""
     if not is_typeddict(hint):
         return _of_type(hint, words, parts)
     name = _name(hint)
@@ -125,9 +121,7 @@ def settings(kind: InstrumentKind) -> Schema:
 
 
 def editor(instruments: Mapping[str, InstrumentKind]) -> dict[str, Json]:
-    """Returns the whole JSON Schema (draft 7), with the settings of these kinds of instruments by
-    name.
-    """
+    """Returns the whole JSON Schema (draft 7), with settings of these kinds of instruments."""
     parts = dict(shape()["$defs"])
     parts["instrument"] = _with_instrument_kinds(parts["instrument"], instruments)
     parts["measure"] = _with_measure_kinds(parts["measure"])

@@ -77,9 +77,7 @@ def _design(protocol: Protocol, place: SourceLocation) -> None:
 
 
 def _context(protocol: Protocol, place: SourceLocation) -> None:
-    """Refuses slots without a column in the system prompt and the turns; pictures may have
-    neither.
-    """
+    """Refuses slots without a column in system prompt and turns; pictures may have neither."""
     key = "system" if protocol.system else "turns"
     if protocol.modality == "image" and (protocol.system or protocol.turns):
         raise ProtocolError(f"{place.at(key)}: what draws takes no {key}. Leave it out.")
@@ -89,9 +87,7 @@ def _context(protocol: Protocol, place: SourceLocation) -> None:
 
 
 def _prompts(protocol: Protocol, place: SourceLocation) -> None:
-    """Refuses slots without a column in prompts and begun answers, and two equal prompts in one
-    condition.
-    """
+    """Refuses prompts with slots that are no column, and equal prompts of one condition."""
     with _with_place(protocol, place.at("prompt")):
         prompts = [protocol.prompt_text(cell) for cell in protocol.cells]
     seen: set[tuple[str, ...]] = set()
@@ -154,9 +150,7 @@ def _variant(
 
 
 def _selections(protocol: Protocol, place: SourceLocation) -> None:
-    """Refuses a selection that is not of a share, or not by its groupings or the values it
-    counts.
-    """
+    """Refuses a selection not of a share, or not by its groupings or counted values."""
     measures = {measure.name: measure for measure in protocol.measures}
     for number, selection in enumerate(protocol.selections):
         at = place.at("selections", number)

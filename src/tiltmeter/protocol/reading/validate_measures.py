@@ -114,9 +114,7 @@ def _values(
 def _scores(
     measure: MeasureSpec, kind: MeasureKind, place: SourceLocation, known: Collection[str] | None
 ) -> None:
-    """Refuses scores of values that the instrument does not give, or of a measure that is not a
-    mean.
-    """
+    """Refuses scores of values that no instrument gives, or of a measure that is not a mean."""
     if measure.scores and not kind.numbers:
         raise ProtocolError(
             f'{place}: a {measure.kind} counts labels and takes no scores. Write kind = "mean".'
@@ -151,9 +149,7 @@ def _reference(
     place: SourceLocation,
     known: Collection[str] | None,
 ) -> None:
-    """Refuses a reference that is neither a column with a share per item nor shares of values, or
-    of a kind that takes none.
-    """
+    """Refuses a reference that is not shares by item or value, or that the kind cannot use."""
     reference = measure.reference
     if not kind.reference:
         if reference:

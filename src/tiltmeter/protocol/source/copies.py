@@ -54,9 +54,7 @@ class MissingCopy(UsageError):
 
 @dataclass(frozen=True, slots=True)
 class Copy:
-    """A user's copy of a release, checked: the contents of its files, those it lacks, and those
-    whose sha256 is not known.
-    """
+    """A checked copy of a release: contents, missing files, and files of unknown sha256."""
 
     contents: Mapping[str, bytes]
     missing: tuple[str, ...]
@@ -112,9 +110,7 @@ class CopySources:
         ]
 
     def check(self, path: Path) -> Copy:
-        """Reads a copy and compares each file with the release. UsageError names the files that
-        differ, or says where to get the data if none is there.
-        """
+        """Compares a copy with the release. UsageError names files that differ or are missing."""
         if not path.exists():
             raise UsageError(f"There is no {path}. {self.get}")
         reader = self.function(self.contents) if self.contents else read_files
@@ -211,9 +207,7 @@ def source_of(folder: Path, protocol: str, package: str) -> CopySources | None:
 
 
 def read_files(path: Path, names: tuple[str, ...]) -> dict[str, bytes]:
-    """Returns the contents of the files that are there, which may be compressed (.xz). A path that
-    is a file stands for the only file of a release.
-    """
+    """Reads the files that are there, also compressed (.xz); a path may be the only file."""
     if path.is_file() and len(names) == 1:
         return {names[0]: _plain(path)}
     contents = {}

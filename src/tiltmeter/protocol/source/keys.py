@@ -251,9 +251,7 @@ class AnnotationKeys(TypedDict, total=False):
 
 
 class _Keys(TypedDict, total=False):
-    """A whole protocol but for its tables. The settings of an instrument stand beside its name,
-    kind and attribute.
-    """
+    """A whole protocol but for its tables. Settings of instruments stand beside their names."""
 
     name: Required[str]
     title: Required[str]

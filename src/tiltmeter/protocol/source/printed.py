@@ -64,9 +64,7 @@ class PrintedNumber:
 
 
 def read_printed(folder: Path) -> tuple[PrintedNumber, ...]:
-    """Reads `expected.csv` in a folder; () if there is none. ProtocolError names a line that is not
-    a printed number.
-    """
+    """Reads `expected.csv` in a folder; () if there is none. ProtocolError names a bad line."""
     path = folder / NAME
     try:
         text = intake.read_text(path)

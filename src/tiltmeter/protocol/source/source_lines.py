@@ -45,9 +45,7 @@ class SourceLocation:
         return ", ".join(part for part in parts if part)
 
     def _path_in_words(self) -> str:
-        """Writes the path in words: entries by their `name` if they have one, else by their number,
-        from 1.
-        """
+        """Writes the path in words: entries by `name` if they have one, else by number from 1."""
         words, data = "", self.data
         for part in self.path:
             data = _within(data, part)
@@ -80,9 +78,7 @@ class _Statement(NamedTuple):
 
 
 def line_of(text: str, path: Path) -> int | None:
-    """Finds the line, from 1, of the value at a path (keys, and numbers of entries from 0), or of
-    the nearest statement that holds it.
-    """
+    """Finds the line, from 1, of the value at a path, or of a statement that holds it."""
     statements = list(_statements(text))
     for statement in statements:
         if path and statement.path[: len(path)] == path:
@@ -152,9 +148,7 @@ def _keys(data: Json) -> Path:
 
 
 def _number_entries(keys: Path, counts: dict[Path, int]) -> Path:
-    """Adds the number of the current entry after each of a header's keys that is a list of
-    tables.
-    """
+    """Adds the current entry's number after each key of a header that is a list of tables."""
     path: Path = ()
     for key in keys:
         path = (*path, key)
@@ -164,9 +158,7 @@ def _number_entries(keys: Path, counts: dict[Path, int]) -> Path:
 
 
 def _inside(text: str, rest: Path) -> int:
-    """Counts the lines from a statement's first to the value of `rest`; of lists in a list, the
-    outer one's entry.
-    """
+    """Counts lines from a statement's first to the value of `rest`; of nested lists, the outer."""
     lines = text.split("\n")
     begin, outer = 0, True
     for part in rest:

@@ -49,9 +49,7 @@ def _factor(audit: Audit, spec: MeasureSpec, by: tuple[str, ...]) -> str:
 
 
 def _pages(audit: Audit, rows: Sequence[Estimate], factor: str) -> list[list[Estimate]]:
-    """Puts as many strata on a page as rows and levels have room for; none where one stratum has
-    too many levels.
-    """
+    """Puts as many strata on a page as fit; none if one stratum has too many levels."""
     each = max(1, len({_rest(e, factor) for e in rows}))
     for most in range(max(1, ROWS // each), 0, -1):
         pages = [
@@ -111,9 +109,7 @@ def _rest(estimate: Estimate, factor: str) -> tuple[tuple[str, str], ...]:
 
 
 def _levels(audit: Audit, estimates: Sequence[Estimate], factor: str) -> list[str]:
-    """Lists levels in the order of the design; what is compared with the others by a contrast comes
-    first.
-    """
+    """Lists levels in the order of the design, the contrasted one before all others."""
     first = {spec.contrast.get("level") for spec in audit.protocol.measures if spec.contrast}
     seen = list(dict.fromkeys(reading.group(e)[factor] for e in estimates))
     order = audit.protocol.levels.get(factor, {})
@@ -121,9 +117,7 @@ def _levels(audit: Audit, estimates: Sequence[Estimate], factor: str) -> list[st
 
 
 def _contrasts(audit: Audit, spec: MeasureSpec) -> Iterator[MeasureSpec]:
-    """The measures that compare levels of a factor over the same labels. Of two values, the test of
-    one is that of the other.
-    """
+    """Lists measures that compare levels over the same labels; two values share one test."""
     for other in audit.protocol.measures:
         same = (other.attribute, other.among) == (spec.attribute, spec.among)
         if (
@@ -136,9 +130,7 @@ def _contrasts(audit: Audit, spec: MeasureSpec) -> Iterator[MeasureSpec]:
 
 
 def _tests(audit: Audit, spec: MeasureSpec, factor: str) -> Tests:
-    """(stratum, group, the level against which was tested) → whether that holds after
-    adjustment.
-    """
+    """Maps (stratum, group, tested-against level) to whether that holds after adjustment."""
     found: Tests = {}
     for e in (e for other in _contrasts(audit, spec) for e in audit.of(other.name)):
         baseline = (e.contrast or {}).get(factor, "").rpartition(numerals.BETWEEN)[2]

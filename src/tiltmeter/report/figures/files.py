@@ -81,9 +81,7 @@ def size(svg: str) -> tuple[float, float]:
 
 
 def _resolve(sheet: str) -> str:
-    """The rules of a style sheet that concern drawings, variables replaced by their light values,
-    without rules that hold for some media only.
-    """
+    """Returns the style sheet's rules of drawings: light values, none of a medium's own."""
     sheet = re.sub(r"@[^{]+\{(?:[^{}]*\{[^{}]*\})*[^{}]*\}", "", sheet)
     rules = re.findall(r"([^{}]+)\{([^{}]*)\}", sheet)
     colours = (

@@ -1,6 +1,4 @@
-"""The figure of the first screen: the one that the protocol declares, else a forest plot of the
-leading headline measure.
-"""
+"""The first screen's figure: the protocol's, else a forest plot of the leading headline."""
 
 from __future__ import annotations
 
@@ -81,9 +79,7 @@ def _figures(audit: Audit, tilted: Collection[str], attribute: str) -> Iterator[
 
 
 def _leading(audit: Audit, leading: str) -> Iterator[Figure]:
-    """A forest plot of the leading measure, else of the first one of a headline that has a
-    number.
-    """
+    """Draws a forest plot of the leading measure, else of the first headline with a number."""
     rows = families.headline(audit.protocol, audit.estimates)
     known = [spec for spec, row in rows if row.value is not None]
     spec = next((spec for spec in known if spec.name == leading), next(iter(known), None))
@@ -103,9 +99,7 @@ def _with_groups(audit: Audit, spec: MeasureSpec, own: Sequence[Estimate]) -> li
 
 
 def _forest(audit: Audit, spec: MeasureSpec, rows: Sequence[Estimate]) -> Iterator[Figure]:
-    """Yields as many strata as there is room for; where several models have several contrasts, a
-    panel a model.
-    """
+    """Yields as many strata as fit; a panel per model if several have several contrasts."""
     subjects = list(dict.fromkeys(e.subject for e in rows))
     if len(subjects) > 1 and len({reading.contrast_label(e) for e in rows}) <= strata.SERIES:
         shown = subjects[:MOST_PANELS]

@@ -1,6 +1,4 @@
-"""Forest plot: a row a group, a point with its interval a stratum, on one axis with the null value
-and a declared band.
-"""
+"""Forest plot: a row a group, a point with its interval a stratum, the null value and a band."""
 
 from __future__ import annotations
 
@@ -21,9 +19,7 @@ DIRECT = 4  # strata that share a row, each in its colour; more have a row each
 
 
 def build(audit: Audit, spec: MeasureSpec, prefix: str) -> Iterator[Plot]:
-    """The groupings of a measure that have few levels; strata beyond six go on in a further
-    figure.
-    """
+    """Draws a measure's groupings with few levels; more than six strata take further figures."""
     fine = audit.fine(spec.name)
     rows = [
         e for e in audit.of(spec.name) if reading.grouping(e) not in fine and e.value is not None
@@ -42,9 +38,7 @@ def build(audit: Audit, spec: MeasureSpec, prefix: str) -> Iterator[Plot]:
 def gauge(
     audit: Audit, spec: MeasureSpec, estimate: Estimate, alike: Sequence[Estimate], name: str
 ) -> Plot | None:
-    """One number on the scale that the rows of its measure share; None if there is nothing to
-    draw.
-    """
+    """Draws one number on the scale of its measure's rows; None if there is nothing to draw."""
     if estimate.value is None:
         return None
     plot = forest(audit, spec, [estimate], name, strata.heading(spec))
@@ -92,9 +86,7 @@ def forest(
 
 
 def _factor(spec: MeasureSpec, name: str) -> str:
-    """The name of a factor in words; of a nuisance whose values are counted, that of the
-    nuisance.
-    """
+    """Names a factor; of a nuisance whose values are counted, names the nuisance."""
     return spec.nuisance if spec.nuisance and name == spec.attribute else name.replace("_", " ")
 
 

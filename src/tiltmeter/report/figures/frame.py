@@ -22,9 +22,7 @@ Legend = Sequence[tuple[str, Swatch]]
 
 
 class Row(NamedTuple):
-    """A row of a chart under its heading. draw: adds it to an element, on an axis, from a height
-    on.
-    """
+    """A row of a chart under its heading. draw: adds it to an element, on an axis, at a height."""
 
     heading: str
     height: float
@@ -92,9 +90,7 @@ def add_grid(
     heights: tuple[float, float],
     labels: Sequence[str],
 ) -> None:
-    """Adds grid, ticks, band and null line, before the points so that these lie over them. labels:
-    those of the ticks that are written.
-    """
+    """Adds grid, ticks, band and null line under the points. labels: ticks that are written."""
     (top, bottom), width = heights, float(made.get("viewBox", "").split()[2])
     if axis.band:
         low, high = map(x, axis.band)

@@ -68,9 +68,7 @@ def build(audit: Audit, spec: MeasureSpec, prefix: str) -> Iterator[Heat]:
 
 
 def _groupings(spec: MeasureSpec) -> list[tuple[str, ...]]:
-    """Lists the groupings with a row and a column to show; where none has both, all, against the
-    strata.
-    """
+    """Lists groupings with a row and a column; if none has both, all, against the strata."""
     each = spec.values == ("*",)
     return [by for by in spec.by if len(by) + each > 1 and by] or list(spec.by)
 
@@ -123,9 +121,7 @@ def _order_columns(audit: Audit, found: list[Estimate], column: str) -> list[Est
 
 
 def _implied_factors(found: Sequence[Estimate], by: Sequence[str]) -> set[str]:
-    """Factors whose level a column tells already (a group its dimension): rows need not tell it
-    again.
-    """
+    """Lists factors that a column's level implies (a group its dimension): rows omit them."""
     told = set()
     for name in by[:-1]:
         levels: dict[str, set[str]] = {}

@@ -63,18 +63,14 @@ def _cell(
 
 
 def _colour(figure: Heat, level: int) -> str:
-    """The class of a level: h0 is the colour of the paper, p and m go up and down from the null
-    value.
-    """
+    """Returns a level's class: h0 is the paper's colour, p and m go up and down from null."""
     if not level:
         return "h0"
     return (f"p{level}" if level > 0 else f"m{-level}") if figure.diverging else f"q{level}"
 
 
 def _legend(made: ET.Element, figure: Heat, width: float) -> None:
-    """The scale in its steps, with the numbers at the ends and at the null value, which is marked
-    by a line.
-    """
+    """Draws the scale in steps, with numbers at its ends and at the null value, a line."""
     first, last = figure.scale[0][0], figure.scale[-1][0]
     size, x = 22.0, 8.0
     for level in range(first, last + 1):

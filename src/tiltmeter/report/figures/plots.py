@@ -1,6 +1,4 @@
-"""Points with their intervals: the one drawer of forest plots, dumbbells, panels, histories and the
-gauges of a table.
-"""
+"""Points with their intervals: forest plots, dumbbells, panels, histories, gauges of a table."""
 
 from __future__ import annotations
 
@@ -72,9 +70,7 @@ def draw_point(
 
 
 def draw(plot: Plot, narrow: bool = False) -> str:
-    """A plot as SVG: each point in a line of its own, the points of a row joined in one line, or a
-    panel for each heading.
-    """
+    """Draws a plot: points in lines of their own or joined by row, or a panel per heading."""
     if plot.panels and not narrow:
         return _draw_panels(plot)
     width = NARROW if narrow else WIDE
@@ -131,9 +127,7 @@ def _draw_joined(made: ET.Element, points: Sequence[Point], x: Places, middle: f
 
 
 def _draw_panels(plot: Plot) -> str:
-    """Small multiples: a panel a heading (a model) beside the next on one scale; rows are named
-    once at the left.
-    """
+    """Draws panels side by side on one scale, one per heading; rows are named at the left."""
     names = list(dict.fromkeys(row.group for row in plot.rows))
     labels = list(dict.fromkeys(row.label for row in plot.rows))
     legend, axis = frame.shapes(plot.series), plot.axis

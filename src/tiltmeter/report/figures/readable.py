@@ -1,6 +1,4 @@
-"""The figure of a first screen as a reader without statistics takes it in: an axis over the data,
-in per cent or in points.
-"""
+"""The figure of a first screen for anybody: an axis over the data, in per cent or points."""
 
 from __future__ import annotations
 

@@ -37,9 +37,7 @@ REST = "answer"  # what is not told apart: one of many words
 
 @dataclass(frozen=True, slots=True)
 class StackedCounts:
-    """The counts of labels in one condition. queries: label → query of its outputs; "" → the query
-    of the labels that have none.
-    """
+    """A condition's counts of labels. queries: label → outputs; "" → of the other labels."""
 
     estimate: Estimate
     label: str
@@ -85,9 +83,7 @@ def build(audit: Audit, spec: MeasureSpec, prefix: str) -> Iterator[Stacked]:
 
 
 def _by_attribute(audit: Audit, spec: MeasureSpec, prefix: str) -> Iterator[Stacked]:
-    """Yields for a measure of all attributes a folded figure for each, with a bar for each level
-    that its contrast compares.
-    """
+    """Yields folded figures of a measure of all attributes: bars for its contrast's levels."""
     contrast = spec.contrast or {}
     factor, across = contrast.get("factor", ""), (contrast.get("factor"), contrast.get("within"))
     by_stratum: dict[tuple[str, ...], list[StackedCounts]] = {}
@@ -170,9 +166,7 @@ def stack_bars(
     title: str,
     table: str = "",
 ) -> Stacked:
-    """A bar a row; answers in the order in which they are declared, then the no-answers in
-    theirs.
-    """
+    """Stacks a bar a row: answers in the order declared, then the no-answers in theirs."""
     seen = dict.fromkeys(
         v for row in rows for v, count in row.counts.items() if count > _DUST * row.total
     )
@@ -204,9 +198,7 @@ def stack_bars(
 
 
 def _colours(audit: Audit, rows: Sequence[StackedCounts], parts: Sequence[str]) -> Iterator[int]:
-    """A value's place among all that its attribute has in the audit: those that measures declare,
-    then the others by name.
-    """
+    """Returns a value's place among its attribute's: declared ones, then others by name."""
     attributes = {audit.attribute(row.estimate) for row in rows}
     declared = [
         value
@@ -297,9 +289,7 @@ def _piece(
 
 @dataclass(frozen=True, slots=True)
 class _Look:
-    """The look of a part: its class, its own colour or "", the class of a number in it, if it has
-    one, and the kind of its hatching.
-    """
+    """A part's look: its class, its own colour or "", its number's class, its hatching."""
 
     name: str
     fill: str = ""
@@ -323,9 +313,7 @@ def _looks(figure: Stacked) -> Iterator[_Look]:
 
 
 def _dark(rgb: colour.Rgb) -> bool:
-    """True if white stands out on a colour better than black: relative luminance under .18 (WCAG
-    2.1).
-    """
+    """True if white is legible on a colour: relative luminance under .18 (WCAG 2.1)."""
     linear = [
         c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4
         for c in (value / 255 for value in rgb)

@@ -65,9 +65,7 @@ def link_outputs(parent: ET.Element, query: str) -> None:
 
 
 def without_links(svg: str, place: Callable[[str], str] = lambda query: "") -> str:
-    """The drawing with the place in the page of each mark's outputs, and no query; without a place
-    the mark leads nowhere.
-    """
+    """Links each mark to its outputs' place in the page, or to nothing; drops queries."""
 
     def resolved(match: re.Match[str]) -> str:
         at = place(unescape(match[1]))
@@ -102,9 +100,7 @@ def width_of(words: str) -> float:
 
 
 def flow(names: Sequence[str], width: float) -> tuple[list[tuple[float, float]], float]:
-    """Sets the names of a legend in lines, as words are; returns their places, and the end of the
-    last line (px).
-    """
+    """Sets a legend's names in lines; returns their places, and the last line's end (px)."""
     x, y, places = 8.0, 16.0, []
     for name in names:
         room = 42 + min(width_of(name), width - 50)
@@ -118,9 +114,7 @@ def flow(names: Sequence[str], width: float) -> tuple[list[tuple[float, float]],
 def hatch(
     parent: ET.Element, x: float, y: float, width: float, height: float, kind: int = 0
 ) -> None:
-    """Diagonal lines inside a rectangle: kind 0 rising, 1 falling, 2 both. A clip path would need
-    an id for each.
-    """
+    """Hatches a rectangle: kind 0 rising, 1 falling, 2 both. A clip path would need ids."""
     lines = []
     reach = HATCH / 2
     while reach < width + height:

@@ -61,9 +61,7 @@ def draw(figure: Timeline, narrow: bool = False) -> str:
 
 
 def places(dates: Sequence[str], left: float, right: float) -> list[float]:
-    """Places each run by its date, no two closer than is legible; evenly if a date is not known, or
-    all are near one another.
-    """
+    """Places runs by date, legibly apart; evenly if a date is unknown or all are near."""
     even = [left + (right - left) * n / max(1, len(dates) - 1) for n in range(len(dates))]
     if not all(dates) or LEAST * (len(dates) - 1) > right - left:
         return even

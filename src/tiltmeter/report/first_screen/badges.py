@@ -1,6 +1,4 @@
-"""The badges of a first screen: a verdict each, what could reverse it, how much was no answer, and
-who checked the labels.
-"""
+"""The badges of a first screen: verdicts, reversals, shares of no answers, who checked labels."""
 
 from __future__ import annotations
 
@@ -106,9 +104,7 @@ def _wordless(protocol: Protocol) -> list[str]:
 
 
 def _checked_badge(people: int) -> Badge:
-    """Names who checked the labels. Of one person's gold nobody knows how far it is theirs: no
-    tick.
-    """
+    """Names who checked the labels; gold of one person alone gets no tick."""
     if people == 0:
         return Badge("open", "! labels not checked by people")
     one = "labels compared with one person"
@@ -155,9 +151,7 @@ def _text(word: Word) -> str:
 
 
 def _badge(word: Word, text: str, judged: Sequence[Verdict], own: Sequence[Verdict]) -> Badge:
-    """One that leads to the outputs of its claim, or to the rows of its claims among the
-    findings.
-    """
+    """Makes a badge that leads to its claim's outputs, or to its claims' rows in the findings."""
     query = own[0].query.text() if len(own) == 1 else ""
     grade = max(_grades(own), key=list(Strength).index, default=None)
     kind = "clear" if grade is Strength.CLEAR else "weak" if grade is Strength.WEAK else ""

@@ -56,9 +56,7 @@ def examples(store: Store, protocol: Protocol, limit: int = LIMIT) -> Examples:
 
 
 def main(store: Store, protocol: Protocol) -> tuple[str, str]:
-    """The annotator whose label groups the answers, and its attribute: of the first instrument that
-    labelled.
-    """
+    """Returns the annotator and attribute that group answers: of the first instrument."""
     pairs = labels.annotator_attributes(store)
     for spec in protocol.instruments:
         for annotator, attribute in pairs:
@@ -128,9 +126,7 @@ def _example(store: Store, protocol: Protocol, trial: Trial, output: Output) -> 
 
 
 def _labels(store: Store, trial: str) -> tuple[tuple[str, str], ...]:
-    """(annotator, what it said), its current labels; weights where they are probabilities,
-    attributes where several.
-    """
+    """Lists (annotator, labels now), with weights of probabilities and several attributes."""
     rows = labels.of_output(store, trial)
     several = len({row.attribute for row in rows}) > 1
     labels_of: dict[str, list[str]] = {}

@@ -22,9 +22,7 @@ from .ranking import effect_of
 
 
 def findings(audit: Audit, judged: Iterable[Verdict] | None = None) -> Iterator[Finding]:
-    """One for each headline claim, in the order of the protocol. judged: those of `judge`, where
-    they are at hand.
-    """
+    """Yields one per headline claim, in the protocol's order. judged: those of `judge`."""
     every = list(judge(audit) if judged is None else judged)
     rows: dict[str, list[Estimate]] = {}
     for one in every:
@@ -122,9 +120,7 @@ def _what(spec: MeasureSpec) -> str:
 
 
 def _sure(audit: Audit, claim: evidence.Claim, open_: bool) -> Iterator[str]:
-    """Yields what a number rests on, its groups, the contrasts beside it. open_: its direction
-    is.
-    """
+    """Yields a number's basis, groups and contrasts. open_: its direction is open."""
     spec, row, raw = claim.spec, claim.row, claim.raw
     if row.value is None:
         return
@@ -152,9 +148,7 @@ def _sure(audit: Audit, claim: evidence.Claim, open_: bool) -> Iterator[str]:
 def _contrasts(
     audit: Audit, spec: MeasureSpec, estimate: Estimate
 ) -> Iterator[tuple[MeasureSpec, Estimate]]:
-    """The contrasts over the whole of the same stratum, of what the headline itself counts among
-    the same.
-    """
+    """Yields contrasts over the whole stratum of what the headline counts, among the same."""
     counted = (spec.attribute, spec.values, spec.among, spec.where)
     for other in audit.protocol.measures:
         alike = (other.attribute, other.values, other.among, other.where) == counted
@@ -168,9 +162,7 @@ def _contrasts(
 def _by_group(
     audit: Audit, spec: MeasureSpec, whole: Estimate
 ) -> Iterator[tuple[tuple[str, ...], str]]:
-    """Yields each grouping that was tested, with which levels tilt which way, and in which no
-    difference was found.
-    """
+    """Yields each tested grouping: which levels tilt which way, and where none was found."""
     rows = [
         e
         for e in audit.of(spec.name)
@@ -203,9 +195,7 @@ def _estimate_list(audit: Audit, spec: MeasureSpec, estimates: Sequence[Estimate
 
 
 def _contrast(spec: MeasureSpec, estimate: Estimate) -> str:
-    """`Order effect (she_first − he_first), order_effect: …`: its size, or that no difference was
-    found.
-    """
+    """Writes `Order effect (she_first − he_first), order_effect: …`: size, or no difference."""
     contrast = spec.contrast or {}
     name = f"{reading.title(contrast.get('factor', spec.name))} effect"
     name += f" ({reading.contrast_label(estimate).partition(': ')[2] or spec.name}; {spec.name})"

@@ -1,6 +1,4 @@
-"""Pairs of answers to one prompt in which the cue alone differs: how many differ as the first
-sentence says, and one of them.
-"""
+"""Pairs of answers to one prompt in which the cue alone differs: how many differ so, and one."""
 
 from __future__ import annotations
 
@@ -89,9 +87,7 @@ def _from_median(
     item: str,
     wanted: WantedPair,
 ) -> Callable[[Mapping[str, CardOutput]], float]:
-    """Measures how far the mean difference of the pairs of a pair's item lies from the median
-    item's.
-    """
+    """Measures how far the mean difference of a pair's item is from the median item's."""
     differences_of: dict[str, list[int]] = {}
     for (more, less), pairs in outcomes.items():
         for pair in pairs:

@@ -19,9 +19,7 @@ def effect_of(one: Verdict) -> float:
 
 
 def leading(judged: Sequence[Verdict]) -> Verdict | None:
-    """The claim that weighs most; of equal verdicts that of the earlier measure, then the largest
-    effect.
-    """
+    """Returns the weightiest claim; of equals the earlier measure, then the largest effect."""
     if not judged:
         return None
     measures = list(dict.fromkeys(one.measure for one in judged))

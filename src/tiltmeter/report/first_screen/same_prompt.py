@@ -83,9 +83,7 @@ def _heading(protocol: Protocol, cue: str) -> str:
 
 
 def cue_factor(protocol: Protocol, spec: MeasureSpec) -> str:
-    """The factor whose levels stand side by side: that of the protocol, else of what the leading
-    measure contrasts.
-    """
+    """Returns the factor shown side by side: the protocol's, else the leading contrast's."""
     contrasted = (spec.contrast or {}).get("factor", "")
     return protocol.first.get("cue") or contrasted or contrast_factor(protocol)
 
@@ -104,9 +102,7 @@ def _fits(card: CardOutput, about: Mapping[str, str], cue: str) -> bool:
 def _choose(
     protocol: Protocol, cards: Sequence[CardOutput], cue: str, levels: Sequence[str]
 ) -> dict[str, list[CardOutput]]:
-    """Chooses by level of the cue outputs of the first item that has several levels, else of
-    any.
-    """
+    """Chooses outputs by level of the cue, of the first item with several levels, or any."""
     by_item: dict[str, list[CardOutput]] = {}
     for card in cards:
         by_item.setdefault(card.levels.get(protocol.item, ""), []).append(card)
@@ -136,9 +132,7 @@ def _levels(cards: Sequence[CardOutput], cue: str) -> set[str]:
 
 
 def _common_ends(prompts: Sequence[str]) -> tuple[str, str]:
-    """Finds the beginning and end that all prompts share, in whole words (characters, if there are
-    no spaces); everything if there is one prompt.
-    """
+    """Finds the beginning and end that prompts share, in words, or signs without spaces."""
     if len(set(prompts)) < 2:
         return (prompts[0], "") if prompts else ("", "")
     spaced = all(any(sign.isspace() for sign in prompt) for prompt in prompts)

@@ -99,9 +99,7 @@ def _spoken(judged: Sequence[Verdict], sentence: FirstSentence) -> list[Verdict]
 def _figure(
     audit: Audit, names: Mapping[str, str], judged: Sequence[Verdict], lead: Verdict, cue: str
 ) -> Figure | None:
-    """The figure of the protocol. It draws labels as they are, and says so beside a number that
-    gold corrects.
-    """
+    """Draws the protocol's figure of raw labels; says so beside a number that gold corrects."""
     tilted = _tilted_levels(audit.protocol, judged, cue)
     cell = leading_cell(lead.claim.row)
     attribute = cell["attribute"] if cell else ""

@@ -38,9 +38,7 @@ CAUTIONS = (
 
 
 def first(found: Sequence[Finding]) -> tuple[Finding, ...]:
-    """Chooses the findings that fit the first screen: as many of each headline measure, of these
-    tilts first, in their order.
-    """
+    """Chooses findings for the first screen: as many of each headline measure, tilts first."""
     if len(found) <= ROOM:
         return tuple(found)
     of: dict[str, list[Finding]] = {}
@@ -57,9 +55,7 @@ def place_on_screen(finding: Finding) -> tuple[bool, int]:
 
 
 def label_findings(found: Sequence[Finding]) -> tuple[Finding, ...]:
-    """Labels each with what tells it from the others of its measure, or the subject where nothing
-    has to be told apart.
-    """
+    """Labels each by what tells it from others of its measure, or by the subject."""
     labelled = []
     for one in found:
         others = [other.parts for other in found if other.measure == one.measure]
@@ -73,9 +69,7 @@ def label_findings(found: Sequence[Finding]) -> tuple[Finding, ...]:
 
 
 def summary(found: Sequence[Finding], shown: int) -> str:
-    """Sums up the findings in a few short sentences: how many headline numbers differ, and which if
-    they are few.
-    """
+    """Sums up the findings: how many headline numbers differ, and which if they are few."""
     if len(found) == 1:
         return f"{found[0].subject}: {found[0].chip}."
     return " ".join(_count_sentences(found, shown))
@@ -124,9 +118,7 @@ def asked_line(
     languages: Sequence[str],
     planned: int,
 ) -> str:
-    """`1,640 answers of 2 models (a, b) about 40 of 98 words, in English`; of how many planned,
-    where some are open.
-    """
+    """Writes `1,640 answers of 2 models (a, b) about 40 of 98 words`, and of how many planned."""
     names = list(dict.fromkeys(part.subject for part in trials))
     answered = sum(part.answered for part in trials)
     what = "pictures" if protocol.modality == "image" else "answers"
@@ -144,9 +136,7 @@ def asked_line(
 def basis(
     store: Store, missing: Missing, audit: audits.Audit | None, annotators: Sequence[str]
 ) -> Pairs:
-    """Lists the grounds of the findings: who labelled and if people checked it, the outputs without
-    an answer, the basis of intervals and tests.
-    """
+    """Lists what findings rest on: annotators, checks by people, no answers, intervals, tests."""
     rows = [("labels", _labels(store, annotators)), ("no answer", missing.line)]
     if audit:
         rows += list(_numbers(audit))
@@ -180,9 +170,7 @@ class Missing:
 
 
 def missing_answers(store: Store, protocol: Protocol) -> Missing:
-    """Counts the outputs of the first instrument that are refused, unreadable or else not
-    answers.
-    """
+    """Counts the first instrument's outputs that are refused, unreadable or not answers."""
     annotator, attribute = main(store, protocol)
     of = label_counts.value_weights(store, annotator, attribute)
     counted = (NEITHER,) if _counts_hits(protocol, annotator) else ()

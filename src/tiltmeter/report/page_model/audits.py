@@ -1,6 +1,4 @@
-"""The estimates of one variant as a report reads them: which strata there are, what tells them
-apart.
-"""
+"""The estimates of one variant as a report reads them: its strata, and how they differ."""
 
 from __future__ import annotations
 
@@ -40,9 +38,7 @@ class Audit:
         return self._specs.get(measure)
 
     def attribute(self, estimate: Estimate) -> str:
-        """Returns the attribute whose labels an estimate counts; that of the first instrument if
-        nothing names it.
-        """
+        """Returns the attribute that an estimate counts; by default the first instrument's."""
         spec = self.spec(estimate.measure)
         counted = estimate.condition.get("attribute") or (spec.attribute if spec else "")
         return counted or next(
@@ -95,9 +91,7 @@ class Audit:
         return Counter(name.partition("@")[0] for name in {s[1] for s in self.strata})
 
     def differing_levels(self, estimate: Estimate) -> list[tuple[str, str]]:
-        """(name, level) of the parts of the stratum that differ between strata; the subject is
-        always there.
-        """
+        """Lists (name, level) of a stratum's parts that differ; the subject is always there."""
         names = ["model", "instrument", *inner()]
         return [
             (names[place], self._stratum_level(names, place, level))
@@ -119,9 +113,7 @@ class Audit:
         )
 
     def instrument(self, annotator: str) -> str:
-        """The annotator without its hash, where that still tells it from the others; the signature
-        has it whole.
-        """
+        """Returns the annotator, without its hash if unique; the signature has it whole."""
         bare = annotator.partition("@")[0]
         return annotator if self._bare[bare] > 1 else bare
 
@@ -134,9 +126,7 @@ class Audit:
         return {measure: _find_fine(rows) for measure, rows in self._by_measure.items()}
 
     def brief(self, estimate: Estimate) -> list[tuple[str, str]]:
-        """Returns the same as `differing_levels`, without the subject where there is only one and
-        something else tells the strata apart.
-        """
+        """Returns `differing_levels`, without a lone subject if anything else differs."""
         parts = self.differing_levels(estimate)
         return (
             parts[1:] if len(parts) > 1 and len({other[0] for other in self.strata}) == 1 else parts
@@ -158,9 +148,7 @@ class Audit:
         return mode is None or not mode.logprobs
 
     def items(self, number: float | None = 2) -> str:
-        """The protocol's word for what it samples over (its clusters), in the plural where it
-        should be.
-        """
+        """Returns the protocol's word for its clusters, in the plural if it should be."""
         noun = wording.item_noun(self.protocol)
         return noun if number == 1 else f"{noun}s"
 
@@ -206,9 +194,7 @@ def number_signatures(signatures: Iterable[str]) -> dict[str, str]:
 
 
 def together(estimates: Sequence[Estimate]) -> list[Estimate]:
-    """Rows of the same group beside one another; groupings and groups in the order in which they
-    first come.
-    """
+    """Sorts rows of the same group together; groupings and groups in their first order."""
     first = {key(e): place for place, e in reversed(list(enumerate(estimates)))}
     depth = {by: place for place, by in enumerate(dict.fromkeys(grouping(e) for e in estimates))}
     return sorted(estimates, key=lambda e: (depth[grouping(e)], first[key(e)]))

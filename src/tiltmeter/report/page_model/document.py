@@ -1,6 +1,4 @@
-"""A page about several runs: words, a figure, one prompt and tables, laid out as HTML or Markdown,
-and the blocks of it that a terminal prints.
-"""
+"""A page about several runs as data: words, a figure, one prompt, tables, terminal blocks."""
 
 from __future__ import annotations
 

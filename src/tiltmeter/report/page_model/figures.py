@@ -28,9 +28,7 @@ class Axis:
     band_text: str = ""
 
     def places(self, first: float, last: float) -> Places:
-        """The place of a value between two places; beyond the axis it is the nearer end (a ratio of
-        0 on a logarithmic axis).
-        """
+        """Returns a value's place between two; beyond the axis it is the nearer end."""
         forward: Places = math.log if self.scale == "log" else float
         low, high = map(forward, self.domain)
 
@@ -96,9 +94,7 @@ class Plot(Figure):
 
 @dataclass(frozen=True, slots=True)
 class Bar:
-    """Shares that sum to 1, in the order of the figure's parts. queries: of the outputs behind each
-    part, or ().
-    """
+    """Shares that sum to 1, in the figure's order. queries: of each part's outputs, or ()."""
 
     group: str
     label: str
@@ -130,9 +126,7 @@ class Dot:
 
 @dataclass(frozen=True, slots=True)
 class Strip:
-    """A dot for each item. number: the mean with its interval, in text; series: the place of its
-    colour; query: of the outputs behind the mean.
-    """
+    """A dot per item. number: mean and interval in text; series: its colour's place."""
 
     label: str
     mean: float | None
@@ -152,9 +146,7 @@ class Dots(Figure):
 
 @dataclass(frozen=True, slots=True)
 class HeatCell:
-    """One number of a heat map. level: 0 … 8 of a sequential scale, -4 … 4 of a diverging one;
-    symbol: ▲, ▼ or "".
-    """
+    """A number of a heat map. level: 0 … 8, or -4 … 4 about null; symbol: ▲, ▼ or ""."""
 
     level: int
     text: str
@@ -165,9 +157,7 @@ class HeatCell:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Heat(Figure):
-    """Rows × columns × value; None if nothing was measured. `scale` has (level, label) for the
-    ends and the null value.
-    """
+    """Rows × columns × value or None. `scale` has (level, label) for ends and null value."""
 
     across: str
     columns: tuple[str, ...]

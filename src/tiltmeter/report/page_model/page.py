@@ -94,9 +94,7 @@ class RawExample:
 
 @dataclass(frozen=True, slots=True)
 class ExampleGroup:
-    """Answers of one subject and mode that got the same label; `total` is how many there are in the
-    run.
-    """
+    """Answers of one subject and mode with the same label; `total` is their number."""
 
     title: str
     total: int
@@ -116,9 +114,7 @@ NO_EXAMPLES = Examples("", (), 0, 0)
 
 @dataclass(frozen=True, slots=True)
 class Shot:
-    """One picture with what was said of it. source: a data URL of a small JPEG, or "" if there
-    is none to show.
-    """
+    """One picture with its labels. source: a data URL of a small JPEG, "" if none is shown."""
 
     source: str
     about: str
@@ -275,9 +271,7 @@ class Content:
 
 @dataclass(frozen=True, slots=True)
 class ToldRun:
-    """One run in a report. `prefix` stands before each of its ids in the page; "" if it is the
-    only run.
-    """
+    """One run in a report. `prefix` stands before its ids in the page; "" if it is alone."""
 
     name: str
     content: Content
@@ -291,9 +285,7 @@ class ToldRun:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """One run, or several with what sets them against one another. question: "" if the runs ask
-    different ones.
-    """
+    """One run, or several with a comparison. question: "" if the runs ask different ones."""
 
     title: str
     question: str

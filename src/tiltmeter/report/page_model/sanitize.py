@@ -21,9 +21,7 @@ T = TypeVar("T")
 
 
 def ascii_escapes(json_text: str) -> str:
-    """JSON text with every hidden character as \\uXXXX: the same values, harmless in a terminal or
-    an editor.
-    """
+    r"""Writes hidden characters of a JSON text as \uXXXX: the same values, harmless to show."""
     return HIDDEN.sub(lambda match: "".join(_units(ord(match[0]))), json_text)
 
 

@@ -18,9 +18,7 @@ SAID = 40  # numbers that a description reads out; the rest are in the table
 
 
 def labels(audit: Audit, estimates: Sequence[Estimate]) -> dict[Stratum, str]:
-    """Labels each stratum by the parts in which it differs from the others of these estimates; one
-    alone as in the tables.
-    """
+    """Labels each stratum by what differs between these; one alone as in the tables."""
     named = {
         reading.stratum(e): [level for _, level in audit.differing_levels(e)] for e in estimates
     }
@@ -44,9 +42,7 @@ def differing(audit: Audit, estimates: Sequence[Estimate]) -> str:
 
 
 def alone(labels: Mapping[Stratum, str]) -> str:
-    """The one stratum of a figure, for its key; "" if there are several, which the figure names
-    itself.
-    """
+    """Names a figure's one stratum for its key; "" if there are several."""
     return f"{next(iter(labels.values()))}. " if len(labels) == 1 else ""
 
 

@@ -166,9 +166,7 @@ def _digest(text: str) -> str:
 
 
 def _beside(section: Section) -> tuple[dict[str, Table], list[Table]]:
-    """(figure id → the table that stands under it, the tables that no figure shows). A table stands
-    under its last figure.
-    """
+    """Returns (figure id → its table, other tables). A table stands under its last figure."""
     last = {figure.table: figure.id for figure in section.figures if figure.table}
     under = {last[table.id]: table for table in section.tables if table.id in last}
     return under, [table for table in section.tables if table.id not in last]

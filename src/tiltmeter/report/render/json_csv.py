@@ -1,6 +1,4 @@
-"""Estimates as they are: JSON and CSV, unrounded. What could not be measured is null, or an empty
-cell.
-"""
+"""Estimates as JSON and CSV, unrounded. What was not measured is null, or an empty cell."""
 
 from __future__ import annotations
 

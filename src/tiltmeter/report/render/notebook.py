@@ -35,9 +35,7 @@ _ALONE = "svg { background: var(--paper); } svg.wide { display: block !important
 
 @dataclass(frozen=True, slots=True)
 class Drawing:
-    """One figure. title, text: its heading and its words, for who does not see it; svg: the
-    drawing, a file in itself.
-    """
+    """One figure. title, text: for who does not see it; svg: the drawing as a file."""
 
     measure: str
     title: str
@@ -76,9 +74,7 @@ class Drawings(list[Drawing]):
 def drawings(
     protocol: Protocol, estimates: Sequence[Estimate], measure: str | None = None
 ) -> Drawings:
-    """The figures of one variant: of each measure as it asks for, then every outcome; or those of
-    one measure alone. Raises UnknownName if it has none.
-    """
+    """Draws a variant's figures, or one measure's. UnknownName if there is none."""
     all_drawings = list(_drawings(_audit(protocol, estimates)))
     chosen = Drawings(one for one in all_drawings if measure in (None, one.measure))
     if not chosen:
@@ -132,9 +128,7 @@ def _drawings(audit: audits.Audit) -> Iterator[Drawing]:
 def table_drawings(
     protocol: Protocol, estimates: Sequence[Estimate], tables: Sequence[CrossTable]
 ) -> list[Drawing]:
-    """Tables of rows × columns as figures; each is named by what stands before the colon of its
-    title.
-    """
+    """Draws tables of rows × columns, each named by its title up to the colon."""
     read = _audit(protocol, estimates)
     return [
         standalone(audits.slug(table.title.partition(":")[0]), of_tables.figure(read, table))

@@ -129,9 +129,7 @@ def table_lines(table: Table, console: Console) -> list[str]:
 
 
 def _paragraphs(table: Table, console: Console) -> Iterator[str]:
-    """A table with more numbers than the width has room for: a paragraph a row; zeros are summed up
-    at its end.
-    """
+    """Lays out a table that is too wide as a paragraph a row; zeros are summed up at its end."""
     for row in table.rows:
         brief = [
             (column, cell) for column, cell in zip(table.columns, row, strict=True) if column.brief
@@ -149,9 +147,7 @@ def _paragraphs(table: Table, console: Console) -> Iterator[str]:
 
 
 def _grid(table: Table, width: int) -> Grid | None:
-    """The brief columns; model, instrument, mode and language share one. None if the numbers would
-    have to be broken.
-    """
+    """Returns the brief columns, strata in one; None if numbers would have to be broken."""
     brief = [place for place, column in enumerate(table.columns) if column.brief]
     group = [place for place in brief if table.columns[place].name == "group"]
     texts = [place for place in brief if table.columns[place].kind == "text" and place not in group]

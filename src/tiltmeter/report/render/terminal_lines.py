@@ -31,9 +31,7 @@ def lines_of(console: Console, shown: RenderableType, wide: bool = False) -> lis
 
 
 def text_lines(console: Console, text: str, style: str = "") -> list[str]:
-    """A text as wide as is read with ease; one line if there is no terminal. All text is literal: a
-    model's words are never markup.
-    """
+    """Wraps a text for easy reading, in one line if piped. All text is literal, never markup."""
     return lines_of(console, Text(text, style), wide=not console.is_terminal)
 
 
@@ -90,9 +88,7 @@ def _form(block: ScreenBlock, most: int, console: Console) -> CutForm:
 
 
 def column_lines(table: Table, rows: Sequence[Sequence[str]], console: Console) -> list[str]:
-    """Rows of a table under its brief columns. Numbers are never broken; if texts would become too
-    narrow beside them, each row is a paragraph.
-    """
+    """Lays out a table; numbers never break: if texts get too narrow, a row is a paragraph."""
     if not rows:
         return []
     places = [n for n, column in enumerate(table.columns) if column.brief]

@@ -1,6 +1,4 @@
-"""Content → what fits one screen of a terminal: the verdict, the headline numbers, what to mind,
-and where the rest is.
-"""
+"""Content → one screen of a terminal: verdict, headline numbers, cautions, where the rest is."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""The numbers of outputs that rules labelled, and that a judge labelled when the rules were
-unsure.
-"""
+"""The numbers of outputs that rules labelled, and that a judge did when rules were unsure."""
 
 from __future__ import annotations
 
@@ -71,9 +69,7 @@ def shares(store: Store) -> list[Shares]:
 
 
 def limits(store: Store) -> Iterator[str]:
-    """Yields the limit of numbers that rest on rules and a judge together; nothing if none labelled
-    so.
-    """
+    """Yields the limit of numbers that rest on rules and a judge together, if any do."""
     if settings.cascades(store):
         yield (
             "Where rules and a judge label as one, rates carry the errors of both: of the rules "

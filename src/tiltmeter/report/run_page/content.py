@@ -222,9 +222,7 @@ def _correction_note(store: Store) -> Iterator[str]:
 
 
 def _injection(store: Store) -> Iterator[str]:
-    """Counts the attempts to instruct the reader in texts shown to judges and in their replies;
-    nothing if no judge labelled.
-    """
+    """Yields how often texts shown to judges, and replies, try to instruct their reader."""
     found = injection_count.read_counts(store)
     if found:
         sorts = "; ".join(
@@ -239,9 +237,7 @@ def _injection(store: Store) -> Iterator[str]:
 
 
 def _prompts(protocol: Protocol, estimates: Sequence[Estimate]) -> Pairs:
-    """A prompt for each combination of the factors that have few levels, of the languages that were
-    asked.
-    """
+    """Shows a prompt per combination of factors with few levels, in the languages asked."""
     languages = {e.condition["language"] for e in estimates if "language" in e.condition}
     cells = [cell for cell in protocol.cells if not languages or cell.get("language") in languages]
     few = [name for name in protocol.factors if len({cell[name] for cell in cells}) <= FEW]

@@ -42,9 +42,7 @@ class Facts:
 
     @property
     def labels_as(self) -> list[str]:
-        """The annotators that rest on the calls: the judge itself, and with rules where it was
-        asked about what they were unsure of.
-        """
+        """The annotators that rest on the calls: the judge, alone or after unsure rules."""
         return self.annotators or [self.purpose]
 
     @property
@@ -106,9 +104,7 @@ def facts(store: Store) -> list[Facts]:
 
 
 def asked_once(store: Store) -> list[str]:
-    """A line that says how many calls the questions to judges were, where equal ones shared some;
-    else none.
-    """
+    """Writes how many calls the questions to judges were, if equal ones shared some."""
     shared = [one for one in calls.by_annotator(store) if one.turns > one.calls]
     questions, number = sum(one.turns for one in shared), sum(one.calls for one in shared)
     line = f"{questions:,} questions to judges were {number:,} calls: equal ones are asked once."

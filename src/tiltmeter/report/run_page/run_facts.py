@@ -1,6 +1,4 @@
-"""The facts of a run in its report: its extent and models, its design, its long signatures, and the
-commands for the same audit.
-"""
+"""The facts of a run in its report: extent, models, design, long signatures, commands."""
 
 from __future__ import annotations
 
@@ -63,9 +61,7 @@ def asked_line(facts: RunFacts) -> str:
 
 
 def _extent(facts: RunFacts) -> tuple[int, int, tuple[str, ...]]:
-    """Counts the items that were asked about, and those that exist in the languages that were
-    asked; returns these languages too.
-    """
+    """Counts the items asked about, and all in the languages asked; returns these too."""
     protocol, levels = facts.protocol, asked.levels_asked(facts.store)
     of = {row.get(protocol.item, "") for row in levels}
     languages = {row.get("language", "") for row in levels}
@@ -156,9 +152,7 @@ def info(facts: RunFacts) -> dict[str, Json]:
 
 
 def commands(facts: RunFacts, variants: Sequence[str]) -> Iterator[str]:
-    """Yields the commands for the same audit. One command for each set of modes, samples and items
-    that was asked together.
-    """
+    """Yields commands for the same audit, one per modes, samples and items asked together."""
     yield f"pip install tiltmeter=={__version__}"
     name, imports = _source(facts), settings.imports(facts.store)
     for one in imports:
@@ -185,9 +179,7 @@ def commands(facts: RunFacts, variants: Sequence[str]) -> Iterator[str]:
 
 
 def _options_of_plan(plan: StoppingPlan) -> Iterator[str]:
-    """Yields the options of a run that stops early: the number of its answers follows from its
-    looks.
-    """
+    """Yields the options of a run that stops early; its looks decide how many answers."""
     for option, key in (("model", "subjects"), ("language", "languages"), ("mode", "modes")):
         for value in _as_list(plan.choices.get(key)):
             yield f"--{option} {shlex.quote(value)}"

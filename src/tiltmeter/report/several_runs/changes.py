@@ -37,9 +37,7 @@ def with_names(found: Comparison, labels: Mapping[str, str]) -> tuple[Comparison
 
 
 def headline_differences(found: Comparison) -> Comparison:
-    """Keeps the rows that verdicts rest on alone, those that changed first; with all rows where
-    there is none.
-    """
+    """Keeps the rows that verdicts rest on, changed ones first; all rows if there is none."""
     rows = [row for row in found.rows if row.claim is not None and row.claim.word.record.change]
     rows.sort(key=lambda row: _place(row.verdict or Word.NO_TEST))
     return replace(found, rows=tuple(rows)) if rows else found
@@ -61,9 +59,7 @@ def changes(found: Comparison) -> Iterator[str]:
 
 
 def cautions(found: Comparison) -> list[str]:
-    """Lists the cautions about the headline differences, each once with the runs that it is
-    about.
-    """
+    """Lists cautions about the headline differences, each once with the runs it is about."""
     runs: dict[str, list[str]] = {}
     for row in found.rows:
         for caution in row.claim.cautions if row.claim else ():

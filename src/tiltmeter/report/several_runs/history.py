@@ -164,9 +164,7 @@ def _outcome(told: HistoryWords, step: HistoryStep) -> str:
 
 
 def _numbers(told: HistoryWords) -> Table:
-    """A row a difference of a step, with its interval, adjusted p and verdict; a row too for a
-    step without any.
-    """
+    """Makes a row per difference of a step, or one for a step without any."""
 
     def of(
         read: Callable[[HistoryStep, Verdict], str], nothing: str

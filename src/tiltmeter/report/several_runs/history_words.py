@@ -32,9 +32,7 @@ class HistoryWords:
         return first, second
 
     def label(self, one: Verdict | HistoryLine, in_words: bool = False) -> str:
-        """The measure, by its name or in words, with the levels in which numbers of this history
-        differ.
-        """
+        """Names the measure, with the levels in which numbers of this history differ."""
         spec = self.spec(one.measure) if in_words else None
         name = sentences.without_article(spec.text or spec.name) if spec else one.measure
         held = {**one.condition, **(one.contrast or {})}
@@ -60,9 +58,7 @@ class HistoryWords:
         return reading.value(one.facts.row, self.spec(one.measure), 2)
 
     def cautions(self) -> Iterator[str]:
-        """Yields the reasons not to read a step as it stands, and the numbers that were not
-        compared.
-        """
+        """Yields reasons not to read a step as it stands, and numbers not compared."""
         for step in self.found.every_step:
             about = f"Run {step.first + 1} to {step.second + 1}"
             yield from (f"{about}: {line}" for line in (*step.not_compared, *step.warnings))

@@ -1,6 +1,4 @@
-"""Runs → a report: one run by itself, or several with a first screen in common and, of one
-protocol, set side by side.
-"""
+"""Runs → a report: one by itself, or several with a common first screen, set side by side."""
 
 from __future__ import annotations
 
@@ -70,9 +68,7 @@ def _names(runs: Sequence[Analysed]) -> list[str]:
 
 
 def _against(runs: Sequence[Analysed], names: Sequence[str]) -> Section | None:
-    """Runs of one protocol side by side, and each against the first where that can be done; None
-    where all differ.
-    """
+    """Sets a protocol's runs side by side and against the first; None if all differ."""
     tables: list[Table] = []
     lines: list[str] = []
     for name in dict.fromkeys(run.protocol.name for run in runs):

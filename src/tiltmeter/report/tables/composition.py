@@ -1,6 +1,4 @@
-"""Of what items a design is made: counts and per cent, as a table and as a figure (Tables 4 to 9
-and Figures 6 to 11 of the GRAMVIS paper).
-"""
+"""The items of a design, counted, as a table and a figure (GRAMVIS, Tables 4–9, Figures 6–11)."""
 
 from __future__ import annotations
 
@@ -35,9 +33,7 @@ def counts(protocol: Protocol, rows: str, column: str) -> Counts:
 
 
 def table(protocol: Protocol, by: Sequence[str]) -> CrossTable:
-    """Items by one column or two: how many, and their per cent of the row (of all, where there is
-    one column).
-    """
+    """Counts items by one column or two, with per cent of the row (of all, by one column)."""
     rows, column = by[0], by[-1]
     by_row = counts(protocol, rows, column)
     whole = sum(one.total() for one in by_row.values())
@@ -61,9 +57,7 @@ def table(protocol: Protocol, by: Sequence[str]) -> CrossTable:
 
 
 def figure(protocol: Protocol, by: Sequence[str]) -> Stacked:
-    """A bar for each level of the first column, parted by the second; of one column a single
-    bar.
-    """
+    """Draws a bar per level of the first column, parted by the second; or a single bar."""
     rows, column = by[0], by[-1]
     by_level = counts(protocol, rows, column)
     if len(by) == 1:

@@ -110,9 +110,7 @@ def _place(read: Audit, estimates: Sequence[Estimate], layout: TableLayout) -> P
 
 
 def _without_single(found: Sequence[Estimate], names: Levels) -> Levels:
-    """Without parts of the stratum that have one level only, which stands under the table; the last
-    name stays.
-    """
+    """Drops parts of the stratum with one level, told under the table; the last name stays."""
     kept = [
         name
         for name in names
@@ -122,9 +120,7 @@ def _without_single(found: Sequence[Estimate], names: Levels) -> Levels:
 
 
 def _default_column(read: Audit, layout: TableLayout, loose: Sequence[str]) -> str:
-    """The last factor that differs; a value that each row is about, or the stratum, where there is
-    no other.
-    """
+    """Returns the last factor that differs, else a value that rows are about, or the stratum."""
     values = {spec.attribute for name in layout.measures if (spec := read.spec(name))}
     last = [name for name in loose if name not in (*FIXED, *values)]
     return (last or [name for name in loose if name in values] or list(loose) or ["measure"])[-1]
@@ -141,9 +137,7 @@ def _implied(found: Sequence[Estimate], name: str, others: Sequence[str]) -> boo
 def _of_one_grouping(
     read: Audit, estimates: Sequence[Estimate], layout: TableLayout
 ) -> list[Estimate]:
-    """The estimates that have every axis that is named, and of each measure those cut by no other
-    factor, or by as few as can be.
-    """
+    """Returns estimates with every named axis, of each measure those cut by fewest factors."""
     named = {*layout.rows, *layout.columns} - {*FIXED}
     whole = not named and not layout.where
     found: list[Estimate] = []
@@ -164,9 +158,7 @@ def _of_one_grouping(
 
 
 def _factors(read: Audit, estimate: Estimate) -> tuple[str, ...]:
-    """Returns the factors that cut the estimate out of its stratum, not a value that each row is
-    about.
-    """
+    """Returns the factors that cut an estimate out of its stratum, values of rows aside."""
     spec = read.spec(estimate.measure)
     own = spec.attribute if spec else ""
     return tuple(name for name in reading.grouping(estimate) if name != own)

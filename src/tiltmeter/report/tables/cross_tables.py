@@ -1,6 +1,4 @@
-"""Estimates → a table of rows × columns in words, as papers print them. `placement` says which
-estimate stands where.
-"""
+"""Estimates → a table of rows × columns in words, as papers print them (`placement`)."""
 
 from __future__ import annotations
 
@@ -212,9 +210,7 @@ class _Order:
 def _leading(
     read: Audit, placed: Placed, rows: Sequence[Levels], columns: Sequence[Levels]
 ) -> dict[tuple[Levels, Levels], str]:
-    """The mark of the highest cell of each row, within columns that share all axes but the last;
-    of all that tie.
-    """
+    """Marks each row's highest cells, among columns that share all axes but the last."""
     tests = _leader_tests(read, next(iter(placed.cells.values())))
     found = {}
     for row in rows:
@@ -233,9 +229,7 @@ def _leading(
 def _leader_tests(
     read: Audit, like: Estimate
 ) -> dict[tuple[reading.Stratum, tuple[str, str]], bool]:
-    """Tells, by stratum and value, if the groups differ, as the protocol's leader of the same
-    labels says.
-    """
+    """Tells by stratum and value if groups differ, by the leader of the same labels."""
     spec = read.spec(like.measure)
     return {
         (reading.stratum(e), (other.attribute, e.condition.get(other.attribute, ""))): significant(

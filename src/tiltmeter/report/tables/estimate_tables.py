@@ -1,6 +1,4 @@
-"""Estimates → tables of text. A column that no row needs is left out, and what all rows share is
-said once, above.
-"""
+"""Estimates → tables. Columns that no row needs are left out; what rows share stands above."""
 
 from __future__ import annotations
 
@@ -29,9 +27,7 @@ ENDINGS = {
 
 
 def tables(audit: Audit, prefix: str) -> Iterator[Table]:
-    """The tables of one variant: each declared measure, the outcomes, then whatever else was
-    estimated.
-    """
+    """Yields a variant's tables: declared measures, the outcomes, what else was estimated."""
     for spec in audit.protocol.measures:
         yield from _measure(audit, spec.name, spec.text or spec.name, prefix)
     yield from _outcome_table(audit, prefix)
@@ -43,9 +39,7 @@ def tables(audit: Audit, prefix: str) -> Iterator[Table]:
 
 
 def _title(audit: Audit, name: str) -> str:
-    """Of a measure that the protocol does not declare: what is measured beside a declared one, else
-    its name.
-    """
+    """Titles an undeclared measure: measured beside a declared one, else its name."""
     if name == reading.CAPTURED:
         return "probability that the options take up among all continuations"
     for ending, words in ENDINGS.items():
@@ -85,9 +79,7 @@ def _measure(audit: Audit, name: str, title: str, prefix: str) -> Iterator[Table
 
 
 def _rank(estimates: Sequence[Estimate]) -> list[Estimate]:
-    """By the value in the first stratum that has the group, the highest first; what was not
-    measured comes last.
-    """
+    """Orders by the value in the first stratum that has the group, highest first, None last."""
     lead: dict[object, float] = {}
     for estimate in estimates:
         if estimate.value is not None:
@@ -151,9 +143,7 @@ def _letter(place: int) -> str:
 
 
 def _about(audit: Audit, rows: Sequence[Estimate]) -> str:
-    """Describes the common facts of all rows: parts of the stratum, how intervals and tests were
-    made, the family of the adjustment.
-    """
+    """Describes what all rows share: stratum, intervals, tests, family of the adjustment."""
     parts = [f"{name}: {level}" for name, level in audit.same()]
     parts += [
         _spread(
@@ -180,9 +170,7 @@ def _marks(audit: Audit, rows: Sequence[Estimate]) -> Pairs:
 
 
 def _outcome_table(audit: Audit, prefix: str) -> Iterator[Table]:
-    """A row a stratum, a column an outcome: every label, answers or not, with its rate, interval
-    and count.
-    """
+    """Makes a row a stratum, a column an outcome: each label's rate, interval and count."""
     rates = audit.of(reading.OUTCOME_RATE)
     if not rates:
         return
@@ -240,9 +228,7 @@ def _of_outcomes(rate: Estimate) -> dict[str, str]:
 
 
 def _rate(estimate: Estimate | None, drawn: bool) -> str:
-    """Never seen is 0 of n where outputs were drawn; where probabilities were read, most outcomes
-    cannot be seen.
-    """
+    """Writes 0 of n if outputs were drawn; of read probabilities most outcomes are unseen."""
     if estimate is None:
         return "0" if drawn else numerals.NOTHING
     number = numerals.count(sum(estimate.outcomes.values()))

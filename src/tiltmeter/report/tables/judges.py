@@ -1,6 +1,4 @@
-"""Judges against people, and runs against one another: a report card for every annotator,
-agreement, differences of runs.
-"""
+"""Judges against people, and runs against one another: report cards, agreement, differences."""
 
 from __future__ import annotations
 
@@ -34,9 +32,7 @@ def two_places(value: float) -> str:
 
 
 def rate_text(found: Interval, write: Callable[[float], str] = two_places) -> str:
-    """`.91 [.85, .95]`; a dash if there is nothing to divide by. write: how each number is
-    written.
-    """
+    """Writes `.91 [.85, .95]`; a dash if there is nothing to divide by. write: a number."""
     if found.value is None:
         return numerals.NOTHING
     if found.low is None or found.high is None:
@@ -85,9 +81,7 @@ def section(found: Validation) -> Section | None:
 
 
 def tables(found: Validation) -> Iterator[Table]:
-    """The tables of the section: all labels of a judge, its rates and errors by attribute, then
-    agreement, then reviews.
-    """
+    """Yields the section's tables: a judge's labels, rates and errors; agreement; reviews."""
     yield from _checked(found.checked)
     yield from _panels(found.panels)
     for place, card in enumerate(found.cards):
@@ -143,9 +137,7 @@ def _class_rows(group: GoldGroup) -> Iterator[ClassRow]:
 
 
 def _matrix(group: GoldGroup, card: ReportCard, place: int) -> Iterator[Table]:
-    """Rows: what people said; columns: what the annotator said; labels as they are, without
-    weights.
-    """
+    """Makes rows of what people said, columns of the annotator's; labels without weights."""
     answers = list(
         dict.fromkeys((*group.matrix, *(said for row in group.matrix.values() for said in row)))
     )
@@ -165,9 +157,7 @@ def _said(answer: str) -> Field[tuple[str, Mapping[str, int]]]:
 
 
 def _shares(card: ReportCard, place: int) -> Table:
-    """Every class of the attribute as the annotator said it, and corrected by its confusion
-    matrix.
-    """
+    """Lists all classes of the attribute, raw and corrected by the confusion matrix."""
     reasons = dict.fromkeys(
         share.corrected.note
         for share in card.shares
@@ -246,9 +236,7 @@ def _panels(found: Sequence[PanelAccuracy]) -> Iterator[Table]:
 
 
 def comparison(found: Comparison, everything: bool = False) -> Table:
-    """A row a difference, second less first, with its verdict; of headline measures only unless
-    `everything` is wanted.
-    """
+    """Lists differences, second less first, with verdicts; headlines unless `everything`."""
     kept = [
         row for row in found.rows if everything or (row.headline and row.estimate.value is not None)
     ]

@@ -41,9 +41,7 @@ NOTE = (
 def section(
     store: Store, protocol: Protocol, named: Mapping[str, str] | None = None
 ) -> Section | None:
-    """None of a run that asks all, or has made no look yet. named: {model: short name}, where
-    somebody gave one.
-    """
+    """Makes the section of looks; None if none was made. named: {model: short name}."""
     found = read_progress(store)
     if found is None or not found.made:
         return None

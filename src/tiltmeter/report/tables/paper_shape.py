@@ -76,9 +76,7 @@ class Shaper:
 
     @cached_property
     def chosen(self) -> list[list[Estimate]]:
-        """The estimates of each declared column: those that have its axes, cut as little as can
-        be.
-        """
+        """Selects each declared column's estimates: with its axes, cut as little as can be."""
         return [self._chosen(cell.measure, cell) for cell in self.layout.cells]
 
     def _chosen(self, measure: str, cell: CellLayout) -> list[Estimate]:

@@ -1,6 +1,4 @@
-"""The attributes that a judge chose and their values, as tables: a row for each model and object
-(Table 6 of the SODA paper), and behind it every list.
-"""
+"""The attributes and values that a judge chose, as tables (Table 6 of the SODA paper)."""
 
 from __future__ import annotations
 
@@ -72,9 +70,7 @@ def _lists(attributes: Sequence[Attribute]) -> Table:
 
 
 def _keys(attributes: Sequence[Attribute]) -> list[str]:
-    """Returns the names of the columns that tell sets apart; a subject is called a model wherever
-    people read.
-    """
+    """Returns the columns that tell sets apart; a subject is a model wherever people read."""
     keys = dict.fromkeys(key for attribute in attributes for key in attribute.of)
     return ["model" if key == "subject" else key for key in keys] or ["of"]
 

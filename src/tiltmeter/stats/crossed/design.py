@@ -20,9 +20,7 @@ NEGLIGIBLE = 0.02  # part of the cue words' variance below which items already c
 
 @dataclass(frozen=True)
 class PromptSums:
-    """Adds up prompts by group, along the last axis. order: prompts sorted by their group; starts:
-    the first place of each group in that order.
-    """
+    """Adds up prompts by group, along the last axis. order: by group; starts: first places."""
 
     order: Codes
     starts: Codes

@@ -22,9 +22,7 @@ TWO_WAY = "two-way over items and cue words, t"
 
 @dataclass(frozen=True, slots=True)
 class Inference:
-    """A test and an interval of one population. se, df: of t on the scale of the estimate (log for
-    a ratio); p None if nothing varies.
-    """
+    """A population's test and interval. se, df: of t; p None if nothing varies."""
 
     se: float
     df: float

@@ -25,9 +25,7 @@ METHOD = "jackknife over items, score limits, t"
 
 @dataclass(frozen=True, slots=True)
 class Ratings:
-    """Values by unit and annotator: ``codes`` (U, R) of U outputs by R annotators, -1 if one gave
-    none.
-    """
+    """Values by unit and annotator: ``codes`` (U, R), -1 if an annotator gave none."""
 
     codes: Codes
     classes: int

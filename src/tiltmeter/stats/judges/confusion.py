@@ -94,9 +94,7 @@ def _codes(name: str, values: ArrayLike, limit: int) -> Codes:
 
 @dataclass(frozen=True, slots=True)
 class ClassQuality:
-    """One class: its number of gold labels, and the judge's quality on it. Recall is
-    ``sensitivity``.
-    """
+    """One class: its gold labels, and the judge's quality on it. Recall is ``sensitivity``."""
 
     labels: int
     sensitivity: Interval
@@ -107,9 +105,7 @@ class ClassQuality:
 
 @dataclass(frozen=True, slots=True)
 class Quality:
-    """All classes that have gold: ``macro`` is their plain mean, ``weighted`` goes by their
-    gold.
-    """
+    """All classes with gold: ``macro`` is their plain mean, ``weighted`` goes by their gold."""
 
     classes: tuple[ClassQuality, ...]
     accuracy: Interval
@@ -173,9 +169,7 @@ def _mean(
     even: bool,
     total: Floats,
 ) -> Interval:
-    """The mean over classes of one of their four rates, with an interval from the items'
-    influences.
-    """
+    """Averages one of the classes' four rates; its interval is from the items' influences."""
     used = [row for row in counts if row[which][1].sum() > 0]
     if not used:
         return Interval(None, None, None, METHOD, note="no gold")
@@ -198,9 +192,7 @@ def _mean(
 
 
 def gold_share(x: Floats, n: Floats, gold: Confusion) -> Interval:
-    """``rates.clustered_share``; for weighted gold its rule for exact probabilities must not
-    apply.
-    """
+    """Computes ``rates.clustered_share``; weighted gold skips its rule for probabilities."""
     if gold.weighted is gold.labels or np.array_equal(gold.weighted, gold.labels):
         return rates.clustered_share(successes=x, n=n)
     x, n = x[n > 0], n[n > 0]

@@ -53,9 +53,7 @@ class Corrected:
 
 @dataclass(frozen=True, slots=True)
 class Linear:
-    """A ratio of sums over items: its value, the influence of each item, and a variance beneath
-    that.
-    """
+    """A ratio of sums over items: value, influence of each item, and the variance's floor."""
 
     value: float
     influence: Floats
@@ -112,9 +110,7 @@ class Basis:
 
 
 def ratio_of_sums(x: Floats, n: Floats, trials: float) -> Linear:
-    """Σx/Σn. Where no item departs from it, the floor is the variance of (x+½)/(n+1) at
-    ``trials``.
-    """
+    """Computes Σx/Σn. If no item departs from it, the floor is the variance of (x+½)/(n+1)."""
     total = float(n.sum())
     value = float(x.sum()) / total
     influence = (x - value * n) / total
@@ -237,9 +233,7 @@ def _delta(judged: _Judged) -> Linear:
 
 
 def _fieller(frame: Basis, top: Linear, bottom: Linear, common: float, error: Linear) -> Corrected:
-    """Finds the limits of top/bottom: all θ₀ for which top - θ₀·bottom is no further from 0 than
-    chance brings it.
-    """
+    """Finds the limits of top/bottom: all θ₀ for which chance explains top - θ₀·bottom."""
     c = frame.clusters
     if c < 2:
         return linear_result(frame, error)

@@ -121,9 +121,7 @@ def _linearise(table: Floats, n: Floats, gold: Confusion, inverse: Floats) -> li
 
 
 def resolution(matrix: Floats) -> float:
-    """The least share of a true difference (total variation) that a judge's matrix lets through; 0
-    if none.
-    """
+    """Computes the least share of a true difference that a judge's matrix lets through, or 0."""
     if np.linalg.matrix_rank(matrix) < len(matrix):
         return 0.0
     inverse = np.linalg.inv(matrix.T)

@@ -65,9 +65,7 @@ class Sums:
 
 
 def class_sums(*, said: ArrayLike, n: ArrayLike, gold: Confusion, positive: int = 1) -> Sums:
-    """Makes the ``Sums`` of the share of a class from the arguments of ``correction.rogan_gladen``:
-    row i of gold is item i.
-    """
+    """Makes the ``Sums`` of a class's share as ``correction.rogan_gladen``: a row an item."""
     cells = gold.weighted
     return Sums(
         said,

@@ -102,9 +102,7 @@ def _largest(off: NDArray[Any], variance: NDArray[Any]) -> Floats:
 
 
 def _scores(group: int, base: int, parts: int) -> Floats:
-    """The standard score for every pair of counts, shape (group + 1, base + 1); 0 if it is no
-    cell.
-    """
+    """Computes standard scores of all pairs of counts, shape (group + 1, base + 1), or 0."""
     rows = group + base
     x, y = np.arange(group + 1)[:, None], np.arange(base + 1)[None, :]
     hits = x + y

@@ -1,6 +1,4 @@
-"""Rejection rates of a row's own test, on many drawn tables at once; and the shift at which it
-rejects in 80 % of them.
-"""
+"""Rejection rates of a row's own test over drawn tables; the shift that it rejects in 80 %."""
 
 from __future__ import annotations
 

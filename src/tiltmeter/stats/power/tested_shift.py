@@ -58,9 +58,7 @@ def observed_tested_shift(*, rates: ArrayLike, level: float = 0.05, seed: int = 
 
 
 def reject_few(centred: Floats, level: float, seed: int) -> RejectionShare:
-    """Computes the share of rejected tables that are drawn from a few items, with a shift added to
-    every item.
-    """
+    """Computes the share of rejected tables drawn from few items, all shifted alike."""
     places, negative = _draw_places(centred.size, seed)
     drawn = np.where(negative, -centred[places], centred[places])
     return flips_of_shifted(drawn, level)

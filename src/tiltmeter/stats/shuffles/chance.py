@@ -47,9 +47,7 @@ def expected_divergence(*, groups: Sequence[ArrayLike]) -> float:
 
 @lru_cache(maxsize=10_000)
 def _part(k: int, first: int, second: int, total: int) -> float:
-    """The mean of one value's part: k of `total` outputs have it, `first` and `second` are the
-    sizes of the two groups.
-    """
+    """Computes the mean of a value's part: k of `total` have it; two groups' sizes."""
     a, b = np.arange(min(k, first) + 1)[:, None], np.arange(min(k, second) + 1)[None, :]
     rest = total - first - second
     possible = (a + b <= k) & (k - a - b <= rest)

@@ -118,9 +118,7 @@ def conditions_alike(
 
 
 def _ordered_sums(table: Floats) -> Floats:
-    """Sums by condition for every order of the rates of each item but the first, shape
-    (orders, K).
-    """
+    """Sums by condition for every order of each item's rates but the first, (orders, K)."""
     sums = table[:1] if len(table) else np.zeros((1, table.shape[1]))
     orders = list(permutations(range(table.shape[1]))) if len(table) > 1 else []
     for item in table[1:]:

@@ -136,9 +136,7 @@ def _change_sides(
     rows: int,
     generator: np.random.Generator,
 ) -> None:
-    """Moves rows that are picked at random between a group and the rest of ``before``, until none
-    is in excess.
-    """
+    """Moves random rows between a group and the rest of ``before``, until none is in excess."""
     words, draws = group.shape
     short = before * (excess < 0)  # whose rest is in excess, not the group
     group ^= short

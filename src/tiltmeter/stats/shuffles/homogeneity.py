@@ -30,9 +30,7 @@ STEPS, CLOSE = 60, 1e-9  # of the search for the common odds
 
 @dataclass(frozen=True, slots=True)
 class _Law:
-    """The law of an item's hits given its margins: counts from `first` on, their chances, mean and
-    variance.
-    """
+    """The law of an item's hits by its margins: counts from `first`, chances, mean, variance."""
 
     first: int
     chances: Floats

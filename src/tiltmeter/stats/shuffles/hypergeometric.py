@@ -48,9 +48,7 @@ def draw_counts(alike: Counts, size: int, draws: int, generator: np.random.Gener
 
 
 def draw_from_left(left: Counts, rows: int, size: int, generator: np.random.Generator) -> Counts:
-    """Draws the number of each kind among ``size`` of the ``rows`` that are ``left``, shape (draws,
-    kinds).
-    """
+    """Draws the number of each kind among ``size`` of the ``rows`` ``left``, (draws, kinds)."""
     taken, others, wanted = np.empty_like(left), np.full(len(left), rows), np.full(len(left), size)
     for kind in range(left.shape[1] - 1):
         others -= left[:, kind]
@@ -63,9 +61,7 @@ def draw_from_left(left: Counts, rows: int, size: int, generator: np.random.Gene
 def _counts(
     good: int, rest: int, wanted: Counts, logs: Floats, generator: np.random.Generator
 ) -> Counts:
-    """Draws the number of ``good`` ones among ``wanted`` (one number per draw) of ``good + rest``.
-    logs: those of factorials.
-    """
+    """Draws how many of ``wanted`` are good, of ``good + rest``. logs: of factorials."""
     low, high, share = int(wanted.min()), int(wanted.max()), good / (good + rest)
     reach = REACH * (1 + math.sqrt(high * share * (1 - share)))
     first, last = (

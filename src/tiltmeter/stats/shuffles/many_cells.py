@@ -305,9 +305,7 @@ def _standard(off: Floats, variance: Floats) -> Floats:
 
 
 def _mean_divergence(counted: Sequence[_Counted]) -> Floats:
-    """The divergence as it is and in every shuffle, mean over attributes, then over parts; empty if
-    nothing is measured.
-    """
+    """Averages the divergence and its shuffles over attributes, then parts; empty if unmeasured."""
     means = []
     for part in counted:
         observed = mean_divergence(part.cell, part.cell.counts())[0]

@@ -190,9 +190,7 @@ def summaries(
     smallest: float,
     two_sided: bool,
 ) -> list[Permuted]:
-    """Summarises each column of ``shuffled`` by value, band and p. A shuffle that empties a side is
-    not evidence against the null.
-    """
+    """Summarises columns of ``shuffled``; a shuffle that empties a side is no evidence."""
     draws = len(shuffled)
     rows = np.ascontiguousarray(shuffled.T)  # what lies together is ordered and counted faster
     void = np.isnan(rows)
@@ -228,9 +226,7 @@ def summaries(
 
 
 def band_of(rows: Floats) -> Floats:
-    """The quantiles ``BAND`` of each row, shape (2, rows): those of ``np.quantile`` to the last
-    digit. Rows without NaN.
-    """
+    """Computes the quantiles ``BAND`` of rows without NaN, to the last digit of numpy's."""
     last = rows.shape[1] - 1
     at = last * np.array(BAND)
     below = np.floor(at).astype(np.intp)
@@ -243,9 +239,7 @@ def band_of(rows: Floats) -> Floats:
 
 
 def smallest_share(sizes: tuple[int, ...]) -> float:
-    """The share of arrangements that look like the observed one: groups of one size can be
-    swapped.
-    """
+    """Computes the share of arrangements like the observed one: equal groups can be swapped."""
     swaps = math.prod(math.factorial(many) for many in Counter(sizes).values())
     logs = math.lgamma(sum(sizes) + 1) - sum(math.lgamma(size + 1) for size in sizes)
     return swaps * math.exp(-logs) if logs < 50 else 0.0

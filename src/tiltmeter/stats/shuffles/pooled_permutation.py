@@ -145,9 +145,7 @@ def _shuffle(
 
 
 def _mean_of_cells(parts: Sequence[tuple[float, Floats]]) -> tuple[float, Floats]:
-    """The mean over cells, observed and shuffled; if a shuffle empties a side of a cell, the mean
-    is over the other cells.
-    """
+    """Averages over cells, observed and shuffled; a cell that a shuffle empties drops out."""
     observed = float(np.mean([value for value, _ in parts]))
     return observed, mean_over(np.stack([drawn for _, drawn in parts], axis=-1))
 

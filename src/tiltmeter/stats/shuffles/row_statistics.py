@@ -30,16 +30,12 @@ def mean_distance(cell: Cell, counts: list[Floats]) -> Floats:
 
 
 def mean_divergence(cell: Cell, counts: list[Floats], root: bool = False) -> Floats:
-    """JS divergence in bits per draw and attribute, mean over the pairs of groups that are
-    measured.
-    """
+    """Computes JS divergences in bits per draw and attribute, mean over pairs of groups."""
     return _mean_over_pairs(cell, counts, list(combinations(range(len(counts)), 2)), root)
 
 
 def base_divergence(cell: Cell, counts: list[Floats]) -> Floats:
-    """JS divergence in bits per draw and attribute of the first group from each other, their
-    mean.
-    """
+    """Computes JS divergences in bits of the first group from each other, their mean."""
     return _mean_over_pairs(cell, counts, [(0, j) for j in range(1, len(counts))], root=False)
 
 
@@ -77,9 +73,7 @@ def _root_or_bits(bits: Floats, root: bool) -> Floats:
 
 
 def value_divergence(cell: Cell, counts: list[Floats]) -> Floats:
-    """JS divergence in bits of "this value" and "another", per draw and value, mean over the pairs
-    of groups.
-    """
+    """Computes JS divergences of "this value or another", mean over pairs of groups."""
     shares = [cell.shares(c, cell.outcomes(c, g)) for g, c in enumerate(counts)]
     parts = [
         looked_up(plogp_of_both, c, n) if cell.complete else plogp_of_both(p)

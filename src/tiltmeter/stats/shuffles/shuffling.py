@@ -43,9 +43,7 @@ Kept = TypeVar("Kept", Words, Numbers, Floats)
 
 
 class KeptArrays:
-    """The latest computed arrays, up to a number of bytes. The key of an array holds all that it is
-    computed from.
-    """
+    """The latest computed arrays, up to a size. An array's key holds all that it is made from."""
 
     def __init__(self, most_bytes: int) -> None:
         self.most_bytes = most_bytes
@@ -91,9 +89,7 @@ class Shuffles:
         self._counted: tuple[object, list[list[Counts]]] = (None, [])
 
     def blocks(self, sizes: tuple[int, ...]) -> Iterator[Words]:
-        """Yields the rows of each group but the last, shape (groups - 1, words, a block of
-        draws).
-        """
+        """Yields the rows of each group but the last, shape (groups - 1, words, block)."""
         for start, draws in self._spans(sizes):
             yield self._deal(sizes, start, draws)
 
@@ -110,9 +106,7 @@ class Shuffles:
             yield count() if draws < self.draws else self._kept.draws.get(key, count)
 
     def keep(self, key: object, compute: Callable[[], Floats]) -> Floats:
-        """Returns the result of all these shuffles; computes it unless it is kept. key: all that
-        goes into it beside them.
-        """
+        """Returns the result of all these shuffles, kept or computed. key: its other inputs."""
         return self._kept.results.get((self._seed, self.draws, key), compute)
 
     def _spans(self, sizes: tuple[int, ...]) -> Iterator[tuple[int, int]]:
@@ -257,9 +251,7 @@ class Cell:
 
 
 def looked_up(function: Callable[[Floats], Floats], counts: Floats, n: int) -> Floats:
-    """Applies a function of shares to counts out of n by looking up its n + 1 values: logarithms
-    are the cost of a shuffle.
-    """
+    """Applies a function of shares to counts out of n by a table: logarithms cost most."""
     values: Floats = function(np.arange(n + 1) / max(n, 1)).take(counts.astype(np.intp))
     return values
 
@@ -322,9 +314,7 @@ def cell_of(groups: list[Codes], values: Sequence[int] | None) -> Cell:
 def _kinds(
     onehot: NDArray[np.float32], attributes: int, groups: int
 ) -> tuple[Floats, Counts] | None:
-    """Groups identical rows: one kind per value of the only attribute, one for missing. None if
-    shuffling whole rows is cheaper.
-    """
+    """Groups identical rows (None: missing). Returns None if whole rows are cheaper."""
     rows, values = onehot.shape
     if attributes > 1 or rows < ALIKE * (groups - 1) * values:
         return None

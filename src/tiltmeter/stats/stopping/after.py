@@ -113,9 +113,7 @@ def stopping_table(design: StoppingDesign, ratio: float = DEFAULT_RATIO) -> Stop
 
 
 def _futility_bounds(design: StoppingDesign, level: float, t: Floats) -> Floats:
-    """The \\|Z\\| of each look below which a claim is not pursued; 0 at the last and after one
-    round.
-    """
+    r"""Computes the \|Z\| of each look below which a claim is not pursued; 0 at the last."""
     z = np.linspace(0.0, rules.FARTHEST, 4_001)
     q = rules.two_sided(z)
     bounds = np.zeros(t.size)

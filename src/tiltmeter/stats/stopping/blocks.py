@@ -87,9 +87,7 @@ def cell_scores(data: CellBlocks, design: StoppingDesign) -> Ticks:
 
 @dataclass(frozen=True, slots=True)
 class _Tally:
-    """A part at a look. sums: counts of every value in all groups but the last, shape (draws,
-    values), of the blocks so far.
-    """
+    """A part at a look. sums: counts so far in all groups but the last, (draws, values)."""
 
     place: int
     groups: tuple[int, ...]
@@ -103,9 +101,7 @@ class _Tally:
         return len(self.groups) == 2
 
     def counts(self) -> list[Floats]:
-        """Counts each column of each group, shape (columns, draws); for a pair, the second group
-        alone.
-        """
+        """Counts each column of each group, (columns, draws); for a pair, the second alone."""
         last = self.cell.totals - sum(self.sums[1:], start=self.sums[0])
         counts = [group.T for group in (*self.sums, last)]
         return counts[1:] if self.pair else counts
@@ -191,9 +187,7 @@ def _whole_cell(given: Sequence[Sequence[Codes]]) -> tuple[Cell, list[list[Codes
 def _add_counts(
     sums: list[Floats], rows: NDArray[np.float32], block: Sequence[Codes], shuffles: Shuffles
 ) -> None:
-    """Adds the counts of a block, of every value in every group but the last: first as they are,
-    then in every permutation.
-    """
+    """Adds a block's counts in all groups but the last, as they are and in permutations."""
     sizes = tuple(len(group) for group in block)
     ends = np.cumsum(sizes)
     packed = pack_rows(rows > 0)

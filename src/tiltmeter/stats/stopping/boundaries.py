@@ -58,9 +58,7 @@ def bounds_of(
 
 
 class _Density:
-    """The density of √t·Z where no bound was crossed: its values at places, with Simpson's
-    weights.
-    """
+    """The density of √t·Z if no bound was crossed: values at places, and Simpson's weights."""
 
     def __init__(self, places: Floats, mass: Floats) -> None:
         self.places, self.mass = places, mass

@@ -69,9 +69,7 @@ class StoppingDesign:
 
     @cached_property
     def levels(self) -> Floats:
-        """The grid of levels on which p is found, rising: 64 between 1/N and 1, and α/j and α·j/m
-        for j ≤ m.
-        """
+        """The rising levels on which p is found: 64 from 1/N to 1, and α/j and α·j/m for j ≤ m."""
         steps = np.arange(1, self.claims + 1)
         of_methods = np.concatenate([self.alpha / steps, self.alpha * steps / self.claims])
         spread = np.geomspace(1 / self.draws, 1.0, GRID)
@@ -79,9 +77,7 @@ class StoppingDesign:
         return np.unique(np.concatenate([spread, of_methods]))
 
     def as_dict(self) -> Canonical:
-        """Plain values, from which the hash of the frozen plan is taken and from which
-        ``StoppingDesign(**values)`` makes the design again.
-        """
+        """Returns plain values: of these the hash and ``StoppingDesign(**values)`` are made."""
         return {
             name: list(value) if isinstance(value, tuple) else value
             for name, value in asdict(self).items()

@@ -18,9 +18,7 @@ from tiltmeter.stats.stopping.rules import Flags
 
 @dataclass(frozen=True, slots=True)
 class Followed:
-    """The end of each claim of each run, shape (runs, m): rejected or not, and the look (from 0) up
-    to which it was asked on.
-    """
+    """The end of each claim of each run, (runs, m): rejected or not, and its last look from 0."""
 
     rejected: Flags
     last: NDArray[np.intp]

@@ -50,9 +50,7 @@ class ItemPaths:
 
     @property
     def differences(self) -> Floats:
-        """D at the last look, one per item that has it: tested less the mean of the others, or less
-        ``null``.
-        """
+        """D at the last look by item that has it: tested less the others' mean or ``null``."""
         rates = self.rates[:, :, -1]
         gaps = rates[:, 0] - (rates[:, 1:].mean(axis=1) if rates.shape[1] > 1 else self.null)
         known: Floats = gaps[~np.isnan(gaps)]
@@ -60,9 +58,7 @@ class ItemPaths:
 
     @property
     def sampling_variance(self) -> float | None:
-        """The mean over items of the sampling variance of D at the last look; None if no item
-        has two outcomes in each condition.
-        """
+        """Averages items' sampling variance of D; None if no item has two outcomes in each."""
         others = self.noise.shape[1] - 1
         weights = np.full(others + 1, 1 / max(others, 1) ** 2)
         weights[0] = 1.0
@@ -139,9 +135,7 @@ def _all_sums(adds: Floats, start: Floats) -> Floats:
 
 
 def _drawn_sums(adds: Floats, design: StoppingDesign) -> Iterator[Floats]:
-    """The sums over items for the design's random choices, shape (draws,), look after look in one
-    buffer.
-    """
+    """Yields the sums over items of all random choices, (draws,), by look in one buffer."""
     items, conditions, looks = adds.shape
     group = max(1, int(math.log(TABLE_ENTRIES) / math.log(conditions) + 1e-9))
     tables, codes = [], []

@@ -44,9 +44,7 @@ class ForecastClaim:
 
 @dataclass(frozen=True)
 class ForecastFamily:
-    """Claims that are adjusted together. uses: which of the run's conditions each claim uses, shape
-    (m, conditions).
-    """
+    """Claims that are adjusted together. uses: conditions of each claim, (m, conditions)."""
 
     design: StoppingDesign
     claims: Sequence[ForecastClaim]
@@ -143,9 +141,7 @@ def _paths(family: ForecastFamily, drift: Floats, rng: np.random.Generator) -> F
 
 
 def _estimated_information(family: ForecastFamily, rng: np.random.Generator) -> Floats:
-    """t as a run would estimate it, shape (runs, m, looks): 1 - (1-t)·V/V̂, where V̂ is the
-    variance that so many items show.
-    """
+    """Computes t as a run would estimate it, (runs, m, looks): 1 - (1-t)·V/V̂ by its items."""
     known = np.array([information_of(family.design, claim.ratio) for claim in family.claims])
     freedom = np.array([max(claim.items - 1, 1) for claim in family.claims])
     estimated = rng.chisquare(freedom, (RUNS, freedom.size)) / freedom

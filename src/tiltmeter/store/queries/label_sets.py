@@ -1,15 +1,16 @@
-"""Labels by output: all that annotators said of one together, for analysis."""
+"""Labels by output, for analysis: all that annotators said of one, or with its prompt."""
 
 from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from ...records import HUMAN, VOTE, Label
 from .. import Store
 from ..database import State
+from ..rows import levels
 from . import labels, trials
 
 # by sets of annotators, of which there are few: an output is looked up once for all of them
@@ -30,6 +31,17 @@ class Labelled(NamedTuple):
     annotator: str
     labelled: int
     outputs: int
+
+
+class FirstLabel(NamedTuple):
+    """A labelled output with its prompt. id: of the trial; factors: its levels, as JSON."""
+
+    id: str
+    mode: str
+    factors: str
+    prompt: str
+    text: str
+    value: str
 
 
 class OutputLabels(NamedTuple):
@@ -185,3 +197,30 @@ def labelled_too_early(store: Store) -> list[str]:
         f" WHERE l.current AND l.date < c.date AND l.annotator NOT GLOB '{HUMAN}*'"
     )
     return [row[0] for row in store.rows(query)]
+
+
+def with_prompts(
+    store: Store, subject: str, annotator: str, attribute: str
+) -> Iterator[tuple[Mapping[str, str], str, str, float]]:
+    """Yields (factors, prompt, value, weight) of each current label of a subject's answers."""
+    query = (
+        "SELECT t.factors, t.prompt, l.value, l.weight FROM labels l JOIN trials t"
+        " ON t.n = l.n WHERE l.current AND t.subject = ? AND l.annotator = ?"
+        " AND l.attribute = ?"
+    )
+    for factors, prompt, value, weight in store.rows(query, (subject, annotator, attribute)):
+        yield levels(factors), str(prompt), str(value), float(weight)
+
+
+def first_labels(
+    store: Store, subject: str, annotator: str, attribute: str
+) -> Iterator[FirstLabel]:
+    """The labelled outputs of a subject with a text, the first sample of each prompt first."""
+    query = (
+        "SELECT t.id, t.mode, t.factors, t.prompt, substr(o.text, 1, 2000), l.value"
+        " FROM labels l JOIN trials t ON t.n = l.n JOIN outputs o ON t.n = o.n"
+        " WHERE l.current AND l.position = 0 AND l.weight = 1 AND l.annotator = ?"
+        " AND l.attribute = ? AND t.subject = ? AND o.blob = '' AND o.text != ''"
+        " ORDER BY t.sample, t.n"
+    )
+    yield from (FirstLabel(*row) for row in store.rows(query, (annotator, attribute, subject)))

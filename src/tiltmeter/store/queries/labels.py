@@ -20,12 +20,11 @@ _BY_PEOPLE = f"annotator GLOB '{HUMAN}*' AND annotator NOT GLOB '*{CORRECTED}'"
 MAJORITY = "people/1@majority"  # most people, where no judge labels (gold/majority.py)
 BY_MACHINES = f"annotator NOT GLOB '{HUMAN}*'"
 _IS_VOTE, _IS_NO_VOTE = (f"attribute {verb} '*{VOTE}'" for verb in ("GLOB", "NOT GLOB"))
+_UNDECIDED = f"{_BY_PEOPLE} AND annotator NOT GLOB '*{ADJUDICATED}'"
 
 
 class StoredLabel(NamedTuple):
-    """An annotator's label of one attribute of an output. weight: 1, or a probability; for people 1
-    / (the probability that the output was picked).
-    """
+    """An annotator's label. weight: 1, or a probability; for people 1/(chance of being picked)."""
 
     output: str
     annotator: str
@@ -35,9 +34,7 @@ class StoredLabel(NamedTuple):
 
 
 class OutputLabel(NamedTuple):
-    """One label of an output that is known. position: 0, or a rank where there are several; weight:
-    1, or a probability; judge: the model, where it is one vote of a panel and that is known.
-    """
+    """A label of a known output. position: its rank, or 0; judge: of a panel's vote, if known."""
 
     annotator: str
     attribute: str
@@ -46,17 +43,6 @@ class OutputLabel(NamedTuple):
     weight: float
     date: str
     judge: str = ""
-
-
-class FirstLabel(NamedTuple):
-    """A labelled output with its prompt. id: of the trial; factors: its levels, as JSON."""
-
-    id: str
-    mode: str
-    factors: str
-    prompt: str
-    text: str
-    value: str
 
 
 class RankedLabel(NamedTuple):
@@ -71,9 +57,7 @@ class RankedLabel(NamedTuple):
 
 
 class MachineLabel(NamedTuple):
-    """A machine's label of an output that people labelled too. call: the key of the last call
-    behind it, "" if none is known.
-    """
+    """A machine's label of an output that people labelled too. call: the last one's key, or ""."""
 
     output: str
     attribute: str
@@ -96,9 +80,7 @@ class Vote(NamedTuple):
 
 
 class Sort(NamedTuple):
-    """Labels of which a run has some. ranked: at a position above 0; weighted: with another weight
-    than 1.
-    """
+    """Labels that a run has. ranked: at positions above 0; weighted: with other weights than 1."""
 
     annotator: str
     attribute: str
@@ -125,6 +107,12 @@ def sorts(store: Store) -> list[Sort]:
     return [Sort(*row) for row in store.remembered_rows(_SORTS)]
 
 
+def _current(store: Store, where: str, values: Sequence[str] = ()) -> Iterator[StoredLabel]:
+    """Yields the current labels that a condition of SQL selects, in its order."""
+    query = "SELECT output, annotator, attribute, value, weight FROM labels WHERE current AND "
+    return map(StoredLabel._make, store.rows(f"{query}{where}", values))
+
+
 # who said something, and of what
 
 
@@ -134,9 +122,9 @@ def exist(store: Store) -> bool:
 
 
 def keys_of(store: Store, annotator: str) -> list[tuple[str, str, str]]:
-    """Returns (output, annotator, attribute) of all current labels of an annotator."""
+    """Lists (output, annotator, attribute) of all current labels of an annotator."""
     query = "SELECT DISTINCT output, annotator, attribute FROM labels WHERE current AND annotator=?"
-    return [(str(row[0]), str(row[1]), str(row[2])) for row in store.rows(query, (annotator,))]
+    return list(store.rows(query, (annotator,)))
 
 
 def annotators(store: Store) -> list[str]:
@@ -164,24 +152,13 @@ def people_attributes(store: Store) -> set[tuple[str, str]]:
     return {sort[:2] for sort in sorts(store) if sort.current and sort.is_gold}
 
 
-def annotated(store: Store) -> set[tuple[str, str]]:
-    """Returns (attribute, annotator) of all current labels."""
-    return {(sort.attribute, sort.annotator) for sort in sorts(store) if sort.current}
-
-
 def by_annotator(store: Store, annotator: str) -> Iterator[StoredLabel]:
     """Yields the current labels of one annotator."""
-    query = (
-        "SELECT output, annotator, attribute, value, weight FROM labels"
-        " WHERE current AND annotator = ?"
-    )
-    yield from map(StoredLabel._make, store.rows(query, (annotator,)))
+    return _current(store, "annotator = ?", (annotator,))
 
 
 def attributes(store: Store, *, superseded: bool = False) -> list[str]:
-    """The attributes that labels name, in the order of their names. superseded: also of labels that
-    no longer count.
-    """
+    """Lists the attributes of labels, by name. superseded: also of labels that count no longer."""
     return sorted({sort.attribute for sort in sorts(store) if sort.current or superseded})
 
 
@@ -279,13 +256,7 @@ def have_human(store: Store, attribute: str = "") -> bool:
 
 def of_people(store: Store) -> Iterator[StoredLabel]:
     """Yields people's labels, in the order in which they were stored."""
-    if not have_human(store):
-        return
-    query = (
-        "SELECT output, annotator, attribute, value, weight FROM labels"
-        f" WHERE current AND {_BY_PEOPLE} ORDER BY id"
-    )
-    yield from map(StoredLabel._make, store.rows(query))
+    return _current(store, f"{_BY_PEOPLE} ORDER BY id") if have_human(store) else iter(())
 
 
 def dated_of_people(store: Store) -> Iterator[tuple[StoredLabel, str]]:
@@ -321,30 +292,21 @@ def counts_of_people(store: Store, attribute: str) -> dict[str, int]:
 
 def undecided_by_people(store: Store) -> Iterator[StoredLabel]:
     """Yields people's labels without adjudications, by attribute, output and annotator."""
-    query = (
-        "SELECT output, annotator, attribute, value, weight FROM labels"
-        f" WHERE current AND {_BY_PEOPLE} AND annotator NOT GLOB '*{ADJUDICATED}'"
-        " ORDER BY attribute, n, annotator"
-    )
-    return map(StoredLabel._make, store.rows(query))
+    return _current(store, f"{_UNDECIDED} ORDER BY attribute, n, annotator")
 
 
 # labels to be compared
 
 
 def comparable(store: Store, *, people: bool) -> Iterator[StoredLabel]:
-    """Labels that can be held against one another, of people or of machines: of outputs that are
-    there and attributes with one value an output; no votes, nothing adjudicated. By attribute,
-    output and annotator.
+    """Yields labels to be held against one another, of people or of machines, by attribute, output
+    and annotator: outputs that are there, one value per output; no votes, nothing adjudicated.
     """
-    machines = f"{BY_MACHINES} AND annotator <> '{MAJORITY}'"
-    who = f"{_BY_PEOPLE} AND annotator NOT GLOB '*{ADJUDICATED}'" if people else machines
-    query = f"""
-SELECT output, annotator, attribute, value, weight FROM labels
-WHERE current AND weight > 0 AND {who} AND {_IS_NO_VOTE}
+    who = _UNDECIDED if people else f"{BY_MACHINES} AND annotator <> '{MAJORITY}'"
+    where = f"""weight > 0 AND {who} AND {_IS_NO_VOTE}
   AND attribute NOT IN (SELECT attribute FROM labels WHERE current AND position > 0)
   AND n IN (SELECT n FROM outputs) ORDER BY attribute, n, annotator"""
-    return map(StoredLabel._make, store.rows(query))
+    return _current(store, where)
 
 
 def value(store: Store, output: str, annotator: str, attribute: str) -> str:
@@ -372,9 +334,7 @@ def of_output(store: Store, output: str) -> list[OutputLabel]:
 
 
 def of_attribute(store: Store, attribute: str) -> Iterator[RankedLabel]:
-    """The labels of an attribute and the votes for it, by output, annotator, attribute and
-    position.
-    """
+    """Yields an attribute's labels and votes by output, annotator, attribute and position."""
     query = (
         "SELECT output, annotator, attribute, value, weight, position FROM labels"
         " WHERE current AND attribute IN (?, ?)"
@@ -387,30 +347,3 @@ def ranked_values(store: Store) -> set[tuple[str, str, str, int, str]]:
     """(output, annotator, attribute, position, value) of all labels."""
     query = "SELECT output, annotator, attribute, position, value FROM labels WHERE current"
     return set(store.rows(query))
-
-
-def with_prompts(
-    store: Store, subject: str, annotator: str, attribute: str
-) -> Iterator[tuple[Mapping[str, str], str, str, float]]:
-    """Yields (factors, prompt, value, weight) of each current label of a subject's answers."""
-    query = (
-        "SELECT t.factors, t.prompt, l.value, l.weight FROM labels l JOIN trials t"
-        " ON t.n = l.n WHERE l.current AND t.subject = ? AND l.annotator = ?"
-        " AND l.attribute = ?"
-    )
-    for factors, prompt, value, weight in store.rows(query, (subject, annotator, attribute)):
-        yield levels(factors), str(prompt), str(value), float(weight)
-
-
-def first_labels(
-    store: Store, subject: str, annotator: str, attribute: str
-) -> Iterator[FirstLabel]:
-    """The labelled outputs of a subject with a text, the first sample of each prompt first."""
-    query = (
-        "SELECT t.id, t.mode, t.factors, t.prompt, substr(o.text, 1, 2000), l.value"
-        " FROM labels l JOIN trials t ON t.n = l.n JOIN outputs o ON t.n = o.n"
-        " WHERE l.current AND l.position = 0 AND l.weight = 1 AND l.annotator = ?"
-        " AND l.attribute = ? AND t.subject = ? AND o.blob = '' AND o.text != ''"
-        " ORDER BY t.sample, t.n"
-    )
-    yield from (FirstLabel(*row) for row in store.rows(query, (annotator, attribute, subject)))

@@ -129,9 +129,7 @@ class Claims:
 
     @property
     def of_nuisance(self) -> list[ClaimFacts]:
-        """The claims of the largest nuisance, if it is measured by claims of its own: of the value
-        that differs most, those that tilt.
-        """
+        """Returns the largest nuisance's claims that tilt, of the value that differs most."""
         name = self.nuisance.name if self.nuisance else ""
         own = [facts for facts in self.every if name and facts.spec.nuisance == name]
         found = [facts for facts in own if facts.tilts] or own

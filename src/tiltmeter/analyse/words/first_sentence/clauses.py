@@ -138,9 +138,7 @@ def numbers(facts: ClaimFacts) -> str:
 
 
 def brief_clause(facts: ClaimFacts, *, model: bool, counted: bool = False) -> str:
-    """Writes a claim briefly, to follow another. model: True to name its model; counted: True to
-    name the value that it counts.
-    """
+    """Writes a claim briefly, to follow another. model, counted: True to name these."""
     own = str(facts.spec.sentence.get("also", ""))
     if own and fits(own, facts.slots):
         text = own.format_map(facts.slots)

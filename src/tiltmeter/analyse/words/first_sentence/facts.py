@@ -105,9 +105,7 @@ class ClaimFacts:
 
     @cached_property
     def least(self) -> float:
-        """The distance of the nearer end of its interval from no tilt; 0 if the interval holds
-        it.
-        """
+        """The distance of its interval's nearer end from no tilt; 0 if it holds no tilt."""
         ends = (self.row.low, self.row.high)
         if None in ends:
             return 0.0 if not self.tilts else self.effect

@@ -96,9 +96,7 @@ def _numbers(facts: ClaimFacts) -> dict[str, Json]:
 
 
 def _bounds(row: Estimate | None) -> dict[str, Json] | None:
-    """Returns the values between which the number lies, and the share of answers that do not
-    choose.
-    """
+    """Returns the values between which the number lies, and the share that chooses neither."""
     if row is None or row.low is None or row.high is None:
         return None
     return {"low": row.low, "high": row.high, "missing": row.high - row.low}

@@ -232,9 +232,7 @@ def _what_title(facts: ClaimFacts, name: str, level: str) -> str:
 
 
 def place_name(facts: ClaimFacts, among: Sequence[ClaimFacts]) -> str:
-    """Names what distinguishes a claim from the others: its model, its language, what it
-    compares.
-    """
+    """Names what tells a claim from the others: model, language, what it compares."""
     model = facts.model if len({one.model for one in among}) > 1 else ""
     place = [
         f"in {title}" if name == "language" else title

@@ -92,9 +92,7 @@ def decide(
 
 
 def without_rare_groups(made: Sequence[PromptDecision]) -> list[PromptDecision]:
-    """Sets pairs of a group aside of which there are too few, so that no claim rests on a handful
-    of prompts; of each question the largest group stays.
-    """
+    """Sets too few pairs of a group aside; of each question the largest group stays."""
     numbers = Counter((one.question, pair_of(one)) for one in made if one.decision == PAIRED)
     largest: dict[str, tuple[str, ...]] = {}
     for (question, groups), _ in numbers.most_common():
@@ -147,9 +145,7 @@ def _decision(
 
 
 def _inserted(made: PromptDecision, text: str, insert: str, seed: int) -> PromptDecision:
-    """Puts a name of a matched set into a prompt without a cue: as a signature, or as what the
-    system prompt remembers.
-    """
+    """Puts a matched name into a prompt without a cue: as signature, or as remembered."""
     side = ("women", "men")[int(made.prompt, 16) % 2]  # of names that cue race
     named = Picker(text, seed).pick(made.swap, INSERTED).names
     keys = (
@@ -199,9 +195,7 @@ def _of_cell(cell: str) -> str:
 
 
 def changed(path: Path, decisions: Sequence[PromptDecision]) -> list[PromptDecision]:
-    """Returns the decisions with what a table of them says instead. UsageError names a row that
-    cannot be read.
-    """
+    """Applies a table of changed decisions. UsageError names a row that cannot be read."""
     told: dict[tuple[str, str], tuple[int, Mapping[str, str]]] = {}
     for line, row in read_rows(path, needs=COLUMNS):
         told[row["prompt"], row["swap"]] = line, row

@@ -116,9 +116,7 @@ def _head(wishes: Wishes, table: Sequence[Mapping[str, str]], file: str, mask: s
 
 
 def _measures(wishes: Wishes, question: str, groups: Collection[str]) -> Iterator[str]:
-    """Yields the measures of one question: those without a direction of a mirrored one alone.
-    groups: those of its versions.
-    """
+    """Yields a question's measures; of a mirrored one only those without a direction."""
     swap = question.partition(" ")[0]
     filled = {
         "swap": _name(question),

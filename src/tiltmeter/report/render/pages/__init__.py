@@ -1,6 +1,4 @@
-"""Pages as files: a module per ending, which `write`s a page to a path. A further format is one
-further file here.
-"""
+"""Pages as files: a module per ending, which `write`s a page. A further format is one more file."""
 
 from __future__ import annotations
 
@@ -19,9 +17,7 @@ def endings() -> list[str]:
 
 
 def check_ending(path: Path | str) -> str:
-    """The ending of a path, `.html` if it has none. Raises UsageError if no page can be written to
-    it.
-    """
+    """Returns a path's ending, `.html` without one. UsageError if no page has it."""
     ending = Path(path).suffix.lower() or ".html"
     if ending not in endings():
         raise UsageError(
@@ -33,7 +29,5 @@ def check_ending(path: Path | str) -> str:
 
 
 def write_page(page: Report | RunsPage, path: Path | str, brief: bool = False) -> None:
-    """Writes a page whole or not at all, in the format of the path's ending. brief: only the part
-    that fits a sheet of paper, if the format has one.
-    """
+    """Writes a page by its path's ending, whole or not at all. brief: one sheet of paper."""
     import_module(f".{check_ending(path)[1:]}", __name__).write(page, Path(path), brief)

@@ -38,9 +38,7 @@ def markdown(page: Report | RunsPage) -> str:
 
 
 def escape(text: str) -> str:
-    """Text that is shown as it is: every character with a meaning is escaped, and it stays on its
-    line.
-    """
+    """Escapes every character with a meaning, and keeps a text on its line."""
     return _SPECIAL.sub(r"\\\1", text).replace("\n", " ⏎ ")
 
 

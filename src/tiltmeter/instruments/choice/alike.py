@@ -1,0 +1,108 @@
+"""One text for all answers that differ only in words that no rule knows.
+
+A model that explains itself says the same in ever new words: "because the kind worker in this text
+…", "because the bold teacher in this text …". What the clauses of an answer state (statements.py)
+depends on the words of the language's pack, of the options and of the lists of frequent words, on
+marks, and on how many other words stand between them. So each other word is replaced by one and the
+same; what is left recurs, and is read once. Only in ASCII and Latin scripts, where no rule looks at
+single letters.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from functools import cache, lru_cache
+from typing import NamedTuple
+
+from ...languages.identify import frequent_words
+from ...languages.letters import fold, straight, without_accents
+from ...languages.phrases import NEVER, Language, language
+from ...records import Json
+from .mentions import Marker
+from .statements import ONE_SENTENCE
+
+RECURRING = 200  # characters; shorter answers are kept with their value
+STAND_IN = "qqqqq"
+_SHORTEST = 3  # letters of a word that is replaced
+_KEPT = 50_000  # words that are remembered
+_LETTERS = re.compile(r"[^\W\d_]+")
+_WILD = re.compile(r"([^\W\d_]*)\*([^\W\d_]*)")
+
+
+class Alike(dict[str, str]):
+    """Word of canonical text → itself, or the stand-in if no rule knows it, for one set of forms.
+    read: the value that an answer's clauses state (Statements.value).
+    """
+
+    def __init__(self, known: Language, marker: Marker, read: Callable[[str, str], str]) -> None:
+        super().__init__()
+        self._code, self._latin = known.pack.code, "LATIN" in known.scripts
+        self._named = {word for text in marker.meanings for word in text.split()}
+        self._stem = re.compile("|".join(marker.stems.values()) or NEVER)
+        self._read, self._remembered = read, lru_cache(maxsize=8192)(read)
+
+    def value(self, canonical: str, told: str) -> str:
+        """The value that an answer's clauses state; of a short answer as of all like it. told:
+        canonical text without the prompt.
+        """
+        alike = self.text(canonical)
+        if len(alike) >= RECURRING:
+            return self._read(canonical, told)
+        return self._remembered(alike, alike if told == canonical else self.text(told))
+
+    def text(self, canonical: str) -> str:
+        """The text with stand-ins; itself if they would make a short answer a long one."""
+        if not self._latin or not canonical.isascii():
+            return canonical
+        text = " ".join(map(self.__getitem__, canonical.split(" ")))
+        short, shorter = len(canonical) <= ONE_SENTENCE, len(text) <= ONE_SENTENCE
+        return text if short == shorter else canonical
+
+    def __missing__(self, word: str) -> str:
+        if len(self) > _KEPT:
+            self.clear()
+        replaced = len(word) >= _SHORTEST and word.isalpha() and word not in self._named
+        replaced = replaced and not self._stem.fullmatch(word)
+        self[word] = text = STAND_IN if replaced and not _words(self._code).has(word) else word
+        return text
+
+
+class _KnownWords(NamedTuple):
+    """The words that rules know in a language, and how others of them begin and end."""
+
+    words: Collection[str]
+    beginnings: tuple[str, ...]
+    endings: tuple[str, ...]
+
+    def has(self, word: str) -> bool:
+        """True if a rule may look at the word."""
+        begins = word.startswith(self.beginnings) or word.endswith(self.endings)
+        return begins or word in self.words
+
+
+@cache
+def _words(code: str) -> _KnownWords:
+    """All words of a pack and of the lists of frequent words. Its patterns of refusals are left
+    out, by which only the first words of an answer are read.
+    """
+    known = language(code)
+    written = {name: value for name, value in known.pack.record().items() if name != "words"}
+    written |= {name: value for name, value in known.data.items() if name != "refusal"}
+    words, beginnings, endings = set[str](known.frequent), set[str](), set[str]()
+    for text in map(straight, _strings(written)):
+        words.update(_LETTERS.findall(fold(text)), known.canonical(text).split())
+        for begin, end in _WILD.findall(fold(text)):
+            (beginnings if begin else endings).add(begin or end)
+    words.update(*frequent_words().values())
+    words |= {without_accents(word) for word in words}
+    return _KnownWords(words, tuple(beginnings - {""}), tuple(endings - {""}))
+
+
+def _strings(value: Json) -> Iterator[str]:
+    """All texts inside a value."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Iterable):
+        for part in value.values() if isinstance(value, Mapping) else value:
+            yield from _strings(part)
