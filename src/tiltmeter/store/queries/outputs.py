@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 from ...records import ANSWER, HUMAN, Output, Trial
 from .. import Store
+from ..columns import integer_columns
 from ..packing import id_number
 from ..rows import OUTPUTS, TRIAL_COLUMNS, levels, trial_of
 from ..views import number_of
@@ -236,12 +237,11 @@ def _first_rows(rows: Iterator[Any], cells: int, most: int) -> Iterator[Any]:
                 return
 
 
-def iter_cells(store: Store) -> Iterator[tuple[int, int, int, int, int, int]]:
-    """Every output, by id, as integers: (of its trial, sample, and those of `cell_texts`)."""
-    return store.rows(
-        "SELECT o.n, t.sample, t.subject_0, t.mode_0, t.factors_0, o.outcome_0"
-        " FROM outputs o JOIN trials t ON t.n = o.n ORDER BY o.n"
-    )
+def iter_cells(store: Store) -> Iterator[Sequence[str]]:
+    """Every output, by id, as columns of integers: of its trial, sample, and of `cell_texts`."""
+    columns = ("o.n", "t.sample", "t.subject_0", "t.mode_0", "t.factors_0", "o.outcome_0")
+    source = "FROM outputs o JOIN trials t ON t.n = o.n WHERE o.n BETWEEN ? AND ?"
+    return integer_columns(store, columns, source)
 
 
 def cell_texts(
