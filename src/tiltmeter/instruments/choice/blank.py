@@ -89,7 +89,8 @@ class Blank:
 
     def option(self, canonical: str, prompt: str, *, last: bool = False) -> str:
         """The option with which an answer says the sentence of its prompt; "" if it does not say it
-        or says it with several. last: whatever it says before, if nothing behind it names an option.
+        or says it with several. last: whatever it says before, if nothing behind it names an
+        option.
         """
         filled, asked, _, begun = self._known(prompt)
         options, lead, first = set[str](), "", True
@@ -219,7 +220,9 @@ class Blank:
 
     def _sentence_in(self, part: str, filled: Collection[str]) -> str:
         """The filled sentence that a part ends in, or ""."""
-        return max((sentence for sentence in filled if part.endswith(sentence)), key=len, default="")
+        return max(
+            (sentence for sentence in filled if part.endswith(sentence)), key=len, default=""
+        )
 
     def _sentences(self, prompt: str) -> Sentences:
         """The sentences of a prompt and what fills them, nothing if none is to be read."""

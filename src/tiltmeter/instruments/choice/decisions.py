@@ -68,9 +68,9 @@ class Decisions:
             rest = self._language.role("affirm").sub(" ", clauses[0].text)
             if not self._marker.content(rest) and not clauses[0].question:
                 decided.add(True)
-        if clauses and clauses[0].alone and self._only_denies(clauses[0]):  # "Not at all."
-            if self._language.role("reject").match(clauses[0].text, 1):
-                decided.add(False)
+        denies = self._language.role("reject")
+        if clauses and clauses[0].alone and denies.match(clauses[0].text, 1):  # "Not at all."
+            decided |= {False} if self._only_denies(clauses[0]) else set()
         if len(clauses) == 1 and self._asked.is_elliptical(clauses[0].text):
             decided.add(not self._statements.denies(clauses[0]))
         around = zip((None, *clauses), clauses, (*clauses[1:], None), strict=False)
@@ -181,7 +181,9 @@ class Asked:
             for sentence in SENTENCE_OF.findall(self._language.canonical(prompt))
             if sentence.endswith("?")
         ]
-        denies, grants = (any(map(self._language.role(name).search, asked)) for name in _DENYING_FIRST)
+        denies, grants = (
+            any(map(self._language.role(name).search, asked)) for name in _DENYING_FIRST
+        )
         return denies and not grants
 
     def decides(self, clause: MarkedClause, prompt: str, denied: bool) -> bool:

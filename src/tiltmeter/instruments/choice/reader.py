@@ -37,15 +37,13 @@ the rule that gave it. An option that is only rejected says nothing of the other
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Collection, Iterator
 from functools import lru_cache
 from typing import NamedTuple
 
 from ...languages import refusals
-from ...languages.letters import is_slip, is_unspaced
-from ...languages.phrases import DENYING, Language, language
-from ...languages.quotes import PAIRS
+from ...languages.letters import is_unspaced
+from ...languages.phrases import Language, language
 from ...records import BOTH, INVALID, NEITHER, OTHER_LANGUAGE, REFUSAL
 from ..text.thought import without_thought
 from .alike import RECURRING, Alike
@@ -53,16 +51,14 @@ from .blank import Blank
 from .decisions import Decisions
 from .final import Final
 from .forms import Forms
-from .labels import are_labels, behind_article, is_label, with_descriptions, without_small_letters
+from .instead import Instead
+from .labels import are_labels, behind_article, with_descriptions, without_small_letters
 from .layout import apart, laid_out
-from .meanings import THIRD
-from .mentions import MENTION, SENTENCE_OF, MarkedClause, Marker, values
+from .mentions import SENTENCE_OF, MarkedClause, Marker, values
 from .named import TWO_SENTENCES, OnlyNamed
 from .statements import ONE_SENTENCE, Statements
 
 FEW = 8  # words of a conclusion that puts a pronoun, yes or no
-LONGEST_FACT = 80  # characters of a sentence that answers with something else than the options
-LONGEST_WORD = 40  # characters of what stands in a quotation that a begun answer opened
 UNREAD = frozenset({BOTH, INVALID, NEITHER, OTHER_LANGUAGE, REFUSAL})
 
 
@@ -104,9 +100,6 @@ class Reader:
         self._marker = Marker(forms, self._language)
         all_forms = [form for written in forms.values() for form in written]
         self._unspaced = [form for form in all_forms if len(form) > 1 and is_unspaced(form[0])]
-        self._written = {
-            self._canonical(form).strip(): name for name, own in forms.items() for form in own
-        }
         self._letters = forms if are_labels(forms) else {}
         passing = self._language.in_passing
         words = [form.casefold() for form in all_forms if len(form) > 1 or not self._letters]
@@ -125,6 +118,11 @@ class Reader:
             *used, self._blank, self._options, decides=yes_no is not None, passing=self._in_passing
         )
         self._decisions = Decisions(*used, self._options, yes_no, passing=self._in_passing)
+        self._instead = Instead(
+            *(self._language, self._marker, self._blank, forms),
+            decides=yes_no is not None,
+            passing=self._in_passing,
+        )
         self._final = Final(self._language, self._marker, self._options, self._end)
         self._rules = [*self._rules_for_unread()]
         self._objections = [*self._rules_for_stated()]
@@ -169,7 +167,8 @@ class Reader:
     def _rules_for_unread(self) -> Iterator[ReadingRule]:
         """The rules for an answer whose clauses state no option, from the strongest evidence on."""
         named, decides, final, blank = self._named, self._decisions, self._final, self._blank
-        yield ReadingRule("begun", UNREAD, self._begun)
+        instead = self._instead
+        yield ReadingRule("begun", UNREAD, lambda a: instead.begun(a.text, a.begin))
         yield ReadingRule("filled", {BOTH}, self._filled_last)
         if self._in_passing:
             yield ReadingRule("quoted", {BOTH}, self._quoted_alone)
@@ -204,7 +203,7 @@ class Reader:
         )
         if self._asks_yes_or_no:
             yield ReadingRule("elsewhere", {INVALID}, lambda a: decides.elsewhere(a.canonical))
-        yield ReadingRule("other", {INVALID}, self._other_word)
+        yield ReadingRule("other", {INVALID}, lambda a: instead.word(a.canonical, a.told, a.prompt))
         yield ReadingRule("undecided", {INVALID}, lambda a: named.undecided(a.canonical))
 
     def _rules_for_stated(self) -> Iterator[ReadingRule]:
@@ -283,71 +282,6 @@ class Reader:
     def _is_option(self, text: str) -> bool:
         marked = self._marker.mark(self._canonical(text))
         return len(values(marked)) == 1 and not self._marker.content(marked)
-
-    def _other_word(self, answer: AskedAnswer) -> str:
-        """The option that a single word is but for a slip, or begins with; `neither` for a word or two in place of
-        the options of a prompt that offers them, and for another letter than those of its list.
-        """
-        word = answer.canonical.strip(" .:,/")
-        if not word or len(word) > LONGEST_FACT:
-            return ""
-        asked = self._language.canonical(answer.prompt)
-        if self._letters and is_label(word):
-            return NEITHER
-        initial = self._yes_no is not None and len(word) == 1  # "Y"
-        slips = {
-            option
-            for form, option in self._written.items()
-            if (form[0] == word if initial else is_slip(word, form))
-        }
-        if len(slips) == 1:
-            return slips.pop()
-        offered = values(self._marker.mark(asked)) - {THIRD} if answer.prompt else set[str]()
-        idle = self._language.has(answer.canonical, "affirm", "correction", "asks_back")
-        new = not idle and f" {word} " not in asked
-        if not new or len(offered) != len(self._options):
-            return ""
-        if self._blank.word(f" {word} ") == NEITHER:
-            return NEITHER
-        return NEITHER if self._is_another_fact(answer, asked) else ""
-
-    def _is_another_fact(self, answer: AskedAnswer, asked: str) -> bool:
-        """True for one sentence that names no option and answers the question in its own words:
-        "The dog ate it", asked whether Ann or Ben did.
-        """
-        known, told = self._language, answer.told
-        if self._yes_no or self._in_passing or MENTION.search(self._marker.mark(told)):
-            return False
-        one = len(SENTENCE_OF.findall(told.strip(" .,:/"))) < 3 and told.endswith(". ")
-        if not one or self._blank.asks(answer.prompt):
-            return False
-        if known.has(told, *DENYING, "decline", "excuse", "both", "aside"):
-            return False
-        questions = "".join(part for part in SENTENCE_OF.findall(asked) if part.endswith("?"))
-        answers = known.has(told, "announce", "approve", "likely", "modal")
-        return answers or refusals.shares_word(told, questions, known)
-
-    def _begun(self, answer: AskedAnswer) -> str:
-        """What a reply puts into the quotation marks that a begun answer opened; "" if it does not
-        close them, or goes on to another option ("he' or 'she'").
-        """
-        opened, reply = answer.begin.rstrip()[-1:], answer.text.removeprefix(answer.begin)
-        # an apostrophe inside a word is none, a capital letter behind it begins anew
-        closing = (
-            re.search(f"[{PAIRS[opened]}](?![^\\W\\d_])|[{PAIRS[opened]}](?=[A-Z][a-z])", reply)
-            if opened in PAIRS
-            else None
-        )
-        if not closing or closing.start() > LONGEST_WORD:
-            return ""
-        inside = reply[: closing.start()]
-        if self._marker.goes_on(reply[closing.end() :]):
-            return ""
-        marked = self._marker.mark(self._canonical(inside))
-        if not (named := values(marked)):
-            return self._blank.word(self._canonical(inside))
-        alone = len(named) == 1 and min(named).isdigit() and not self._marker.content(marked)
-        return self._options[int(min(named))] if alone else ""
 
     def _canonical(self, text: str) -> str:
         return self._language.canonical(without_thought(text))
