@@ -315,7 +315,7 @@ class DialogueForm(Parser):
     """Labels an output with its form, as `read` says."""
 
     kind = "dialogue"
-    version = "6"
+    version = "7"
     answers = "dialogue"
     summary = "whether an answer is two lines of dialogue, in its language"
     modality = "text"

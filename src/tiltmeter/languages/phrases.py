@@ -223,8 +223,9 @@ class Language:
     def _endings(self, word: str) -> Iterator[str]:
         yield from (f"{word}{particle}" for particle in self.pack.list_of("particles"))
         for printed, written in self._printed_and_written:
-            if word.endswith(printed) and len(word) > len(printed) + 1:
-                yield f"{word.removesuffix(printed)}{written}"
+            for ending, other in ((printed, written), (written, printed)):
+                if word.endswith(ending) and len(word) > len(ending) + 1:
+                    yield f"{word.removesuffix(ending)}{other}"
         yield from self._separable(word)
 
     @cached_property

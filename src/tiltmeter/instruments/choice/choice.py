@@ -29,7 +29,7 @@ class Choice(Instrument):
     """
 
     kind = "choice"
-    version = "7"
+    version = "8"
     answers = "choice"
     summary = "which of a closed list an answer chooses, drawn or read from probabilities"
     modality = "text"

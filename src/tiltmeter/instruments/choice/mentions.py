@@ -30,7 +30,7 @@ SENTENCE_OF = re.compile(r"[^.?]*[.?]*")  # of canonical text
 class MarkedClause(NamedTuple):
     """A stretch of marked text. `lead`: what announced it with a colon; `barred`: it can state no
     choice; opening: nothing that says anything stands before it. alone: it is a whole sentence;
-    closed: its sentence has an end; sentence: its number.
+    closed: its sentence has an end; sentence: its number; begins: it begins its sentence.
     """
 
     text: str
@@ -41,6 +41,7 @@ class MarkedClause(NamedTuple):
     alone: bool = False
     closed: bool = False
     sentence: int = 0
+    begins: bool = False
 
 
 def values(text: str, mark: str = "@") -> set[str]:
@@ -83,6 +84,8 @@ class Marker:
         self._listed = re.compile(
             rf"{listing}(?: \S+)? {two}(?=.*@)|{two}(?: \S+)? {listing}(?=.*@)"
         )
+        conceding = language.role("contrast").pattern
+        self._conceded = re.compile(rf"(?<=[.?]) @\S+ (?=,[^.?]*{conceding})")
         self._article = re.compile(rf"{language.role('articles').pattern} (?=@)")
         self._has_articles = bool(language.pack.list_of("articles"))
         grown = "|".join(map(re.escape, language.pack.list_of("particles")))
@@ -182,6 +185,8 @@ class Marker:
             text = self._several.sub(lambda found: _together(found[0].split()), text)
         if self._lists and "@" in text:
             text = self._listed.sub(self._without_list, text)
+        if self._yes_no:  # "No. Yes, she has an income, but …"
+            text = self._conceded.sub(" ", text)
         text = role("between").sub(",", text)
         return role("both").sub(f"@{BOTH}", text)
 
@@ -203,7 +208,7 @@ class Marker:
         """
         has, opening = self._language.has, True
         for number, sentence in enumerate(re.findall(r"[^.?]+[.?]?", marked)):
-            lead, conditional, conditioned = "", False, False
+            lead, conditional, conditioned, begins = "", False, False, True
             for piece, mark in re.findall(r"([^,:]+)([,:]?)", sentence.rstrip(".?")):
                 for part, reason in self._cut(_pad(piece)) if piece.strip() else ():
                     supposed = conditional and not conditioned and not self._passing
@@ -218,7 +223,10 @@ class Marker:
                         alone = part.strip() == sentence.strip(" .?")
                         asks = sentence.endswith("?")
                         ended = sentence.endswith((".", "?"))
-                        yield MarkedClause(part, lead, asks, barred, opening, alone, ended, number)
+                        yield MarkedClause(
+                            part, lead, asks, barred, opening, alone, ended, number, begins
+                        )
+                    begins = False
                     opening = opening and not self.content(part) and not MENTION.search(part)
                 led = mark == ":" or (mark == "," and self._only_concludes(_pad(piece)))
                 lead = _pad(piece) if led else ""  # "So, …" as "Conclusion: …"

@@ -53,7 +53,7 @@ class Picks(Parser):
     """
 
     kind = "picks"
-    version = "8"
+    version = "9"
     answers = "picks"
     summary = "which words of a list an answer picks"
     modality = "text"
