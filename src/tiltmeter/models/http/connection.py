@@ -345,7 +345,5 @@ class Connection:
         return without((self.key,), text)
 
     def start(self, content: bytes) -> str:
-        """The beginning of a reply. It is cut after the key is taken out, so that no piece of the
-        key is left.
-        """
+        """Returns the beginning of a reply, cut after the key is taken out: none of it stays."""
         return self.clean(plain(content[:4096].decode("utf-8", "replace")))[:120]
