@@ -160,15 +160,15 @@ def history(runs: Sequence[OpenRun], margin: float = MARGIN) -> History:
         key=lambda one: (one[0] == "", one),
     )
     ordered = [runs[place] for _, place in dated]
-    made = tuple(
+    runs_of_history = tuple(
         DatedRun(called[place], date, made_with(runs[place].store, runs[place].protocol))
         for date, place in dated
     )
-    every = _steps(ordered, made, margin)
+    every = _steps(ordered, runs_of_history, margin)
     steps = every[: len(runs) - 1]
     return History(
         ordered[-1].protocol,
-        made,
+        runs_of_history,
         tuple(steps),
         every[-1] if len(runs) > 2 else None,
         tuple(_lines(ordered, steps)),

@@ -92,8 +92,8 @@ class ScorePair:
         places: Sequence[Place],
         score: Score,
     ) -> ComparisonRow:
-        made = [cell.compared(places) for cell in cells]
-        found = score_difference(cells=made, score=score)
+        compared = [cell.compared(places) for cell in cells]
+        found = score_difference(cells=compared, score=score)
         one = found.difference
         alone = ", ".join(sorted({name for cell in cells for name in cell.alone}))
         unit = "concentration" if score == "level" else "bits"

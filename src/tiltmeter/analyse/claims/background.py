@@ -116,20 +116,20 @@ def _gold_facts(store: Store, protocol: Protocol, rows: Sequence[Estimate]) -> d
     pairs = gold_pairs(store)
     persons = {(who.removesuffix(ADJUDICATED), a) for who, a in labels.people_attributes(store)}
     people = Counter(attribute for _, attribute in persons)
-    found: dict[Key, GoldFacts] = {}
+    facts: dict[Key, GoldFacts] = {}
     for spec, row in families.headline(protocol, rows) if pairs else ():
         key = claim_key(spec, row)
         own = pairs.get(key[:2], [])
-        if own and key[2] and key not in found:
+        if own and key[2] and key not in facts:
             levels = _levels(spec, own)
             golds = [_binary(one, key[2], protocol.item, own) for one in levels.values()]
-            found[key] = GoldFacts(
+            facts[key] = GoldFacts(
                 len(own),
                 people.get(spec.attribute, 0),
                 _refuted(key, golds, len(own)),
                 errors_between((spec.contrast or {}).get("factor", ""), levels, key, protocol.item),
             )
-    return found
+    return facts
 
 
 def gold_pairs(store: Store) -> dict[tuple[str, str], list[GoldPair]]:

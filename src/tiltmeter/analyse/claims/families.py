@@ -40,13 +40,13 @@ def headline(protocol: Protocol, rows: Sequence[Estimate]) -> list[tuple[Measure
     """The rows of headline measures that stand for a run: of each stratum the whole, else its first
     grouping. Tested or not; in the order of the protocol.
     """
-    found = []
+    headlines = []
     protocol = in_variant(protocol, rows[0].variant) if rows else protocol
     for spec in with_refusal_measures(protocol.measures):
         if spec.headline:
-            own = [row for row in rows if row.measure == spec.name]
-            found += [(spec, row) for row in _coarsest(spec, protocol, own)]
-    return found
+            rows_of_measure = [row for row in rows if row.measure == spec.name]
+            headlines += [(spec, row) for row in _coarsest(spec, protocol, rows_of_measure)]
+    return headlines
 
 
 def _coarsest(

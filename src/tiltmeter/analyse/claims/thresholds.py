@@ -66,11 +66,11 @@ class Outcome:
         )
         why = f" ({row.note})" if row.value is None and row.note else ""
         why += f". {self.open}" if self.open else ""
-        said = {"shown": "holds", "inconclusive": "is inconclusive", "cleared": "does not hold"}[
+        words = {"shown": "holds", "inconclusive": "is inconclusive", "cleared": "does not hold"}[
             self.word
         ]
         return (
-            f"{self.threshold.in_words}: {said} for {row.subject} by {row.instrument} ({about}): "
+            f"{self.threshold.in_words}: {words} for {row.subject} by {row.instrument} ({about}): "
             f"{number}{ends}{kind}{why}"
         )
 

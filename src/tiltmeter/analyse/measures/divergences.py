@@ -82,17 +82,17 @@ def _between_levels(table: CountTable, measure: MeasureSpec) -> Iterator[Estimat
         return
     counts = {level: _counts(one, len(among)) for level, one in codes.items()}
     if len(codes) > 2:  # of two, all pairs are one
-        found = permutation.pairs_within(groups=list(codes.values()), shuffles=table.shuffles)
-        row = _with_permutation(whole, found, list(counts.values()))
+        permuted = permutation.pairs_within(groups=list(codes.values()), shuffles=table.shuffles)
+        row = _with_permutation(whole, permuted, list(counts.values()))
         yield replace(row, detect=_smallest_found(codes, len(codes)))
         outcomes = {}
     of_two = _smallest_found(codes, 2)
     for a, b in combinations(codes, 2):
         one = replace(blank, contrast={factor: f"{a} − {b}"}, outcomes=outcomes)
-        found = permutation.base_against_group(
+        permuted = permutation.base_against_group(
             base=codes[a], group=codes[b], shuffles=table.shuffles
         )
-        row = _with_permutation(one, found, [counts[a], counts[b]])
+        row = _with_permutation(one, permuted, [counts[a], counts[b]])
         yield replace(row, detect=of_two)
 
 

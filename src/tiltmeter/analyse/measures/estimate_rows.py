@@ -249,8 +249,8 @@ def bounds_of_pair(pair: Pair, group: Group, measure: MeasureSpec) -> Estimate:
         less(first.low, other.high),
         less(first.high, other.low),
     )
-    found = replace(first, value=value, low=low, high=high, note=None)
-    return bounds_row(group, measure, found, pair.contrast)
+    bounds = replace(first, value=value, low=low, high=high, note=None)
+    return bounds_row(group, measure, bounds, pair.contrast)
 
 
 def bounds_row(
@@ -306,8 +306,8 @@ def from_null(group: Group, null: float) -> Floats:
     total = group.among.sum()
     if total == 0:
         return np.zeros(0)
-    found: Floats = (group.hits - null * group.among) * (group.among.size / total)
-    return found
+    differences: Floats = (group.hits - null * group.among) * (group.among.size / total)
+    return differences
 
 
 def generator_of(estimate: Estimate) -> np.random.Generator:

@@ -110,7 +110,7 @@ def _with_all_groups(
 
 def _row(group: JointGroup, measure: MeasureSpec, table: CountTable) -> Estimate:
     parts, shares = group.parts, _shares(group.complete, group.controls)
-    found = rates.clustered_mean(values=shares[:, 0] - shares[:, 1:].mean(axis=1))
+    interval = rates.clustered_mean(values=shares[:, 0] - shares[:, 1:].mean(axis=1))
     outcomes: dict[str, float] = {}
     for sides in parts:
         for side in (TESTED, *group.controls):
@@ -121,16 +121,16 @@ def _row(group: JointGroup, measure: MeasureSpec, table: CountTable) -> Estimate
         measure,
         group.condition,
         group.contrast,
-        finite(found.value),
-        low=finite(found.low) if intervals else None,
-        high=finite(found.high) if intervals else None,
-        confidence=found.confidence if intervals else None,
-        interval_method=found.method if intervals else None,
+        finite(interval.value),
+        low=finite(interval.low) if intervals else None,
+        high=finite(interval.high) if intervals else None,
+        confidence=interval.confidence if intervals else None,
+        interval_method=interval.method if intervals else None,
         n=round(sum(float(n.sum()) for sides in parts for n in sides.among.values()), 6),
         clusters=len(shares),
         outcomes=outcomes,
-        note=found.note or "",
-        cautions=found.cautions,
+        note=interval.note or "",
+        cautions=interval.cautions,
         sides=_raw_shares(shares, parts, list(measure.expected)),
     )
     if measure.null is None or not intervals:
@@ -140,7 +140,7 @@ def _row(group: JointGroup, measure: MeasureSpec, table: CountTable) -> Estimate
     def detect(level: float) -> float | None:
         return observed_tested_shift(rates=shares, level=level)
 
-    return with_test(row, test, found, detect)
+    return with_test(row, test, interval, detect)
 
 
 def _raw_shares(

@@ -75,9 +75,9 @@ def _heat(read: Audit, table: CrossTable) -> Heat:
             words[JOIN.join(levels), JOIN.join(column)] = number, mark
     shown = list(table.estimates.values())
     grid = heat.Grid(JOIN.join(table.column_names), rows, shown, words)
-    made = heat.heat(read, spec, grid, [*map(JOIN.join, table.columns)])
+    figure = heat.heat(read, spec, grid, [*map(JOIN.join, table.columns)])
     name, note = slug("table", table.title), " ".join(table.notes)
-    return replace(made, id=name, title=table.title, note=note)
+    return replace(figure, id=name, title=table.title, note=note)
 
 
 def _spec(read: Audit, table: CrossTable) -> MeasureSpec:
@@ -85,5 +85,5 @@ def _spec(read: Audit, table: CrossTable) -> MeasureSpec:
     that are no differences have no side below 0.
     """
     first = next(iter(table.estimates.values()))
-    found = read.spec(first.measure) or MeasureSpec(first.measure, "share", "", (), unit=first.unit)
-    return found if first.contrast else replace(found, contrast=None, null=None)
+    spec = read.spec(first.measure) or MeasureSpec(first.measure, "share", "", (), unit=first.unit)
+    return spec if first.contrast else replace(spec, contrast=None, null=None)

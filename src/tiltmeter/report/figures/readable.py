@@ -89,7 +89,7 @@ def _per_cent(text: str, *, signed: bool = False) -> str:
         sign = found[0][0] if found[0][0] in f"+{numerals.MINUS}" and number != "0" else ""
         return f"{sign}{number}"
 
-    told = _SHARE.sub(shown, text)
-    value, gap, rest = told.partition(" [")
+    written = _SHARE.sub(shown, text)
+    value, gap, rest = written.partition(" [")
     plain = value.isdecimal() and not signed
-    return f"{value} %{gap}{rest}" if plain else told
+    return f"{value} %{gap}{rest}" if plain else written

@@ -47,8 +47,8 @@ def judge(
     named: Mapping[str, str] | None = None,
 ) -> list[Verdict]:
     """The headline claims of an audit with their verdicts. named: {model: short name}."""
-    found = evidence.gather(audit.protocol, audit.estimates, named)
-    return [verdicts.judge(claim, background) for claim in found]
+    claims = evidence.gather(audit.protocol, audit.estimates, named)
+    return [verdicts.judge(claim, background) for claim in claims]
 
 
 def headline(audit: Audit) -> list[tuple[MeasureSpec, Estimate]]:
@@ -98,10 +98,10 @@ def _finding(audit: Audit, one: Verdict, alike: Sequence[Estimate], number: int)
 def _chip(audit: Audit, one: Verdict) -> str:
     """The verdict in a few words: of a tilt its strength and its direction."""
     word, grade = one.word, one.strength
-    told = sentences.chip(word, one.claim.spec, one.claim.row, audit.protocol)
-    if not grade or told == word.chip:
-        return grade or told
-    return f"{grade} {told.removeprefix('tilts ')}"
+    words = sentences.chip(word, one.claim.spec, one.claim.row, audit.protocol)
+    if not grade or words == word.chip:
+        return grade or words
+    return f"{grade} {words.removeprefix('tilts ')}"
 
 
 def _in_points(text: str) -> str:

@@ -161,21 +161,21 @@ def _nuisances(lead: Verdict) -> str:
     counted = _counted(lead.facts)
     tested = lead.word.record.tested
     for one in lead.facts.nuisances if tested else ():
-        told = [f"{numerals.percent(share)} ({title})" for title, share in one.levels]
-        if told:
-            lines.append(f"By {one.name}: {counted}{join_names(told)}.")
+        shares = [f"{numerals.percent(share)} ({title})" for title, share in one.levels]
+        if shares:
+            lines.append(f"By {one.name}: {counted}{join_names(shares)}.")
     return " ".join(lines)
 
 
 def _nuisance_claims(spoken: Sequence[Verdict], judged: Sequence[Verdict]) -> str:
     """The largest nuisance that has a claim of its own, unless the first sentence speaks of it."""
-    found = [one for one in judged if one.nuisance and one.claim.row.value is not None]
-    if not found or any(one.nuisance for one in spoken):
+    nuisances = [one for one in judged if one.nuisance and one.claim.row.value is not None]
+    if not nuisances or any(one.nuisance for one in spoken):
         return ""
-    tilts = [one for one in found if one.facts.tilts]
-    largest = max(tilts or found, key=effect_of)
-    told = clause([largest.facts], whole=False).inside
-    return f"By {largest.nuisance}: {told}{'' if tilts else ', which may be chance'}."
+    tilts = [one for one in nuisances if one.facts.tilts]
+    largest = max(tilts or nuisances, key=effect_of)
+    inside = clause([largest.facts], whole=False).inside
+    return f"By {largest.nuisance}: {inside}{'' if tilts else ', which may be chance'}."
 
 
 def _cautions(lead: Verdict) -> Iterator[str]:

@@ -98,10 +98,10 @@ def _figure(
     tilted = _tilted_levels(audit.protocol, judged, cue)
     cell = leading_cell(lead.claim.row)
     attribute = cell["attribute"] if cell else ""
-    found = first_figure(audit, names, tilted, lead.measure, attribute)
-    if found is None or lead.claim.row is lead.claim.raw:
-        return found
-    return replace(found, note=f"{found.note} {AS_LABELLED}".lstrip())
+    figure = first_figure(audit, names, tilted, lead.measure, attribute)
+    if figure is None or lead.claim.row is lead.claim.raw:
+        return figure
+    return replace(figure, note=f"{figure.note} {AS_LABELLED}".lstrip())
 
 
 def _with_short(text: str, names: Mapping[str, str]) -> str:
@@ -167,8 +167,8 @@ def _levels(judged: Sequence[Verdict], lead: Verdict, cue: str) -> list[str]:
         (one for one in judged if one.word == Word.TILT), key=lambda one: -effect_of(one)
     )
     own = [one.claim.row.condition.get(cue, "") for one in tilts]
-    told = (lead.claim.row.contrast or {}).get(cue, "").split(numerals.BETWEEN)
-    return [level for level in dict.fromkeys([base, *reversed(told), *own]) if level]
+    ends = (lead.claim.row.contrast or {}).get(cue, "").split(numerals.BETWEEN)
+    return [level for level in dict.fromkeys([base, *reversed(ends), *own]) if level]
 
 
 def _nothing_measured(store: Store) -> str:

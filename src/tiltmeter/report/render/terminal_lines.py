@@ -96,8 +96,8 @@ def column_lines(table: Table, rows: Sequence[Sequence[str]], console: Console) 
     widths = {n: max(map(len, (table.columns[n].name, *(row[n] for row in rows)))) for n in places}
     least = sum(min(widths[n], LABEL) if n in texts else widths[n] for n in places)
     if least + 2 * len(places) > width_of(console):
-        told = map(Text, _paragraphs(table, rows, places))
-        return [line for text in told for line in lines_of(console, text)]
+        paragraphs = map(Text, _paragraphs(table, rows, places))
+        return [line for text in paragraphs for line in lines_of(console, text)]
     table_grid = grid()
     for n in places:
         broken = n in texts and widths[n] >= LABEL

@@ -209,8 +209,8 @@ def _validation(store: Store, protocol: Protocol) -> Iterator[Section]:
         from ...gold import validation  # 20 modules that most reports do without
         from ..tables import judges as cards
 
-        found = cards.section(validation.check(store, protocol))
-        yield from [found] if found else []
+        section = cards.section(validation.check(store, protocol))
+        yield from [section] if section else []
 
 
 def _correction_note(store: Store) -> Iterator[str]:
@@ -223,15 +223,15 @@ def _correction_note(store: Store) -> Iterator[str]:
 
 def _injection(store: Store) -> Iterator[str]:
     """Yields how often texts shown to judges, and replies, try to instruct their reader."""
-    found = injection_count.read_counts(store)
-    if found:
+    counts = injection_count.read_counts(store)
+    if counts:
         sorts = "; ".join(
-            f"{name.replace('_', ' ')} {number:,}" for name, number in found["sorts"].items()
+            f"{name.replace('_', ' ')} {number:,}" for name, number in counts["sorts"].items()
         )
         yield (
-            f"{found['output_attempts']:,} of {found['outputs']:,} outputs that judges were "
-            f"shown{f' ({sorts})' if sorts else ''}, and {found['reply_attempts']:,} of "
-            f"{found['replies']:,} replies of judges, try to instruct their reader. Outputs were "
+            f"{counts['output_attempts']:,} of {counts['outputs']:,} outputs that judges were "
+            f"shown{f' ({sorts})' if sorts else ''}, and {counts['reply_attempts']:,} of "
+            f"{counts['replies']:,} replies of judges, try to instruct their reader. Outputs were "
             "shown as data."
         )
 

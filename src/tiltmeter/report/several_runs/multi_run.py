@@ -44,17 +44,17 @@ def report(runs: Sequence[Analysed], named: Mapping[str, str] | None = None) -> 
     if len(runs) > 1:  # one letter is one model on the whole page
         subjects = dict.fromkeys(row.subject for run in runs for row in run.estimates)
         named = short_names(list(subjects), named)
-    made = [content.build(run.store, run.protocol, run.estimates, named) for run in runs]
+    contents = [content.build(run.store, run.protocol, run.estimates, named) for run in runs]
     if len(runs) == 1:
-        return alone(made[0])
+        return alone(contents[0])
     names = _names(runs)
     told = tuple(
         ToldRun(name, one, f"r{n}-")
-        for n, (name, one) in enumerate(zip(names, made, strict=True), 1)
+        for n, (name, one) in enumerate(zip(names, contents, strict=True), 1)
     )
     same = len({run.protocol.name for run in runs}) == 1
-    titles = list(dict.fromkeys(one.title for one in made))
-    question = made[0].question if same else ""
+    titles = list(dict.fromkeys(one.title for one in contents))
+    question = contents[0].question if same else ""
     return sanitize.all_visible(Report(" · ".join(titles), question, told, _against(runs, names)))
 
 
@@ -81,14 +81,14 @@ def _against(runs: Sequence[Analysed], names: Sequence[str]) -> Section | None:
                     [run.store for run in of.values()],
                     [run.protocol for run in of.values()],
                 )
-                found = compare.compare(stores, protocols, names=list(of))
+                comparison = compare.compare(stores, protocols, names=list(of))
             except (RunMismatch, UsageError) as error:
                 lines.append(f"{', '.join(of)}: {_without_places(str(error), of)}")
                 continue
-            told = judges.comparison(found)
-            tables += [told] if told.rows else []
-            lines += [*changes.changes(found), *found.warnings]
-            lines += (f"Not compared: {line}." for line in found.left_out)
+            section = judges.comparison(comparison)
+            tables += [section] if section.rows else []
+            lines += [*changes.changes(comparison), *comparison.warnings]
+            lines += (f"Not compared: {line}." for line in comparison.left_out)
     return (
         Section("against", "Runs side by side", "\n".join(lines), (), tuple(tables))
         if tables

@@ -140,13 +140,13 @@ def _of_one_grouping(
     """Returns estimates with every named axis, of each measure those cut by fewest factors."""
     named = {*layout.rows, *layout.columns} - {*FIXED}
     whole = not named and not layout.where
-    found: list[Estimate] = []
+    chosen: list[Estimate] = []
     for measure in layout.measures:
-        own = [e for e in estimates if e.measure == measure and named <= {*axes(e)}]
-        sizes = [len(_factors(read, e)) for e in own if not whole or _factors(read, e)]
+        rows = [e for e in estimates if e.measure == measure and named <= {*axes(e)}]
+        sizes = [len(_factors(read, e)) for e in rows if not whole or _factors(read, e)]
         least = min(sizes, default=0)
-        found += [e for e in own if len(_factors(read, e)) == least]
-    if not found:
+        chosen += [e for e in rows if len(_factors(read, e)) == least]
+    if not chosen:
         words = "; ".join(
             dict.fromkeys(", ".join(_factors(read, e)) or "the whole" for e in estimates)
         )
@@ -154,7 +154,7 @@ def _of_one_grouping(
             f"No estimate of {', '.join(layout.measures)} has {', '.join(sorted(named))} together. "
             f"They are cut by: {words}."
         )
-    return found
+    return chosen
 
 
 def _factors(read: Audit, estimate: Estimate) -> tuple[str, ...]:

@@ -173,16 +173,16 @@ def _without_repeats(
     rows: Sequence[tuple[tuple[str, ...], tuple[str, ...]]],
 ) -> list[tuple[tuple[str, ...], tuple[str, ...]]]:
     """A label is written once, at the first of the rows that share it with all labels before it."""
-    found, above = [], tuple[str, ...]()
+    shown, above = [], tuple[str, ...]()
     for levels, cells in rows:
         kept = [
             n
             for n in range(len(levels))
             if levels[: n + 1] != above[: n + 1] or n == len(levels) - 1
         ]
-        found.append((tuple(level if n in kept else "" for n, level in enumerate(levels)), cells))
+        shown.append((tuple(level if n in kept else "" for n, level in enumerate(levels)), cells))
         above = levels
-    return found
+    return shown
 
 
 def terminal_table(table: CrossTable) -> Table:

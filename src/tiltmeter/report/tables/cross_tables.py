@@ -75,10 +75,10 @@ def _in_paper_shape(read: Audit, layouts: Sequence[TableLayout]) -> CrossTable |
         return _cell(read, estimate, how)
 
     parts = [Shaper(read, layout, in_words).table() for layout in layouts]
-    found = [part for part in parts if part is not None]
-    if not found or parts[0] is None:
+    shaped = [part for part in parts if part is not None]
+    if not shaped or parts[0] is None:
         return None
-    whole, (layout, *_) = reduce(joined, found), layouts
+    whole, (layout, *_) = reduce(joined, shaped), layouts
     shown = list(whole.estimates.values())
     return CrossTable(
         title=layout.title,
@@ -212,7 +212,7 @@ def _leading(
 ) -> dict[tuple[Levels, Levels], str]:
     """Marks each row's highest cells, among columns that share all axes but the last."""
     tests = _leader_tests(read, next(iter(placed.cells.values())))
-    found = {}
+    leaders = {}
     for row in rows:
         for block in dict.fromkeys(column[:-1] for column in columns):
             cells = {c: placed.cells.get((row, c)) for c in columns if c[:-1] == block}
@@ -222,8 +222,8 @@ def _leading(
                     differ = any(
                         tests.get((reading.stratum(estimate), a)) for a in axes(estimate).items()
                     )
-                    found[row, column] = f" {LEADER if differ else OPEN_LEADER}"
-    return found
+                    leaders[row, column] = f" {LEADER if differ else OPEN_LEADER}"
+    return leaders
 
 
 def _leader_tests(

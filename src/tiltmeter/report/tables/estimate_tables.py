@@ -212,12 +212,12 @@ def _outcome_table(audit: Audit, prefix: str) -> Iterator[Table]:
 
 def _outcome_row(audit: Audit, group: Sequence[Estimate], names: Sequence[str]) -> tuple[str, ...]:
     """One condition, with the rate of each outcome."""
-    found, one = {e.condition.get("outcome", ""): e for e in group}, group[0]
+    of_outcome, one = {e.condition.get("outcome", ""): e for e in group}, group[0]
     return (
         *_of_outcomes(one).values(),
         *(level or numerals.NOTHING for _, level in audit.brief(one)),
         numerals.count(one.n),
-        *(_rate(found.get(name), audit.is_sampled(one)) for name in names),
+        *(_rate(of_outcome.get(name), audit.is_sampled(one)) for name in names),
         audit.marks.get(one.signature, numerals.NOTHING),
     )
 

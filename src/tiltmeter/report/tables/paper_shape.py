@@ -104,12 +104,12 @@ class Shaper:
     @cached_property
     def placed(self) -> dict[tuple[int, Levels, Levels], list[Estimate]]:
         """The estimates by place of the declaration, levels of the column and of the row."""
-        found: dict[tuple[int, Levels, Levels], list[Estimate]] = {}
+        places: dict[tuple[int, Levels, Levels], list[Estimate]] = {}
         for place, (cell, own) in enumerate(zip(self.layout.cells, self.chosen, strict=True)):
             for e in own:
                 key = (place, _levels(e, cell.each), _levels(e, self.row_axes))
-                found.setdefault(key, []).append(e)
-        return found
+                places.setdefault(key, []).append(e)
+        return places
 
     def _rows(self) -> list[Levels]:
         seen = dict.fromkeys(

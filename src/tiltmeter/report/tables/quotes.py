@@ -45,10 +45,10 @@ def quotes(
         raise UnknownName("attribute with labels", attribute, known)
     groups: dict[Levels, list[str]] = {}
     for output, value in sorted(_values(store, attribute).items()):
-        found = outputs.one(store, output)
-        if found is None:
+        stored = outputs.one(store, output)
+        if stored is None:
             continue
-        trial, reply = found
+        trial, reply = stored
         shown = groups.setdefault((value, *_levels(trial, by, named or {})), [])
         if len(shown) < number and reply.text.strip():
             shown.append(reply.text.strip()[:LONGEST_CHARACTERS])
