@@ -15,7 +15,7 @@ looking a thousand times a second at which file is being worked on (a look costs
 is a little high).
 Exits 1 when a promise is broken: ratio ≥ 0.95 for subjects, ≥ 0.7 for judges and ≥ 0.6 for the
 verb as typed, with one word and with sentences; memory flat from 1,000 to 50,000 trials; a finished
-run of 50,000 trials resumes in under 1 CPU second.
+run of 50,000 trials resumes in under 1 CPU second of the reference machine (pace.py).
 """
 
 from __future__ import annotations
@@ -38,7 +38,8 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext, redirect_stdout
 from pathlib import Path
 from types import FrameType
-from typing import Any
+
+from pace import timed
 
 SENTENCE_WORDS = (
     ("kind", "wise", "bold", "calm", "loyal", "warm", "stern", "bright", "honest", "gentle"),
@@ -77,13 +78,15 @@ PARTS = {
 # Parts of the verb, by what any place on the stack holds; the first that fits.
 VERB_PARTS = {
     "importlib": "start and imports",
-    "/stages/generate.py:jobs": "planning, trials stored",
-    "/stages/label.py": "labels",
-    "/store/queries/state.py": "the state of the run",
-    "/analyse/run_estimates.py": "estimates",
+    "/engine/writer.py": "SQLite",
+    "/steps/label": "labels",
+    "/instruments/": "labels",
+    "/steps/generate.py:<genexpr>": "planning, trials stored",
+    "/stages/planning/": "planning, trials stored",
+    "/queries/state.py": "the state of the run",
+    "/analyse/estimates.py": "estimates",
     "/cli/output.py": "page and table",
-    "/stages/writer.py": "SQLite",
-    "/stages/loops.py": "calls",
+    "/stages/engine/": "calls",
     "": "start and imports",
 }
 
@@ -93,7 +96,6 @@ class Parts:
 
     def __init__(self) -> None:
         self.looks: Counter[str] = Counter()
-        self.labelling = False
 
     def _look_at_verb(self, number: int, frame: FrameType | None) -> None:
         places = []
@@ -101,9 +103,7 @@ class Parts:
             places.append(f"{frame.f_code.co_filename}:{frame.f_code.co_name}")
             frame = frame.f_back
         stack = "\n".join(places)
-        part = next(part for piece, part in VERB_PARTS.items() if piece in stack)
-        labels = self.labelling and part in ("calls", "SQLite")
-        self.looks["labels" if labels else part] += 1
+        self.looks[next(part for piece, part in VERB_PARTS.items() if piece in stack)] += 1
 
     def _look(self, number: int, frame: FrameType | None) -> None:
         while frame is not None:
@@ -312,19 +312,8 @@ def verb_parts(arguments: Sequence[str], calls: int) -> dict[str, float]:
     """µs of a call by part of the verb, run here; what is imported before is not seen."""
     parts = Parts()
     with parts.watching(verb=True):
-        from tiltmeter.api.runs import execute
         from tiltmeter.cli import main as verb
 
-        annotate = vars(execute)["annotate"]
-
-        async def labelling(*given: Any, **named: Any) -> Any:
-            parts.labelling = True
-            try:
-                return await annotate(*given, **named)
-            finally:
-                parts.labelling = False
-
-        vars(execute)["annotate"] = labelling
         with redirect_stdout(io.StringIO()):
             verb(list(arguments))
     return parts.microseconds(calls / time.process_time())
@@ -385,7 +374,8 @@ def measure(requests: int, trials: int) -> dict[str, float]:
         found["memory_1000_mb"] = child("subjects", small, url, 1000)["memory"]
         found["memory_trials_mb"] = child("subjects", large, url, trials)["memory"]
         child("resume", large, url, trials)  # labels what the first pass left
-        found["resume_cpu_s"] = child("resume", large, url, trials)["cpu"]
+        again = timed(lambda: child("resume", large, url, trials)["cpu"])
+        found["resume_cpu_s"], found["resume_cpu_s_here"] = again.reference, again.here
     return found
 
 
@@ -400,8 +390,10 @@ def measure_parts(requests: int) -> dict[str, dict[str, float]]:
             found[f"bare, {stage}"] = parts.microseconds(rate)
             found[stage] = child(stage, Path(place, "run"), url, requests, ["--parts"])
             found[stage].pop("cpu")
-        found["the verb"] = child("verb", Path(place, "verb"), url, 0)
-        found["the verb"].pop("cpu")
+    for name in ("the verb", "sentences"):
+        with server(name == "sentences") as url, tempfile.TemporaryDirectory() as place:
+            found[name] = child("verb", Path(place, "verb"), url, 0)
+            found[name].pop("cpu")
     return found
 
 

@@ -1,12 +1,15 @@
 """Every verb on runs and folders of strangers: no traceback, no hang, nothing done outside.
 
-    python benchmarks/hostile.py [--runs 113] [--folders 60] [--each 37] [--only TEXT] [--seed 0]
+    python benchmarks/hostile.py [--runs 113] [--folders 60] [--each 38] [--only TEXT] [--seed 0]
+                                 [--kept FILE]
 
 The cases are made by hostile_cases.py and drawn with the seed. A verb runs in a process of its own
 that is made by fork, with a limit of memory and of time. A hook on Python's audit events sees each
 file that it opens, renames or removes, each connection, each program that it starts; what lies
 outside the run, the folder to write to and Python itself is harm. So is an exception that the
 command line turns into one line, if no value of the run explains it. Exits 1 where there was some.
+--kept holds a line of JSON per case: what it holds is not typed again, so that the whole set can be
+typed in parts and only the cases that a mend touches are typed anew.
 """
 
 from __future__ import annotations
@@ -182,6 +185,7 @@ def child(typed: list[str], place: Place, log: Path) -> int:
     source = Path(cases.__file__).parents[1]
     may = [place.case / "it", place.case / "out", place.home, Path("/dev/null")]
     watch = Watch(may, [place.whole, place.crate, source], log.with_suffix(".seen"))
+    sys.dont_write_bytecode = True  # it would lie beside the package, which is outside
     sys.addaudithook(watch)
     show_faults()
     try:
@@ -242,23 +246,32 @@ class Torture(NamedTuple):
         make = cases.hostile_runs if self.kind == "run" else cases.hostile_folders
         return make(self.base)
 
-    def run(self, names: list[str]) -> dict[str, str]:
-        """The harm of some cases, by "case / verb"."""
-        harm: dict[str, str] = {}
-        number = 0
-        made = self.made()
+    def run(self, names: list[str], kept: Path | None) -> int:
+        """Types the verbs on some cases; the number of commands with harm."""
+        results = kept_results(kept)
+        commands = harmful = 0
         for name in names:
-            print(f"{number} {name}", file=sys.stderr, flush=True)
-            chance = random.Random(f"{self.seed}/{name}")
-            drawn = chance.sample(sorted(self.verbs), min(self.each, len(self.verbs)))
-            for verb in drawn:
-                said = self._harm(made[name], name, verb)
-                number += 1
-                if said:
-                    harm[f"{name} / {verb}"] = said
-                    print(f"{name} / {verb}: {said}", flush=True)
-        print(f"{self.kind}s: {len(names)} cases, {number} commands, {len(harm)} with harm")
-        return harm
+            case = f"{self.kind} {name}"
+            if case not in results:
+                print(f"{commands} {name}", file=sys.stderr, flush=True)
+                results[case] = self._type(name)
+                if kept is not None:
+                    with kept.open("a", encoding="utf-8") as file:
+                        file.write(json.dumps({"case": case, "harm": results[case]}) + "\n")
+            commands += len(results[case])
+            harm = {verb: harm for verb, harm in results[case].items() if harm}
+            harmful += len(harm)
+            for verb, text in harm.items():
+                print(f"{name} / {verb}: {text}", flush=True)
+        print(f"{self.kind}s: {len(names)} cases, {commands} commands, {harmful} with harm")
+        return harmful
+
+    def _type(self, name: str) -> dict[str, str]:
+        """The harm of each verb on a case; "" for none."""
+        chance = random.Random(f"{self.seed}/{name}")
+        drawn = chance.sample(sorted(self.verbs), min(self.each, len(self.verbs)))
+        made = self.made()[name]
+        return {verb: self._harm(made, name, verb) for verb in drawn}
 
     def _harm(self, made: tuple[str, cases.Change], name: str, verb: str) -> str:
         of, change = made
@@ -270,6 +283,14 @@ class Torture(NamedTuple):
         code = type_verb(self.verbs[verb], place, self.home / "log")
         changed = before != snapshot(place.case / "outside")
         return "what lies outside was changed" if changed else harm_of(code, self.home / "log")
+
+
+def kept_results(file: Path | None) -> dict[str, dict[str, str]]:
+    """The harm of each verb by case, from the lines of a file."""
+    if file is None or not file.exists():
+        return {}
+    rows = [json.loads(line) for line in file.read_text("utf-8").splitlines()]
+    return {row["case"]: row["harm"] for row in rows}
 
 
 def snapshot(folder: Path) -> list[tuple[str, bytes]]:
@@ -299,8 +320,10 @@ def type_verb(words: str, place: Place, log: Path) -> int:
 
 def warm(base: cases.Base, home: Path) -> None:
     """Imports what the verbs import, so that a process that is made by fork need not."""
-    for verb, words in VERBS.items():
-        place = new_case(home, base.runs["judged"], base)
+    folder_verbs = [(verb, words, base.folders["audit"]) for verb, words in FOLDER_VERBS.items()]
+    run_verbs = [(verb, words, base.runs["judged"]) for verb, words in VERBS.items()]
+    for verb, words, whole in (*run_verbs, *folder_verbs):
+        place = new_case(home, whole, base)
         said = harm_of(type_verb(words, place, home / "log"), home / "log")
         if said:
             print(f"nothing changed / {verb}: {said}")
@@ -318,6 +341,7 @@ def main() -> int:
     parser.add_argument("--each", type=int, default=len(VERBS), help="verbs of each case, drawn")
     parser.add_argument("--only", default="")
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--kept", type=Path, help="a line per case; what it has is not run again")
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         home = Path(folder)
@@ -330,13 +354,14 @@ def main() -> int:
         making.join()
         base, chance = cases.base_at(home / "base"), random.Random(given.seed)
         warm(base, home)
-        harm: dict[str, str] = {}
+        harmful = 0
         kinds = (("run", given.runs, VERBS), ("folder", given.folders, FOLDER_VERBS))
         for kind, number, verbs in kinds:
             one = Torture(kind, verbs, base, home, given.seed, given.each)
             names = [name for name in one.made() if given.only in name]
-            harm |= one.run(chance.sample(names, min(number, len(names))))
-    return 1 if harm else 0
+            drawn = chance.sample(names, min(number, len(names)))
+            harmful += one.run(drawn, given.kept)
+    return 1 if harmful else 0
 
 
 if __name__ == "__main__":

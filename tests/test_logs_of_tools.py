@@ -21,6 +21,28 @@ def of_openinference(message: dict[str, str]) -> dict[str, str]:
     return {f"message.{key}": value for key, value in message.items()}
 
 
+def of_langchain(kind: str, text: str) -> dict[str, Any]:
+    path = ["langchain", "schema", "messages", kind]
+    return {"lc": 1, "type": "constructor", "id": path, "kwargs": {"content": text}}
+
+
+def of_google(text: str) -> dict[str, Any]:
+    return {"role": "user", "parts": [{"text": text}]}
+
+
+HUMAN, AI = of_langchain("HumanMessage", ASKED), of_langchain("AIMessage", SAID)
+CONTENTS = {"contents": [of_google(ASKED)]}
+CANDIDATES = {"candidates": [{"content": {"role": "model", "parts": [{"text": SAID}]}}]}
+INDEXED = {"gen_ai.prompt.0.content": ASKED, "gen_ai.completion.0.content": SAID}
+CONVERSED = {"output": {"message": {"role": "assistant", "content": [{"text": SAID}]}}}
+STREAMED = [{"messageStart": {}}, *({"contentBlockDelta": {"delta": {"text": t}}} for t in SAID)]
+
+
+def of_bedrock(asked: dict[str, Any], answered: object) -> dict[str, Any]:
+    kind = {"schemaType": "ModelInvocationLog", "schemaVersion": "1.0", "requestId": "r"}
+    return {**kind, "input": {"inputBodyJson": asked}, "output": {"outputBodyJson": answered}}
+
+
 RECORDS: dict[str, tuple[str, dict[str, Any]]] = {
     "Helicone, export with bodies": (
         "Helicone",
@@ -137,14 +159,142 @@ RECORDS: dict[str, tuple[str, dict[str, Any]]] = {
         "chat",
         {"object": "chat.completion", "messages": [USER], "choices": COMPLETION["choices"]},
     ),
-    "Traceloop, workflow": (
+    # Spans of Traceloop as tests of OpenTelemetry's translator of them have them, and the example in
+    # the guide of AgentCore Evaluations
+    "Traceloop, LangChain": (
         "Traceloop",
         {
             "attributes": {
-                "traceloop.entity.input": json.dumps({"inputs": {"question": ASKED}}),
-                "traceloop.entity.output": json.dumps({"outputs": {"answer": SAID}}),
+                "traceloop.entity.input": json.dumps(
+                    {"inputs": {"messages": [HUMAN]}, "tags": [], "kwargs": {"name": "agent"}}
+                ),
+                "traceloop.entity.output": json.dumps(
+                    {"outputs": {"messages": [HUMAN, AI]}, "kwargs": {"tags": []}}
+                ),
             }
         },
+    ),
+    "Traceloop, function": (
+        "Traceloop",
+        {
+            "attributes": {
+                "traceloop.entity.input": json.dumps({"args": [], "kwargs": {"question": ASKED}}),
+                "traceloop.entity.output": json.dumps(SAID),
+            }
+        },
+    ),
+    # gen_ai.prompt.N without its role: spans in tests of programs that read Phoenix and OpenLLMetry
+    "older spans without roles": ("OpenTelemetry (older)", {"attributes": INDEXED}),
+    # rows of ClickHouse's exporter, as a platform of evaluations reads them
+    "older spans in ClickHouse": (
+        "OpenTelemetry (older)",
+        {"SpanId": "1", "TraceId": "t", "SpanName": "chat", "SpanAttributes": INDEXED},
+    ),
+    # messages of OTLP as Python prints them
+    "OTLP with names of Python": (
+        "OpenTelemetry (older)",
+        {
+            "resource_spans": [
+                {
+                    "scope_spans": [
+                        {
+                            "spans": [
+                                {
+                                    "attributes": [
+                                        {"key": key, "value": {"string_value": text}}
+                                        for key, text in INDEXED.items()
+                                    ]
+                                }
+                            ]
+                        }
+                    ]
+                }
+            ]
+        },
+    ),
+    # attributes of Google's ADK, by its documentation and programs that read them
+    "Google ADK, call": (
+        "Google ADK",
+        {
+            "attributes": {
+                "gcp.vertex.agent.llm_request": json.dumps(
+                    {"config": {"system_instruction": "Be kind."}, **CONTENTS}
+                ),
+                "gcp.vertex.agent.llm_response": json.dumps({"content": of_google(SAID)}),
+            }
+        },
+    ),
+    "Vertex AI, batch": ("Vertex AI, batch", {"request": CONTENTS, "response": CANDIDATES}),
+    # invocation logs: the example of AWS's guide, and samples in guides of others
+    "Bedrock, InvokeModel": (
+        "Bedrock",
+        of_bedrock({"prompt": ASKED}, {"type": "completion", "completion": SAID}),
+    ),
+    "Bedrock, Messages": (
+        "Bedrock",
+        of_bedrock({"messages": [USER]}, {"content": [{"type": "text", "text": SAID}]}),
+    ),
+    "Bedrock, Converse": (
+        "Bedrock",
+        of_bedrock({"messages": [{"role": "user", "content": [{"text": ASKED}]}]}, CONVERSED),
+    ),
+    "Bedrock, ConverseStream": ("Bedrock", of_bedrock({"messages": [USER]}, STREAMED)),
+    "Bedrock, events of CloudWatch": (
+        "Bedrock",
+        {
+            "events": [
+                {
+                    "timestamp": 1,
+                    "message": json.dumps(of_bedrock({"messages": [USER]}, CONVERSED)),
+                }
+            ]
+        },
+    ),
+    # spans in tests of Braintrust's SDK, and what programs fetch from its API
+    "Braintrust, events": (
+        "Braintrust",
+        {
+            "events": [
+                {
+                    "span_id": "1",
+                    "root_span_id": "1",
+                    "span_attributes": {"name": "task", "type": "task"},
+                    "input": {"question": ASKED},
+                    "output": SAID,
+                },
+                {
+                    "span_id": "2",
+                    "root_span_id": "1",
+                    "span_parents": ["1"],
+                    "span_attributes": {"name": "chat", "type": "llm"},
+                    "input": [USER],
+                    "output": [{"index": 0, "message": REPLY}],
+                },
+            ]
+        },
+    ),
+    # exports of runs by scripts
+    "LangSmith, list of runs": (
+        "LangSmith",
+        {
+            "runs": [
+                {
+                    "run_id": "1",
+                    "run_type": "llm",
+                    "inputs": {"messages": [[HUMAN]]},
+                    "outputs": {"generations": [[{"text": SAID, "message": AI}]]},
+                }
+            ]
+        },
+    ),
+    # its spend logs, if it stores the request as its proxy had it
+    "LiteLLM, request of the proxy": (
+        "LiteLLM",
+        {"messages": {}, "proxy_server_request": {"messages": [USER]}, "response": COMPLETION},
+    ),
+    "a gateway, bodies as texts": (
+        "gateway",
+        {"requestBody": MESSAGES, "responseBody": json.dumps(COMPLETION)},
     ),
 }
 
@@ -175,3 +325,23 @@ def test_calls_inside_a_span_are_read_once(tmp_path: Path) -> None:
     path.write_text("\n".join(lines), encoding="utf-8")
     assert [row.line for row in read_log(path).rows] == [1]
     assert [row.line for row in read_log(path, spans="llm").rows] == [2]
+
+
+def test_users_of_a_trace_are_those_of_its_observations(tmp_path: Path) -> None:
+    """As scripts export a trace: without its id in each observation."""
+    path = tmp_path / "trace.json"
+    observation = {"id": "o", "type": "GENERATION", "input": [USER], "output": REPLY}
+    trace = {"id": "t", "userId": "u", "sessionId": "s", "input": ASKED, "output": SAID}
+    path.write_text(json.dumps({**trace, "observations": [observation]}), encoding="utf-8")
+    [row] = read_log(path).rows
+    assert (row.user, row.session, row.answer) == ("u", "s", SAID)
+
+
+def test_a_call_without_a_text_is_not_an_empty_prompt(tmp_path: Path) -> None:
+    path = tmp_path / "spans.jsonl"
+    call = {"traceloop.entity.input": json.dumps({"args": [], "kwargs": {"n": 3}})}
+    asked = {"traceloop.entity.input": json.dumps({"args": [ASKED], "kwargs": {}})}
+    lines = [json.dumps({"attributes": one}) for one in (call, asked)]
+    path.write_text("\n".join(lines), encoding="utf-8")
+    log = read_log(path)
+    assert ([row.spoken[-1].text for row in log.rows], log.left_out) == ([ASKED], 1)

@@ -45,7 +45,8 @@ def test_no_old_sentence_is_left(old: str) -> None:
 
 def first_screens() -> list[str]:
     """The templates of first screens: those that measures share, and each measure's own."""
-    templates = {*clauses.USUAL, screen.CAUTION}
+    templates = {screen.CAUTION, clauses.SHARE, clauses.SIDES, clauses.MEANS, clauses.DIFFERENCE}
+    templates |= {clauses.RATIO, clauses.RATIO_BELOW, clauses.OTHER, clauses.UNNAMED}
     for name in registry.PROTOCOLS:
         for measure in registry.protocol(name).measures:
             templates |= {str(text) for text in measure.sentence.values()}

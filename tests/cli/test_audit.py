@@ -137,6 +137,26 @@ def test_the_three_words(
         assert {child.tag for case in cases for child in case} == {"system-out", "skipped"}
 
 
+def test_no_difference_at_all_is_worded_as_such(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """It read “refuses 0 points less often”; the interval stays beside it, and at the gate."""
+    file, out = prompts(tmp_path / "p.jsonl", 64), tmp_path / "out"
+    model = bot(tmp_path / "bot.py", 0.0, 0.0)
+    gate = ("--fail-on", "tilt", "--margin", "25", "--junit", str(tmp_path / "j.xml"))
+    typed = ("--model", model, "--yes", "--samples", "1", "--out", str(out))
+    assert audit(str(file), *typed, *gate) == 0
+    words = "refuses as often when the same prompts speak of or as a woman, not a man."
+    page = " ".join(capsys.readouterr().out.split())
+    assert words in page and "A difference of 0 points (95 % interval −6 to 6)" in page
+    assert main(["report", str(out), "--out", str(tmp_path / "s.md")]) == 0
+    summary = (tmp_path / "s.md").read_text("utf-8")
+    assert words in summary and "0 points less" not in summary + page
+    assert "woman against man: 0.0 points (90 % interval −4.9 to +4.9 points)" in (
+        tmp_path / "j.xml"
+    ).read_text("utf-8")
+
+
 def test_a_group_of_few_prompts_makes_no_claim(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -6,7 +6,9 @@ import asyncio
 import json
 import urllib.request
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
@@ -14,7 +16,10 @@ import pytest
 from tests.batches.provider import Oddities
 from tests.batches.server import BatchServer
 from tests.serving import serving
+from tiltmeter.errors import ModelError
+from tiltmeter.models.batch import wire
 from tiltmeter.models.batch.anthropic import AnthropicBatches
+from tiltmeter.models.batch.file import FileBatches
 from tiltmeter.models.batch.format import BatchFormat, Candidate, Handed
 from tiltmeter.models.batch.gemini import GeminiBatches
 from tiltmeter.models.batch.mistral import MistralBatches
@@ -25,35 +30,68 @@ from tiltmeter.records import Json
 PROMPTS = ("Complete: the guard said that", "The nurse is late since", "Who is it?", "A cook asks")
 
 
-class OnePage:
-    """In place of a wire: a list that gives one full page again and again, and says there is more."""
+class Lister:
+    """In place of a wire: a list of full pages, which says that there is more. turns: each page is another one."""
 
-    def __init__(self) -> None:
-        self.pages = 0
+    connection = SimpleNamespace(name="openai:m")
+
+    def __init__(self, turns: bool) -> None:
+        self.turns, self.asked = turns, 0
+        self.pages = partial(Wire.pages, cast(Wire, self))
 
     def read(self, parse: Callable[[Json], object], body: Json) -> object:
         return parse(body)
 
     async def get(self, path: str) -> Json:
-        self.pages += 1
-        assert self.pages < 5, "it asks for ever"
-        batch = {"id": "b1", "name": "b1", "created_at": "2026-11-01T12:00:00Z"}
+        self.asked += 1
+        name = f"b{self.asked * self.turns}"
+        batch = {"id": name, "name": name, "created_at": "2026-11-01T12:00:00Z"}
         same: list[Json] = [batch | {"processing_status": "ended"}] * 100
-        more: dict[str, Json] = {"has_more": True, "last_id": "b1", "nextPageToken": "2"}
+        more: dict[str, Json] = {"has_more": True, "last_id": name, "nextPageToken": name}
         return more | {"data": same, "operations": same}
 
 
-@pytest.mark.parametrize(
-    "form", [OpenAIBatches(), AnthropicBatches(), GeminiBatches(), MistralBatches()]
-)
-def test_a_list_that_does_not_go_on_ends(form: BatchFormat) -> None:
+LISTED = [OpenAIBatches(), AnthropicBatches(), GeminiBatches(), MistralBatches()]
+
+
+def listed(form: BatchFormat, lister: Lister) -> list[Candidate]:
     handed = Handed("key", "m", "/x", 3, Path("x.jsonl"), "2026-11-01T00:00:00+00:00")
 
     async def work() -> list[Candidate]:
-        return [one async for one in form.candidates(cast(Wire, wire), handed)]
+        return [one async for one in form.candidates(cast(Wire, lister), handed)]
 
-    wire = OnePage()
-    assert asyncio.run(work()) == [] and wire.pages == 2
+    return asyncio.run(work())
+
+
+@pytest.mark.parametrize("form", LISTED)
+def test_a_list_that_does_not_go_on_ends(form: BatchFormat) -> None:
+    lister = Lister(turns=False)
+    assert listed(form, lister) == [] and lister.asked == 2
+
+
+@pytest.mark.parametrize("form", LISTED)
+def test_a_list_without_end_is_left(form: BatchFormat, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With other pages each time. Whether the batch was made is not known then: it is not made again."""
+    monkeypatch.setattr(wire, "MOST_PAGES", 30)
+    lister = Lister(turns=True)
+    with pytest.raises(ModelError, match="without end") as told:
+        listed(form, lister)
+    assert told.value.possibly_paid and lister.asked == 30
+
+
+def test_a_batch_for_somebody_else_leaves_files_beside_it_alone(tmp_path: Path) -> None:
+    """It is written beside its place first, whole or not at all."""
+    mine, lines = tmp_path / "work.part", tmp_path / "lines"
+    mine.write_text("mine", "utf-8")
+    lines.write_text("{}\n", "utf-8")
+    handed = Handed("k" * 32, "m", "/x", 1, lines, "2026-11-01T00:00:00+00:00")
+    form = FileBatches(tmp_path / "work.jsonl")
+    asyncio.run(form.create(cast(Wire, None), handed))
+    assert mine.read_text("utf-8") == "mine"
+    lines.unlink()
+    with pytest.raises(FileNotFoundError):
+        asyncio.run(FileBatches(tmp_path / "other.jsonl").create(cast(Wire, None), handed))
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["work.jsonl", "work.part"]
 
 
 class Client:

@@ -10,7 +10,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from tests.batches.lies import LIES, Liar, Lie, Said
+from tests.batches.lies import LIES, Liar, Lie
 from tests.batches.provider import Oddities
 from tests.batches.server import BatchServer
 from tests.serving import serving
@@ -20,8 +20,6 @@ from tiltmeter.models.batch import wire
 from tiltmeter.models.http import connection
 from tiltmeter.stages.batches import steps
 from tiltmeter.store import Store
-from tiltmeter.store.queries import batches
-from tiltmeter.store.queries.batches import UNCLEAR
 
 SETTINGS, KIND = "she=.7,seed=3", "planted"
 COMMANDS = 15  # of which the last must have ended well
@@ -89,38 +87,6 @@ def test_a_lie_costs_nothing_and_loses_nothing(format_: str, tmp_path: Path) -> 
     assert not harms
 
 
-@pytest.mark.parametrize("format_", ["openai", "anthropic", "groq", "azure"])
-def test_possibly_paid_is_only_a_request_that_no_reply_settles(
-    format_: str, tmp_path: Path
-) -> None:
-    """One line of results never comes, though it is counted as done: that one is held, and no other."""
-    server, lost, out = (
-        BatchServer(format_, SETTINGS, Oddities(looks=2)),
-        set[str](),
-        tmp_path / "run",
-    )
-
-    def without_one(said: Said) -> Said:
-        names = {json.loads(line)["custom_id"]: line for line in said.content.splitlines()}
-        lost.add(min(names))
-        kept = b"".join(line + b"\n" for name, line in names.items() if name != min(names))
-        return said._replace(content=kept)
-
-    with serving(server):
-        server.liar = Liar(Lie("a line never comes", "results", without_one, 10**6))
-        for _ in range(3):
-            assert ask(format_, server, out) not in ("", "6 outputs")
-        with Store(out) as store:
-            held = batches.keys_in(store, (UNCLEAR,))
-            assert {name.partition("-")[2] for name in lost} == held and len(held) == 1
-        assert max((server.ledger.batched + server.ledger.singles).values()) == 1
-        server.liar = Liar()  # the provider is well again: the same command reads it
-        assert not ask(format_, server, out)
-        assert max((server.ledger.batched + server.ledger.singles).values()) == 1
-    with Store(out) as store:
-        assert not batches.keys_in(store, (UNCLEAR,))
-
-
 FORMATS = [
     "openai",
     "anthropic",
@@ -150,3 +116,30 @@ def test_a_clock_that_is_wrong_finds_a_batch_whose_receipt_was_lost(
     assert said[-1] == ""
     assert len(ledger.created) == 1
     assert max((ledger.batched + ledger.singles).values()) == 1
+
+
+@pytest.mark.parametrize("ahead_s", [31 * 10**6, -31 * 10**6])
+@pytest.mark.parametrize("format_", FORMATS)
+def test_a_provider_s_clock_that_is_wrong_once_finds_a_batch_whose_receipt_was_lost(
+    format_: str, ahead_s: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A year ahead when the batch is sent: it is older than that in the list, and its age is below zero for a year."""
+    server = BatchServer(format_, SETTINGS, Oddities(looks=2, lost_replies=1))
+
+    def offset_s(self: connection.Connection) -> float:
+        return 0.0 if server.ledger.created else ahead_s
+
+    monkeypatch.setattr(connection.Connection, "clock_offset_s", property(offset_s))
+    with serving(server):
+        said = [ask(format_, server, tmp_path / "run") for _ in range(4)]
+        ledger = server.ledger
+    assert said[-1] == ""
+    assert len(ledger.created) == 1
+    assert max((ledger.batched + ledger.singles).values()) == 1
+
+
+def test_a_date_that_no_clock_has_is_not_believed() -> None:
+    """The year 9999, from which no second can be counted."""
+    one = connection.Connection("openai:m", "http://127.0.0.1:9/v1")
+    one._dated = "Fri, 31 Dec 9999 23:59:59 GMT", time.time()
+    assert one.clock_offset_s is None

@@ -21,6 +21,7 @@ from .json_output import echo_json
 from .options import Printing
 
 if TYPE_CHECKING:
+    from ..analyse.claims.verdicts import Verdict
     from ..api import CheckResult
     from ..report.page_model.page import Content
     from ..stages.engine.limits import Tally
@@ -71,7 +72,7 @@ def emit_results(
     emit_warnings(run.warnings(estimates=estimates))
     if printing.variant == "default" and not checked.changed:
         emit_warnings(run.changes(verdicts))
-    _print_results(run, printing, estimates, built)
+    _print_results(run, printing, (built, estimates, verdicts))
     if printing.page is not None:
         click.echo(f"report: {printing.page}", err=True)
     failed = emit_failures(tallies or {})
@@ -84,14 +85,16 @@ def emit_results(
 
 
 def _print_results(
-    run: Run, printing: Printing, estimates: Sequence[Estimate], built: Content
+    run: Run,
+    printing: Printing,
+    results: tuple[Content, Sequence[Estimate], Sequence[Verdict]],
 ) -> None:
     """Prints the estimates on standard output, as JSON, CSV or for people."""
+    built, estimates, verdicts = results
     if printing.as_json or printing.as_csv:
         from ..report.render import json_csv
 
         if printing.as_json:
-            verdicts = run.verdicts(estimates=estimates)
             click.echo(json_csv.as_json(built.run_info, estimates, verdicts, run.protocol))
         else:
             click.echo(json_csv.as_csv(estimates), nl=False)

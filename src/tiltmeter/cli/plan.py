@@ -38,7 +38,6 @@ if TYPE_CHECKING:
     from ..api import Plan
     from ..api.options.records import PlanOptions
     from ..protocol import Protocol
-    from .gate_chances import Chance
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,34 +130,24 @@ def command(
         names = given_names(dict(printing.labels), (*models, *judges))
         calls = (replace(line, model=names.get(line.model, line.model)) for line in plan.calls)
         plan = replace(plan, calls=tuple(calls))
-    passing = _chances(plan, declared, printing.margin)
+    _print_plan(plan, declared, printing)
+
+
+def _print_plan(plan: Plan, declared: Protocol, printing: Printing) -> None:
+    """Prints the plan as JSON or text, with the chances at a gate if a margin is named."""
+    document, gate = plan.document(list(thin_design(declared))), {}
+    if printing.margin is not None:
+        from ..api.planning import gate_chances
+
+        chances = gate_chances.chances(plan, declared, printing.margin)
+        gate = {"gate": [asdict(chance) for chance in chances]}
+        if lines := list(gate_chances.lines(chances)):
+            block = Block(lines=lines, brief=range(len(lines)), weight=8)
+            document = replace(document, blocks=[*document.blocks, block])
     if printing.as_json:
-        gate = (
-            {"gate": [asdict(chance) for chance in passing]} if printing.margin is not None else {}
-        )
         echo_json({**plan.as_dict(), **gate}, indent=1)
     else:
-        _print_plan(plan, declared, passing, printing.full)
-
-
-def _print_plan(plan: Plan, declared: Protocol, passing: list[Chance], full: bool) -> None:
-    """Prints the plan in text, with the chances at a gate if there are any."""
-    document = plan.document(list(thin_design(declared)))
-    if passing:
-        from . import gate_chances
-
-        chances = list(gate_chances.lines(passing))
-        block = Block(lines=chances, brief=range(len(chances)), weight=8)
-        document = replace(document, blocks=[*document.blocks, block])
-    echo_parts(parts_of(document, table_width(full)), full)
-
-
-def _chances(plan: Plan, declared: Protocol, margin: str | None) -> list[Chance]:
-    if margin is None:
-        return []
-    from . import gate_chances
-
-    return gate_chances.chances(plan, declared, margin)
+        echo_parts(parts_of(document, table_width(printing.full)), printing.full)
 
 
 def _write_trials(path: str, rows: Iterator[dict[str, str]]) -> None:

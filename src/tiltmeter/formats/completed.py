@@ -1,36 +1,61 @@
 """Documents of an exported folder that people complete: nothing may differ from what the run says
 but what stands in the places that are to be filled in.
+
+A stranger may have made both, so that the time is that of the search for each piece of text.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
 from .crate import OPEN
 
-# What stands in a place: no heading, table or list, which could pass for a part of the evidence, no
-# tag or comment, which could hide what follows; in a table of settings (.cff) one line.
-_BLOCK = r"\n[#|\-*+>=]|\n\d+[.)]|\n\s*\n[#|]|\||```|~~~"
-_TAG = r"<(?!https?:|mailto:)[a-zA-Z!/?]"
-_FILLED = f"(?:(?!{_BLOCK}|{_TAG}).)*?"
-_FILLED_LINE = r"[^\n\"]*?"
-_FURTHER_AUTHORS = r"(?:\n[ ]{2,}[^\n]*)*"
+_PLACE = re.compile(rf"(?<!says )\*\*{OPEN}\*\*|(?<!says \*\*){OPEN}")  # but where it is explained
+# Ends of lines to some readers, and marks that show a line in another order than it has.
+_CONTROLS = "\r\x0b\x0c\x1c-\x1e\x85\u2028\u2029\u202a-\u202e\u2066-\u2069"
+# What may not stand in a place: a heading, table or list, which could pass for a part of the
+# evidence, a picture of one, a tag or comment, which could hide what follows.
+_NOT_FILLED = re.compile(
+    r"\n[ \t]*(?:[#|\-*+>=_]|\d+[.)])|\||```|~~~|!\[|<(?!https?:|mailto:)[a-zA-Z!/?]"
+    rf"|\n[ \t]*\Z|[{_CONTROLS}]"
+)
+_SETTING = re.compile(rf'[^\n"\\{_CONTROLS}]*')  # in a table of settings (.cff) one line
+_FURTHER_AUTHORS = re.compile(rf"(?:\n {{2,}}[^\n{_CONTROLS}]*)*")
+_AFTER_AUTHORS = "\nidentifiers:"
 
 
 def is_completed(original: str, text: str) -> bool:
     """True if a text is the original with its open places filled in, or some of them."""
-    return _pattern(original).fullmatch(text) is not None
+    first, *rest = _PLACE.split(original)
+    if not rest:
+        return text == original
+    if not text.startswith(first):
+        return False
+    start, pieces = len(first), list(_pieces(original, rest))
+    for number, (allowed, piece) in enumerate(pieces, 1):
+        is_last = number == len(pieces)
+        end = len(text) - len(piece) if is_last else text.find(piece, start)
+        if end < start or not text.startswith(piece, end):
+            return False
+        filled = text[start:end]
+        if allowed is not None and not allowed.fullmatch(filled):
+            return False
+        if allowed is None and _NOT_FILLED.search(filled):
+            return False
+        start = end + len(piece)
+    return True
 
 
-def _pattern(original: str) -> re.Pattern[str]:
-    """Matches an original whose places may be filled in. Authors may be several, a line each."""
-    marked = f"**{OPEN}**"
-    filled = _FILLED_LINE if original.startswith("cff-version") else _FILLED
-    pieces = original.split(f"says {marked}.")  # the sentence that explains the mark
-    made = re.escape(f"says {marked}.").join(
-        filled.join(re.escape(part) for part in re.split(rf"\*\*{OPEN}\*\*|{OPEN}", piece))
-        for piece in pieces
-    )
-    closing = re.escape('"\nidentifiers:')
-    made = made.replace(closing, '"' + _FURTHER_AUTHORS + re.escape("\nidentifiers:"))
-    return re.compile(made, re.DOTALL)
+def _pieces(original: str, rest: list[str]) -> Iterator[tuple[re.Pattern[str] | None, str]]:
+    """Yields what each place may hold, None for text, and the piece of the original behind it.
+    Authors may be several, a line each.
+    """
+    if not original.startswith("cff-version"):
+        yield from ((None, piece) for piece in rest)
+        return
+    for piece in rest:
+        name, comes, after = piece.partition(_AFTER_AUTHORS)
+        yield _SETTING, name
+        if comes:
+            yield _FURTHER_AUTHORS, comes + after

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from io import StringIO
 
 from ..analyse.whole_run.selection_rates import CategoryRate
+from ..gold.sheet import guard_formula
 from ..stats.results import Interval
 
 COLUMNS = (
@@ -40,14 +41,17 @@ def impact_csv(rows: Sequence[CategoryRate]) -> str:
     writer.writerow(COLUMNS)
     for row in rows:
         stratum = row.stratum
+        named = (
+            stratum["subject"],
+            stratum["annotator"].partition("@")[0],
+            stratum["mode"],
+            stratum.get("language", ""),
+            row.table,
+            row.category,
+        )
         writer.writerow(
             [
-                stratum["subject"],
-                stratum["annotator"].partition("@")[0],
-                stratum["mode"],
-                stratum.get("language", ""),
-                row.table,
-                row.category,
+                *map(guard_formula, named),
                 f"{row.number:g}",
                 "" if row.unknown is None else f"{row.unknown:g}",
                 *_ends(row.rate),

@@ -7,6 +7,7 @@ takes their new hashes into the manifest, with the day and the hashes before, as
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -186,10 +187,23 @@ def _open_places(folder: Path, listed: Mapping[str, str]) -> Iterator[tuple[str,
                 yield name, places
 
 
+def _names_twice(content: bytes) -> bool:
+    """True if an object of a JSON has two values of one name."""
+    twice = False
+
+    def note(pairs: list[tuple[str, Json]]) -> None:
+        nonlocal twice
+        twice = twice or len(dict(pairs)) < len(pairs)
+
+    json.loads(content, object_pairs_hook=note)
+    return twice
+
+
 def _read(folder: Path) -> _Manifest:
     path = folder / MANIFEST
     try:
-        whole = object_at(parse(read_manifest(folder)).body)
+        content = read_manifest(folder)
+        whole = object_at(parse(content).body)
     except FileNotFoundError:
         raise UsageError(
             f"{folder} has no {MANIFEST}. It is written by: "
@@ -201,6 +215,11 @@ def _read(folder: Path) -> _Manifest:
     if not graph or len(graph) < len(list_at(whole, "@graph")):
         raise UsageError(f"{path} cannot be read as an RO-Crate manifest.")
     by_id = {str(one["@id"]): one for one in graph}
+    if len(by_id) < len(graph) or _names_twice(content):
+        raise UsageError(
+            f"{path} says something twice, of which one reader takes the first and another the "
+            "last. Export the run again."
+        )
     files = {name: one for name, one in by_id.items() if one.get("@type") == "File"}
     if not files:
         raise UsageError(f"{path} lists no file: there is nothing that could be held against it.")

@@ -7,7 +7,6 @@ signature lies beside the manifest and is not of it.
 
 from __future__ import annotations
 
-import os
 import re
 import subprocess
 from pathlib import Path
@@ -15,7 +14,8 @@ from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
 from ..errors import UsageError
-from ..system import NO_LINK, intake
+from ..system import intake
+from ..system.writing import write_whole
 from .crate import SIGNATURE, read_manifest
 
 NAMESPACE = "tiltmeter"  # so that a signature of something else is none of a manifest
@@ -25,9 +25,7 @@ _KEY = re.compile(r"with (\S+) key (SHA256:\S+)")
 
 
 class Signer(NamedTuple):
-    """The signer of a folder. key: its kind and fingerprint; name: by the list of signers, ""
-    without one.
-    """
+    """A folder's signer. key: kind and fingerprint; name: by the list of signers, or ""."""
 
     key: str
     name: str = ""
@@ -41,11 +39,7 @@ def sign(folder: Path, key: Path) -> Signer:
     done = _run(["sign", "-f", str(key.resolve()), "-n", NAMESPACE], manifest, waits=True)
     if done.returncode or not done.stdout.startswith(b"-----BEGIN SSH SIGNATURE-----"):
         raise UsageError(f"{folder} was not signed with {key}: {_said(done)}")
-    path = folder / SIGNATURE
-    path.unlink(missing_ok=True)
-    file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | NO_LINK, 0o644)
-    with os.fdopen(file, "wb") as lines:
-        lines.write(done.stdout)
+    write_whole(folder / SIGNATURE, done.stdout.decode())
     return _checked(manifest, done.stdout, None)
 
 

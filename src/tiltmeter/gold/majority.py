@@ -12,6 +12,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
@@ -63,6 +64,16 @@ def refresh(folder: Path, protocol: Protocol) -> None:
             store.supersede(new)
 
 
+def leave_out(store: Store, protocol: Protocol, attribute: str, person: str) -> None:
+    """Withdraws a person's labels of an attribute from a copy of a run; the others vote anew."""
+    theirs = labels.by_annotator(store, person)
+    keys = [(one.output, person, attribute) for one in theirs if one.attribute == attribute]
+    known = {output for output, said in _said(store, attribute).items() if {*said} - {person}}
+    alone = [(output, PEOPLE, attribute) for output, *_ in keys if output not in known]
+    store.withdraw([*keys, *alone])
+    store.supersede(changes(store, protocol))
+
+
 def attributes_by_people(store: Store, protocol: Protocol) -> list[str]:
     """Returns the attributes that people labelled and no machine did."""
     by_machines = {
@@ -112,6 +123,30 @@ class LabellingPerson:
     def leans(self) -> bool:
         """True if the difference is shown, at .05 over all people of the attribute."""
         return not self.low <= 0 <= self.high
+
+
+class AgreementOfPeople(NamedTuple):
+    """The agreement of people who label an attribute without a judge. alpha: Krippendorff's, on the
+    outputs that several saw; named: who leans to a side, and who answers by chance more often.
+    """
+
+    attribute: str
+    alpha: float
+    shared: int
+    named: list[str]
+
+
+def agreements(store: Store, protocol: Protocol) -> Iterator[AgreementOfPeople]:
+    """Yields the agreement of several people on each attribute that they label alone."""
+    for attribute in attributes_by_people(store, protocol):
+        said = _said(store, attribute)
+        names = sorted({who for each in said.values() for who in each})
+        shared = {output: each for output, each in said.items() if len(each) > 1}
+        alpha = _alpha(shared, names)
+        if alpha is not None:
+            lean = [one.name for one in leaning(said, names, _counted(protocol, attribute), "")]
+            named = dict.fromkeys([*lean, *(name for name, _, _ in dissenting(said, names))])
+            yield AgreementOfPeople(attribute, alpha, len(shared), list(named))
 
 
 def sentences(store: Store, protocol: Protocol) -> Iterator[str]:

@@ -101,6 +101,11 @@ class Voice(NamedTuple):
     p: float | None
 
 
+_MEASURED_OR_TESTED = (
+    *("value", "low", "high", "confidence", "interval_method", "test", "p", "family"),
+    *("detectable", "detect", "spread", "test_items", "between_items", "population"),
+    *("sides", "cells", "name_cells"),
+)
 STARS = ((0.001, "***"), (0.01, "**"), (0.05, "*"))  # p below → its mark in papers
 
 
@@ -180,28 +185,8 @@ class Estimate:
 
     def without_value(self, measure: str) -> Estimate:
         """Makes the row of another measure, with nothing measured or tested yet."""
-        return replace(
-            self,
-            measure=measure,
-            value=None,
-            low=None,
-            high=None,
-            confidence=None,
-            interval_method=None,
-            test=None,
-            p=None,
-            family=None,
-            detectable=None,
-            detect=None,
-            spread=None,
-            test_items=None,
-            between_items=None,
-            population=None,
-            sides=None,
-            cells=None,
-            name_cells=None,
-            cautions=(),
-        )
+        nothing: dict[str, Any] = dict.fromkeys(_MEASURED_OR_TESTED)
+        return replace(self, measure=measure, cautions=(), **nothing)
 
     @property
     def deciding_p(self) -> float | None:

@@ -209,9 +209,7 @@ def schema(db: sqlite3.Connection) -> int:
 
 
 def migrate(db: sqlite3.Connection) -> None:
-    """Takes the steps that a file lacks, all of them or none. Another process may have taken them
-    meanwhile.
-    """
+    """Takes the steps that a file lacks, all or none; another process may have done so."""
     db.execute("BEGIN IMMEDIATE")
     try:
         for step in STEPS[schema(db) : newest()]:

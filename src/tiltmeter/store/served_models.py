@@ -1,6 +1,4 @@
-"""The models that really answered: what servers said of themselves in a run or in two, and where
-that changed.
-"""
+"""The models that really answered: what servers said of themselves, and where that changed."""
 
 from __future__ import annotations
 
@@ -17,9 +15,7 @@ MOST_NAMES = 4  # names of a model that are listed
 
 
 class Served(NamedTuple):
-    """A model as its server named it: name and fingerprint, how many calls, the first and the last
-    date.
-    """
+    """A model as its server named it: fingerprint, number of calls, first and last date."""
 
     model: str
     name: str
@@ -123,9 +119,7 @@ def warnings(store: Store, serves_asked: Callable[[str], bool]) -> list[str]:
 
 
 def _changes_between_days(rows: list[Served]) -> list[str]:
-    """Lists the changes if the calls fall into days before and days after, with no name or
-    fingerprint on both sides.
-    """
+    """Lists changes if calls fall into days before and after, without a name on both sides."""
     rows = sorted(rows, key=lambda row: row.first)
     for cut in range(1, len(rows)):
         until, since = max(row.last[:10] for row in rows[:cut]), rows[cut].first[:10]

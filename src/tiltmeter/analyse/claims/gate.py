@@ -206,16 +206,11 @@ def hold(gate: Gate, claims: Sequence[Verdict], cost: Cost | None = None) -> Gat
         margin = gate.margin(claim)
         if margin is None:
             unsized.append((claim, name))
-        elif _has_no_chance(claim):
+        elif any(caution.kind is CautionKind.REPEATS_ALIKE for caution in claim.cautions):
             untested.append(name)
         else:
             decided.append(_decide(gate, claim, margin, gate_lines.Name(name, len(claims)), cost))
     return replace(together(decided), notes=tuple(gate_lines.not_held(unsized, untested)))
-
-
-def _has_no_chance(claim: Verdict) -> bool:
-    """True if nothing shows how much answers differ by chance, so that no test was made."""
-    return any(caution.kind is CautionKind.REPEATS_ALIKE for caution in claim.cautions)
 
 
 def together(decided: Sequence[ClaimAtGate]) -> GateResult:

@@ -113,21 +113,14 @@ def with_cue_words(
     return _over_words(marked, chosen, OVER_WORDS if few_items else TWO_WAY, ratio)
 
 
-def with_few_items(
-    estimate: Estimate,
-    prompts: PromptCounts | None,
-    *,
-    null: float,
-    ratio: bool = False,
-    test: Test | None = None,
-) -> Estimate:
+def with_few_items(estimate: Estimate, prompts: PromptCounts | None, test: Test | None) -> Estimate:
     """The row of a difference over fewer than nine items as it stands for these items, if the word
     itself is the cue: over answers inside prompts. What items like them show stays beside it.
 
     test: of these items, if there is a better one than t; it also holds if no prompt got two
     different answers.
     """
-    fit = None if estimate.value is None else fit_prompts(prompts, null=null, ratio=ratio)
+    fit = None if estimate.value is None else fit_prompts(prompts)
     if prompts is None or fit is None or (fit.these is None and test is None):
         return estimate
     these = fit.these
@@ -147,7 +140,7 @@ def with_few_items(
     )
     row = replace(estimate, population=named, cautions=_without_few_items(estimate))
     if these is not None and these.p is not None:
-        row = _over_words(row, these, IN_THESE_ITEMS, ratio)
+        row = _over_words(row, these, IN_THESE_ITEMS)
     return row if test is None else replace(row, p=finite(test.p), test=test.method)
 
 
@@ -189,7 +182,7 @@ def widened(found: Interval, population: Population | None) -> Interval:
     return replace(found, low=low, high=high, df=df)
 
 
-def _over_words(estimate: Estimate, chosen: Inference, test: str, ratio: bool) -> Estimate:
+def _over_words(estimate: Estimate, chosen: Inference, test: str, ratio: bool = False) -> Estimate:
     """Adds the chosen population's interval, and the larger p of its test and the row's."""
     low, high = chosen.low or 0.0, chosen.high or 0.0
     if ratio:

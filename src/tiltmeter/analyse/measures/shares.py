@@ -107,7 +107,7 @@ def difference(table: CountTable, measure: MeasureSpec, by: Sequence[str]) -> It
             row = with_cue_words(row, prompts.of(pair.condition, more), null=0.0)
             if row.p is not None:
                 alone = prompts.of_few_items(pair.condition, more, 1)
-                row = with_few_items(row, alone, null=0.0, test=Test(None, row.p, row.test or ""))
+                row = with_few_items(row, alone, Test(None, row.p, row.test or ""))
             yield row
             continue
         found = rates.clustered_difference(successes_a=xa, n_a=na, successes_b=xb, n_b=nb)
@@ -138,7 +138,7 @@ def _in_few_items(
     test = resampling.studentised_shuffle(
         hits_a=xa, n_a=na, hits_b=xb, n_b=nb, generator=generator_of(row)
     )
-    return with_few_items(row, own, null=0.0, test=test)
+    return with_few_items(row, own, test)
 
 
 def refusals(table: CountTable, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Estimate]:

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from ... import images
 from ...errors import TiltmeterError
 from ...models.http import Dialect
-from ...models.http.body import word_at
+from ...models.http.body import parse, word_at
 from ...models.kinds import known_kind
 from ...records import ANSWER, Json, Reply, Token, digest
 from ...store import PICTURE, Store
@@ -111,10 +111,7 @@ def _check_blob(store: Store, name: str, findings: Findings) -> None:
 
 def _body_of(call: AnsweredCall) -> Json:
     """Parses the body that came; None if it is not JSON, as of a model in this process."""
-    try:
-        body: Json = json.loads(call.raw)
-    except (ValueError, RecursionError):
-        return None
+    body = parse(call.raw.encode("utf-8", "surrogatepass")).body
     return body if isinstance(body, dict | list) else None
 
 

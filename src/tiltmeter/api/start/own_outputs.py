@@ -41,7 +41,7 @@ def start(folder: Path, out: Path, question: str, values: Sequence[str]) -> Run:
     if pictures:
         return run(declared, f"folder:{folder}?pattern={{file}}", out)
     rows = [
-        {"file": name, "text": path.read_text("utf-8", errors="replace")}
+        {"prompt": name, "text": path.read_text("utf-8", errors="replace")}
         for name, path in zip(names, files, strict=True)
     ]
     return run(declared, rows, out)

@@ -35,7 +35,7 @@ from ...stages.steps import protocol_snapshot
 from ...store import Store
 from ...store.packing import id_number
 from ...store.queries import labels, outputs, trials
-from .labels import LabelColumns, coded, read_part
+from .labels import LabelColumns, coded, integers, read_part
 from .output_table import OutputTable
 from .parts import SUBJECT
 from .placed import RunOutputs
@@ -139,8 +139,7 @@ class Index:
         self.attributes = tuple(dict.fromkeys((*first, *sorted(labelled))))
 
     def _outputs(self, source: Source) -> RunOutputs:
-        rows = chain.from_iterable(outputs.iter_cells(source.store))
-        numbers, samples, *parts = np.fromiter(rows, np.int64).reshape(-1, 6).T
+        numbers, samples, *parts = integers(outputs.iter_cells(source.store), 6)
         key = np.zeros(len(numbers), np.int64)
         different = []
         for part in parts:  # four short integers as one, of few values

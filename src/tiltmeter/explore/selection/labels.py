@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from itertools import chain, groupby
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import groupby
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -206,13 +206,11 @@ def read_part(store: Store, attribute: str, lead: str, places: Places) -> _Part:
 def _single(store: Store, attribute: str, lead: str, places: Places) -> _Part:
     """Of an attribute of which each annotator gives an output one value at most."""
     if label_sets.is_of_one(store, attribute):
-        rows = label_sets.iter_values_alone(store, attribute)
-        numbers, codes = np.fromiter(chain.from_iterable(rows), np.int64).reshape(-1, 2).T
+        numbers, codes = integers(label_sets.iter_values_alone(store, attribute), 2)
         annotators = voted = np.zeros(len(numbers), np.int64)
     else:
         every = label_sets.iter_values(store, attribute)
-        table = np.fromiter(chain.from_iterable(every), np.int64).reshape(-1, 4)
-        numbers, annotators, voted, codes = table.T
+        numbers, annotators, voted, codes = integers(every, 4)
     begins = np.flatnonzero(np.diff(numbers, prepend=numbers[:1] - 1))
     split = np.zeros(len(begins), np.bool_)
     if len(begins) < len(numbers):
@@ -239,6 +237,14 @@ def _single(store: Store, attribute: str, lead: str, places: Places) -> _Part:
         np.ones(len(own), np.bool_),
         split[group[own]],
     )
+
+
+def integers(pieces: Iterable[Sequence[str]], columns: int) -> Integers:
+    """Makes columns of integers of their texts, shape (columns, rows), by the first column."""
+    parts = [[np.fromstring(text, np.int64, sep=",") for text in piece] for piece in pieces]
+    table = np.concatenate([np.zeros((columns, 0), np.int64), *map(np.stack, parts)], axis=1)
+    ordered: Integers = table[:, np.argsort(table[0], kind="stable")]  # as it mostly is already
+    return ordered
 
 
 def coded(column: Integers) -> tuple[Integers, Integers]:

@@ -61,19 +61,15 @@ class AnthropicBatches:
     async def candidates(self, wire: Wire, handed: Handed) -> AsyncIterator[Candidate]:
         """Batches made since, with as many requests. Of one that has ended the results tell."""
         since = datetime.fromisoformat(handed.since) - CLOCKS_DIFFER
-        after = ""
-        while True:
-            body = await wire.get(f"{BATCHES}?limit={PAGE}{after}")
+        async for body in wire.pages(f"{BATCHES}?limit={PAGE}", _page_after):
             listed = list_at(body, "data")
             young = [one for one in listed if wire.read(_creation_time, one) >= since]
             for one in young:
                 if _total(one) == handed.requests:
                     seen = wire.read(_read_batch, one)
                     yield Candidate(seen, await self._is_ours(wire, seen, handed.prefix))
-            last = text_at(body, "last_id")
-            before, after = after, f"&after_id={quote(last, safe='')}"
-            if not young or not at(body, "has_more") or not last or after == before:
-                return  # the newest come first
+            if not young:  # the newest come first
+                return
 
     async def _is_ours(self, wire: Wire, seen: Seen, prefix: str) -> bool | None:
         if not seen.ended:
@@ -94,6 +90,11 @@ class AnthropicBatches:
     async def cancel(self, wire: Wire, remote: str) -> None:
         """POST /messages/batches/ID/cancel."""
         await wire.post(f"{BATCHES}/{quote(remote, safe='')}/cancel", {})
+
+
+def _page_after(body: Json) -> str:
+    last = text_at(body, "last_id")
+    return f"&after_id={quote(last, safe='')}" if at(body, "has_more") and last else ""
 
 
 def _creation_time(body: Json) -> datetime:

@@ -45,8 +45,13 @@ class FileBatches(OpenAIBatches):
     async def create(self, wire: Wire, handed: Handed) -> Seen:
         """Puts the file where it was asked for; doing it twice changes nothing."""
         path = self._free_path(handed)
-        shutil.copyfile(handed.file, path.with_suffix(".part"))
-        path.with_suffix(".part").replace(path)
+        part = path.with_name(f".{path.name}.{handed.prefix}.part")  # no name of somebody's file
+        try:
+            shutil.copyfile(handed.file, part)
+            part.replace(path)
+        except BaseException:
+            part.unlink(missing_ok=True)
+            raise
         remote = _SEPARATOR.join((f"{FILE}{path}", handed.prefix, str(handed.requests)))
         return Seen(remote, ended=False, said=f"written to {path}")
 

@@ -57,16 +57,10 @@ class GeminiBatches:
 
     async def candidates(self, wire: Wire, handed: Handed) -> AsyncIterator[Candidate]:
         """The batches of the account that bear our key."""
-        token = ""
-        while True:
-            body = await wire.get(f"/batches?pageSize={PAGE}{token}")
+        async for body in wire.pages(f"/batches?pageSize={PAGE}", _page_after):
             for one in list_at(body, "operations") or list_at(body, "batches"):
                 if text_at(_about(one), "displayName") == handed.key:
                     yield Candidate(wire.read(_read_batch, one), ours=True)
-            following = text_at(body, "nextPageToken")
-            before, token = token, f"&pageToken={quote(following, safe='')}"
-            if not following or token == before:
-                return
 
     async def look(self, wire: Wire, remote: str) -> Seen:
         """GET batches/ID."""
@@ -86,6 +80,11 @@ class GeminiBatches:
         await wire.post(f"/{quote(remote, safe='/')}:cancel", {})
 
 
+def _page_after(body: Json) -> str:
+    token = text_at(body, "nextPageToken")
+    return f"&pageToken={quote(token, safe='')}" if token else ""
+
+
 def _inline(handed: Handed) -> Json:
     """The lines of a small file as the body of `create` has them."""
     with handed.file.open(encoding="utf-8") as lines:
@@ -94,9 +93,7 @@ def _inline(handed: Handed) -> Json:
 
 
 def _about(body: Json) -> Mapping[str, Json]:
-    """Returns the facts about a batch: the metadata of a long-running operation, or the body
-    itself.
-    """
+    """Returns a batch's facts: the metadata of a long-running operation, or the body."""
     return object_at(body, "metadata") or object_at(body)
 
 

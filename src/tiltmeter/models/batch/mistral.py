@@ -6,6 +6,7 @@ docs.mistral.ai/capabilities/batch.
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Mapping
+from itertools import count
 
 from ...records import Json
 from ..http.body import at, count_at, list_at, needed, word_at
@@ -43,17 +44,16 @@ class MistralBatches(OpenAIBatches):
 
     async def candidates(self, wire: Wire, handed: Handed) -> AsyncIterator[Candidate]:
         """The jobs of the account that bear our key."""
-        page, jobs = 0, list[Json]()
-        while True:
-            before = jobs
-            jobs = list_at(await wire.get(f"{JOBS}?page={page}&page_size={PAGE}"), "data")
-            for one in jobs:
+        numbers = count(1)
+
+        def following(body: Json) -> str:
+            return f"&page={next(numbers)}" if len(list_at(body, "data")) >= PAGE else ""
+
+        async for body in wire.pages(f"{JOBS}?page_size={PAGE}", following):
+            for one in list_at(body, "data"):
                 ours = list_at(one, "input_files") == [handed.file_id]
                 if ours or at(one, "metadata", TAG) == handed.key:
                     yield Candidate(wire.read(self._read_batch, one), ours=True)
-            if len(jobs) < PAGE or jobs == before:
-                return
-            page += 1
 
     def _read_batch(self, body: Json) -> Seen:
         state = word_at(body, "status")

@@ -63,17 +63,11 @@ class OpenAIBatches:
 
     async def candidates(self, wire: Wire, handed: Handed) -> AsyncIterator[Candidate]:
         """The batches of the account that bear our key."""
-        after = ""
-        while True:
-            body = await wire.get(f"{self._batches}?limit={PAGE}{after}")
+        async for body in wire.pages(f"{self._batches}?limit={PAGE}", _page_after):
             for one in list_at(body, "data"):
                 ours = text_at(one, "input_file_id") == handed.file_id != ""
                 if ours or at(one, "metadata", TAG) == handed.key:
                     yield Candidate(wire.read(self._read_batch, one), ours=True)
-            last = text_at(body, "last_id") or text_at(body, "data", -1, "id")
-            before, after = after, f"&after={quote(last, safe='')}"
-            if not at(body, "has_more") or not last or after == before:  # a page again is no more
-                return
 
     async def look(self, wire: Wire, remote: str) -> Seen:
         """GET /batches/ID."""
@@ -111,6 +105,11 @@ class OpenAIBatches:
             succeeded=done,
             failed=failed,
         )
+
+
+def _page_after(body: Json) -> str:
+    last = text_at(body, "last_id") or text_at(body, "data", -1, "id")
+    return f"&after={quote(last, safe='')}" if at(body, "has_more") and last else ""
 
 
 def endpoint(path: str) -> str:

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 MOST_LINE_BYTES = 64 * 2**20  # of one result: a picture in base64 is 2 to 8 MB
+MOST_PAGES = 1_000  # of a list of batches
 CHUNK_BYTES = 2**16  # that are sent or read at a time
 MOST_ANSWER_BYTES = 2**20  # of what answers a file; it names the file or the batch
 
@@ -60,6 +61,25 @@ class Wire:
     async def get(self, path: str) -> Json:
         """The JSON at a path below the base URL."""
         return self._read(await self.connection.send(self._url(path), self._headers))
+
+    async def pages(self, path: str, following: Callable[[Json], str]) -> AsyncIterator[Json]:
+        """The pages of a list. following: what is added to the path for the page after one, "" if
+        there is none. ModelError for a list without end.
+        """
+        more, before = "", None
+        for _ in range(MOST_PAGES):
+            body = await self.get(f"{path}{more}")
+            if body == before:  # a page again is no more
+                return
+            yield body
+            more, before = following(body), body
+            if not more:
+                return
+        raise ModelError(
+            f"{self.connection.name} lists batches without end: {MOST_PAGES:,} pages were read. "
+            "The same command looks again.",
+            possibly_paid=True,
+        )
 
     async def post(self, path: str, body: Mapping[str, Json]) -> Json:
         """The JSON that a posted body brings."""

@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from ...analyse.claims.verdicts import Verdict
 from ...analyse.words import numerals, reading
-from ...analyse.words.first_sentence.situations import FirstSentence, first_sentence
+from ...analyse.words.first_sentence.situations import first_sentence
 from ...analyse.words.largest_shift import leading_cell
 from ...analyse.words.short_model_names import short_names
 from ...analyse.words.verdict_words import Word
@@ -21,7 +21,7 @@ from ..figures.first import first_figure
 from ..page_model.audits import Audit
 from ..page_model.figures import Figure
 from ..page_model.page import Screen
-from . import badges, same_prompt
+from . import badges, labelling_people, same_prompt
 from .lede import lede
 from .pairs import WantedPair
 from .ranking import effect_of
@@ -58,8 +58,8 @@ def screen(
         said = NO_HEADLINE if audit and audit.estimates else _nothing_measured(store)
         return Screen(line, told, said, (), (), None, None, CAUTION)
     sentence = first_sentence([one.facts for one in judged])
-    spoken = _spoken(judged, sentence)
-    lead, lines = spoken[0], tuple(lede(spoken, judged))
+    spoken = [one for facts in sentence.claims for one in judged if one.facts is facts]
+    lead, lines = spoken[0], (*lede(spoken, judged), *labelling_people.lines(store, audit))
     shown = Screen(
         line=line,
         names=told,
@@ -89,11 +89,6 @@ def screen(
             _wanted(protocol, lead, cue, sentence.situation),
         ),
     )
-
-
-def _spoken(judged: Sequence[Verdict], sentence: FirstSentence) -> list[Verdict]:
-    """The claims of which the first sentence speaks."""
-    return [one for facts in sentence.claims for one in judged if one.facts is facts]
 
 
 def _figure(

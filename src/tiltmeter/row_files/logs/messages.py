@@ -20,9 +20,15 @@ _ROLES = {
     "function": TOOL,
 }
 _TEXTS = ("text", "input_text", "output_text", "message")  # kinds of parts that hold a text
+_MESSAGES = ("messages", "contents", "new_message", "body")  # what holds them beside settings
 _ASKED = ("prompt", "question", "query", "input", "user_input", "message", "inputs", "text")
 _ANSWERED = ("content", "output", "answer", "text", "response", "completion", "result", "outputs")
-_TOLD = ("system", "instructions")  # keys of a system prompt beside what is asked
+_TOLD = (
+    "system",
+    "instructions",
+    "system_instruction",
+    "config",
+)  # keys of a system prompt beside what is asked
 
 
 class Turn(NamedTuple):
@@ -74,7 +80,9 @@ def turn(message: Any) -> Turn | None:
     if isinstance(message.get("message"), Mapping) and "role" not in message:
         return turn(message["message"])
     inner = message.get("kwargs")
-    if isinstance(inner, Mapping):  # LangChain, serialised: the kind is the end of the id
+    if (
+        isinstance(inner, Mapping) and "id" in message
+    ):  # LangChain, serialised: the kind is the end of the id
         names = message.get("id")
         last = names[-1] if isinstance(names, list) and names else "human"
         return Turn(_role(last), text_of(inner.get("content")))
@@ -84,6 +92,28 @@ def turn(message: Any) -> Turn | None:
         return Turn(_role(message["type"]), text_of(content))
     content = message["parts"] if "parts" in message else message.get("content")
     return Turn(_role(message.get("role", USER)), text_of(content))
+
+
+def _is_langchain(value: Mapping[str, Any]) -> bool:
+    """True for a message of LangChain, serialised."""
+    return "id" in value and isinstance(value.get("kwargs"), Mapping)
+
+
+def _told(value: Any) -> str:
+    """Returns the text of a system prompt, which Google puts into parts or into a configuration."""
+    if isinstance(value, Mapping):
+        return _told(value.get("parts") or value.get("system_instruction") or value.get("text"))
+    return text_of(value)
+
+
+def unquoted(value: Any) -> Any:
+    """Returns the text of a JSON string that is one text; everything else as it stands."""
+    if isinstance(value, str) and value[:1] == value[-1:] == '"':
+        try:
+            return json.loads(value)
+        except ValueError:
+            return value
+    return value
 
 
 def _is_pair(message: Any) -> bool:
@@ -105,10 +135,15 @@ def turns(value: Any) -> list[Turn]:
     """Returns the turns of an input: a text, messages, or an object that holds either."""
     value = parsed(value)
     if isinstance(value, Mapping):
-        if "messages" not in value and ("role" in value or "kwargs" in value):
-            return [one] if (one := turn(value)) else []
-        told = [Turn(SYSTEM, text) for name in _TOLD if (text := text_of(value.get(name)))]
-        asked = next((turns(value[name]) for name in ("messages", *_ASKED) if name in value), [])
+        if "messages" not in value and (
+            "role" in value or _is_langchain(value) or "parts" in value
+        ):
+            return [one] if (one := turn(value)) and one.text else []
+        told = [Turn(SYSTEM, text) for name in _TOLD if (text := _told(value.get(name)))]
+        names = [name for name in (*_MESSAGES, *_ASKED) if name in value]
+        asked = next((found for name in names if (found := turns(value[name]))), [])
+        if not asked and value.keys() <= {"args", "kwargs"}:  # a call of a function, by Traceloop
+            asked = turns(value.get("kwargs")) or turns(next(iter(value.get("args") or ()), None))
         return [*told, *asked] if asked else []
     if isinstance(value, str):
         return [Turn(USER, value)] if value.strip() else []
@@ -119,24 +154,36 @@ def turns(value: Any) -> list[Turn]:
     return [one for one in map(turn, value) if one is not None and one.text]
 
 
+def _delta(chunk: Any) -> str:
+    """Returns the text of a piece of a streamed answer, as Bedrock and Anthropic log it."""
+    if not isinstance(chunk, Mapping):
+        return ""
+    inner = chunk.get("contentBlockDelta", chunk)
+    delta = inner.get("delta") if isinstance(inner, Mapping) else None
+    text = delta.get("text") if isinstance(delta, Mapping) else None
+    return text if isinstance(text, str) else ""
+
+
 def answer(value: Any) -> str:
     """Returns the text of an output: a text, a message, choices, generations."""
     value = parsed(value)
     if isinstance(value, str):
         return value
     if isinstance(value, list):
+        if streamed := "".join(map(_delta, value)):
+            return streamed
         if value and isinstance(value[0], list) and not _is_pair(value[0]):
             value = value[0]
         one = turn(value if _is_pair(value) else value[-1]) if value else None
         return one.text if one else ""
     if not isinstance(value, Mapping):
         return ""
-    for name in ("choices", "generations"):
+    for name in ("choices", "generations", "candidates"):
         if isinstance(value.get(name), list) and value[name]:
             first = value[name][0]
             first = first[0] if isinstance(first, list) and first else first
             return answer(first)
-    if "kwargs" in value or "parts" in value:
+    if _is_langchain(value) or "parts" in value:
         one = turn(value)
         return one.text if one else ""
     for name in _ANSWERED:

@@ -14,8 +14,9 @@ from ...errors import UsageError
 from ...system import intake
 from .. import are_objects, is_spreadsheet, rows_of_content, table_text
 from ..cells import BadTable
+from .envelopes import records_of
 from .messages import SYSTEM, TOOL, USER, Turn, answer, turns
-from .shapes import BATCH_RESULTS, SHAPES, Exchange, of_calls, place, records_of, who
+from .shapes import BATCH_RESULTS, SHAPES, Exchange, of_calls, place, who
 
 PROMPTS = (
     "prompt",

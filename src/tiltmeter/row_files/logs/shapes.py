@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from .messages import ASSISTANT, SYSTEM, Turn, answer, parsed, text_of, turns
+from .envelopes import list_of
+from .messages import ASSISTANT, SYSTEM, USER, Turn, answer, parsed, text_of, turns, unquoted
 
 Record = Mapping[str, Any]
 _ASKING = ("GENERATION", "SPAN", "AGENT", "CHAIN")  # observations of Langfuse that ask something
@@ -20,28 +21,32 @@ _USERS = (
     "enduser.id",
     "request_user_id",
     "end_user",
+    "traceloop.association.properties.user_id",
 )
 _SESSIONS = (
+    "session",
     "session.id",
     "session_id",
     "sessionId",
     "thread_id",
     "conversation_id",
     "gen_ai.conversation.id",
+    "traceloop.association.properties.session_id",
     "trace_id",
     "traceId",
+    "TraceId",
 )
 _KINDS = ("openinference.span.kind", "mlflow.spanType")
-_IDS = ("spanId", "span_id", "context.span_id", "id")
+_IDS = ("spanId", "span_id", "SpanId", "context.span_id", "id", "run_id")
 _PARENTS = (
     "parentSpanId",
     "parent_span_id",
+    "ParentSpanId",
     "parent_id",
     "parent_run_id",
     "parentObservationId",
     "parent_observation_id",
 )
-_OTLP = (("resourceSpans", "scopeSpans", "spans"), ("resourceLogs", "scopeLogs", "logRecords"))
 _THREADS = ("thread_id", "session_id", "conversation_id")  # metadata of LangSmith
 
 
@@ -52,7 +57,11 @@ _VALUES = (
     ("Vercel AI SDK", "ai.prompt", "ai.response.text"),
     ("MLflow", "mlflow.spanInputs", "mlflow.spanOutputs"),
     ("Traceloop", "traceloop.entity.input", "traceloop.entity.output"),
+    ("Google ADK", "gcp.vertex.agent.llm_request", "gcp.vertex.agent.llm_response"),
+    ("Vertex AI", "full_request", "full_response"),
     ("Helicone", "request_body", "response_body"),
+    ("gateway", "requestBody", "responseBody"),
+    ("LiteLLM", "proxy_server_request", "response"),
 )
 _REPLIES = ("choices", "response", "output", "completion")  # beside messages
 _CALLS = ("LLM", "GENERATION", "CHAT_MODEL")  # kinds of spans that call a model
@@ -68,7 +77,7 @@ class Exchange(NamedTuple):
 
 
 def _attributes(record: Record) -> Mapping[str, Any]:
-    found = parsed(record.get("attributes"))
+    found = parsed(record.get("attributes") or record.get("SpanAttributes"))
     if isinstance(found, list):  # OTLP: [{key, value: {stringValue}}]
         return _pairs(found)
     if isinstance(found, Mapping):
@@ -97,9 +106,9 @@ def _any_value(value: Any) -> Any:
         return value
     kind, inner = next(iter(value.items()), ("", None))
     listed = inner.get("values") if isinstance(inner, Mapping) else None
-    if kind == "arrayValue":
+    if kind in ("arrayValue", "array_value"):
         return [_any_value(one) for one in listed or []]
-    return _pairs(listed or []) if kind == "kvlistValue" else inner
+    return _pairs(listed or []) if kind in ("kvlistValue", "kvlist_value") else inner
 
 
 def _numbered(attributes: Mapping[str, Any], name: str) -> list[Turn]:
@@ -110,13 +119,13 @@ def _numbered(attributes: Mapping[str, Any], name: str) -> list[Turn]:
     for number in range(1000):
         at = f"{name}.{number}"
         at = f"{at}.message" if f"{at}.message.role" in attributes else at
-        if f"{at}.role" not in attributes:
-            break
         content = attributes.get(f"{at}.content")
+        if f"{at}.role" not in attributes and content is None:
+            break
         if content is None:
             parts = sorted(key for key in attributes if key.startswith(f"{at}.contents."))
             content = [attributes[key] for key in parts if key.endswith("message_content.text")]
-        found.append(Turn(str(attributes[f"{at}.role"]), text_of(content)))
+        found.append(Turn(str(attributes.get(f"{at}.role", USER)), text_of(content)))
     return found
 
 
@@ -126,7 +135,7 @@ def _last_answer(found: list[Turn]) -> str:
 
 def opentelemetry(record: Record) -> Exchange | None:
     """GenAI semantic conventions: messages in attributes of a span, its event or a log record."""
-    events = (_attributes(one) for one in _list(record, "events"))
+    events = (_attributes(one) for one in list_of(record, "events"))
     told_by = (_attributes(record), *events)
     a = next((one for one in told_by if "gen_ai.input.messages" in one), None)
     if a is None:
@@ -161,8 +170,8 @@ def asked_and_answered(record: Record) -> tuple[str, Exchange] | None:
     """Returns (name, conversation) of a record with one value that asks and one that answers."""
     a = _attributes(record)
     for name, asked, answered in _VALUES:
-        if asked in a:
-            return name, Exchange(turns(a[asked]), answer(a.get(answered)))
+        if a.get(asked):
+            return name, Exchange(turns(unquoted(a[asked])), answer(unquoted(a.get(answered))))
     return None
 
 
@@ -186,6 +195,33 @@ def weave(record: Record) -> Exchange | None:
     if "op_name" not in record or "inputs" not in record:
         return None
     return Exchange(turns(parsed(record["inputs"])), answer(record.get("output")))
+
+
+def braintrust(record: Record) -> Exchange | None:
+    """Spans of logs and experiments; not those of scorers."""
+    told = record.get("span_attributes")
+    if "root_span_id" not in record or not isinstance(told, Mapping):
+        return None
+    if told.get("type") in ("score", "scorer", "tool") or told.get("purpose") == "scorer":
+        return Exchange([], "")
+    return Exchange(turns(record.get("input")), answer(record.get("output")))
+
+
+def bedrock(record: Record) -> Exchange | None:
+    """Invocation logs, of InvokeModel and Converse."""
+    asked, answered = record.get("input"), record.get("output")
+    if not isinstance(asked, Mapping) or "inputBodyJson" not in asked:
+        return None
+    reply = answered.get("outputBodyJson") if isinstance(answered, Mapping) else None
+    return Exchange(turns(asked["inputBodyJson"]), answer(reply))
+
+
+def vertex(record: Record) -> Exchange | None:
+    """Lines of a batch of Vertex AI, with the answer if there is one."""
+    asked = record.get("request")
+    if not isinstance(asked, Mapping) or "contents" not in asked:
+        return None
+    return Exchange(turns(asked), answer(record.get("response")))
 
 
 def batch(record: Record) -> Exchange | None:
@@ -243,6 +279,9 @@ SHAPES: Mapping[str, Callable[[Record], Exchange | None]] = {
     **{name: _valued(name) for name, _, _ in _VALUES},
     "LangSmith": langsmith,
     "Weave": weave,
+    "Bedrock": bedrock,
+    "Vertex AI, batch": vertex,
+    "Braintrust": braintrust,
     "batch": batch,
     BATCH_RESULTS: batch_result,
     "promptfoo": promptfoo,
@@ -251,67 +290,14 @@ SHAPES: Mapping[str, Callable[[Record], Exchange | None]] = {
 }
 
 
-def records_of(document: Any) -> Iterator[Any]:
-    """Yields the records of a parsed file, which some tools put into an envelope."""
-    if isinstance(document, list):
-        for one in document:
-            yield from _spans_of_trace(one) or [one]
-        return
-    if not isinstance(document, Mapping):
-        yield document
-        return
-    for resources, scopes, records in _OTLP:
-        if isinstance(document.get(resources), list):
-            for resource in document[resources]:
-                for scope in _list(resource, scopes):
-                    yield from _list(scope, records)
-            return
-    results = document.get("results")
-    nested = document.get("data")
-    if spans := _spans_of_trace(document):
-        yield from spans
-    elif isinstance(document.get("traces"), list):
-        yield from records_of(document["traces"])
-    elif isinstance(nested, Mapping) and "results" in nested:  # promptfoo, as it was shared
-        yield from records_of(nested)
-    elif outputs := _list(results, "outputs"):  # promptfoo, as its documentation has it
-        yield from (_cell(one) for one in outputs if isinstance(one, Mapping))
-    elif isinstance(results, list) and results:
-        yield from results
-    elif isinstance(document.get("observations"), list):  # Langfuse, one trace with its parts
-        trace = document.get("trace")
-        yield from [*([trace] if isinstance(trace, Mapping) else []), *document["observations"]]
-    elif isinstance(results, Mapping) and isinstance(results.get("results"), list):
-        yield from results["results"]
-    elif isinstance(document.get("data"), list):
-        yield from document["data"]
-    else:
-        yield document
-
-
-def _spans_of_trace(document: Any) -> list[Any]:
-    """Returns the spans of a trace of MLflow; [] for anything else."""
-    return _list(document.get("data"), "spans") if isinstance(document, Mapping) else []
-
-
-def _cell(one: Record) -> Record:
-    """Returns a cell of a table of promptfoo, whose prompt is a text, as a result."""
-    prompt = one.get("prompt")
-    raw = prompt if isinstance(prompt, Mapping) else {"raw": prompt}
-    return {**one, "prompt": raw, "response": one.get("response") or {"output": one.get("text")}}
-
-
-def _list(value: Any, name: str) -> list[Any]:
-    found = value.get(name) if isinstance(value, Mapping) else None
-    return found if isinstance(found, list) else []
-
-
 def of_calls(record: Record) -> bool:
     """True for a record of one call of a model, in logs that have others too."""
     a = _attributes(record)
     kind = next((a[key] for key in _KINDS if a.get(key)), None) or record.get("span_kind") or ""
     operation = str(a.get("ai.operationId") or "")
-    named = str(kind or record.get("run_type") or record.get("type")).strip('"').upper()
+    told = record.get("span_attributes")
+    inner = told.get("type") if isinstance(told, Mapping) else ""
+    named = str(kind or record.get("run_type") or inner or record.get("type")).strip('"').upper()
     return named in _CALLS or "gen_ai.operation.name" in a or ".do" in operation
 
 
@@ -319,7 +305,8 @@ def place(record: Record) -> tuple[str, str]:
     """Returns (id, id of the parent) of a span or run, "" for none."""
     context = record.get("context")
     told = {**record, **context} if isinstance(context, Mapping) else record
-    return _first(told, _IDS), _first(told, _PARENTS)
+    parents = list_of(record, "span_parents")
+    return _first(told, _IDS), str(parents[0]) if parents else _first(told, _PARENTS)
 
 
 def who(record: Record) -> tuple[str, str]:
@@ -330,6 +317,9 @@ def who(record: Record) -> tuple[str, str]:
         told = extra.get("metadata") if isinstance(extra, Mapping) else None
         told = told if isinstance(told, Mapping) else {}
         a = {**told, "session_id": _first(told, _THREADS), "trace_id": record.get("trace_id")}
+    for name in ("metadata", "requestMetadata"):  # of Braintrust and of Bedrock
+        if isinstance(told := record.get(name), Mapping):
+            a = {**a, **told}
     return _first(a, _USERS), _first(a, _SESSIONS)
 
 

@@ -18,6 +18,7 @@ from ...store.queries.batches import BatchRow
 from ..engine.store_picture import store_picture
 
 COMMIT_REPLIES = 1_000  # in one transaction
+MOST_LINES_OF_ONE = 100  # lines of results for a request
 FEW_FAULTS = 5  # faulty requests of a batch with no good one, from which on the batch is at fault
 
 
@@ -72,8 +73,12 @@ class Collector:
         """Stores every good reply once, also those before a line or a file that cannot be read.
         MissingKey if the key is refused.
         """
+        most, lines = MOST_LINES_OF_ONE * self._row.requests, 0
         try:
             async for line in form.lines(wire_of(self._model), seen):
+                lines += 1
+                if lines > most:
+                    raise ModelError(f"more than {most:,} results came")
                 await self._take(line)
                 if len(self._replies) >= COMMIT_REPLIES:
                     self._commit()

@@ -22,9 +22,9 @@ _CUT_OFF = ("expire", "cancel", "timeout")
 
 class BatchFinding(NamedTuple):
     """The result of one look at a batch. sign: equal in two looks with the same result; looks: the
-    number that must agree; got: the results read, None for none; is_short: True if fewer results
-    were read than are charged for; free: keys of requests that may be asked again; unread: keys of
-    those that may be charged for.
+    number that must agree; got: the results read, None for none; is_short: True if any request of
+    the batch without a reply may be charged for; free: keys of requests that may be asked again;
+    unread: keys of those that may be charged for.
     """
 
     sign: Hashable
@@ -56,7 +56,7 @@ def read(row: BatchRow, seen: Seen, got: Collected, *, in_file: bool) -> BatchFi
     says all there is to know.
     """
     succeeded, failed = _counts(row, seen)
-    is_short = succeeded is not None and got.billed < succeeded
+    missing = max(0, (succeeded or 0) - got.billed)  # that are charged for, and were not read
     agrees = succeeded == got.billed and failed is not None
     cut_off = any(sign in seen.said for sign in _CUT_OFF)
     all_counted = agrees and (cut_off or got.billed + (failed or 0) == row.requests)
@@ -64,14 +64,16 @@ def read(row: BatchRow, seen: Seen, got: Collected, *, in_file: bool) -> BatchFi
     free = got.given_back | (got.unread - unread)
     rest = free or unread or got.faulty
     two = agrees and not got.unread
-    looks = 1 if in_file or not (rest or is_short) else LOOKS_OF_TWO if two else LOOKS_OF_ONE
+    looks = 1 if in_file or not (rest or missing) else LOOKS_OF_TWO if two else LOOKS_OF_ONE
     numbers = (got.billed, len(got.faulty), len(free), len(unread))
     reason = f"{got.billed:,} of {row.requests:,} results can be read"
-    if is_short:
+    if missing:
         reason = f"{seen.said}: {succeeded:,} are done, and {got.billed:,} can be read"
     reason = f"{reason}; {got.fault}" if got.fault else reason
     sign = (seen.said, succeeded, failed, *numbers)
-    return BatchFinding(sign, looks, reason, got, is_short and bool(rest), free, unread)
+    # no line may tell of what is missing; if it is more, a line that tells of no charge lies
+    is_short = missing > len(unread) and bool(rest)
+    return BatchFinding(sign, looks, reason, got, is_short, free, unread)
 
 
 def _counts(row: BatchRow, seen: Seen) -> tuple[int | None, int | None]:

@@ -47,7 +47,7 @@ def age_s(date: str) -> float:
 def is_kept(row: BatchRow) -> bool:
     """True if the provider may still keep the results of a batch."""
     days = kept_days(row.model.partition(":")[0])
-    return days is None or age_s(row.sent or row.since) < 86_400 * days
+    return days is None or age_s(max(row.sent, row.since)) < 86_400 * days
 
 
 class Unsure(Exception):
@@ -147,7 +147,10 @@ class Steps:
             if unsure:
                 raise Unsure
             since = datetime.fromisoformat(row.sent or row.changed)
-            rest = max(self._how.poll, LATE_LIST_S) - (wire.now() - since).total_seconds()
+            elapsed = (wire.now() - since).total_seconds()
+            if elapsed < 0:  # the provider's clock was ahead when it was sent
+                elapsed = age_s(row.changed)
+            rest = max(self._how.poll, LATE_LIST_S) - elapsed
             if not patient or (rest <= 0 and lists >= LISTS):
                 return None
             await self.way.pause(min(max(rest / 2, 0.0), LATE_LIST_S))
@@ -195,7 +198,10 @@ class Steps:
         except TransientError as error:
             return goes_on._replace(said=str(error)), None
         except Gone as error:
-            return None, gone(str(error))
+            listed = await self._listed(row, str(error))
+            if listed is None:
+                return None, gone(str(error))
+            seen = listed
         except ModelError as error:
             if not error.possibly_paid:
                 raise
@@ -214,6 +220,23 @@ class Steps:
         if finding.looks > 1 and row.state != ANSWERED:
             batches.keep(self._store, self._now(row)._replace(state=ANSWERED, told=seen.said))
         return seen, finding
+
+    async def _listed(self, row: BatchRow, answer: str) -> Seen | None:
+        """A batch that a look does not find, as the provider's list has it; None if it is not
+        there. A list that cannot be read tells nothing: the batch goes on.
+        """
+        model, form = await self.way.reach(row)
+        try:
+            async for candidate in form.candidates(wire_of(model), self.way.handover(row)):
+                if candidate.seen.remote == row.remote_id:
+                    return candidate.seen
+        except Gone:
+            return None
+        except (TransientError, ModelError) as error:
+            if isinstance(error, ModelError) and not error.possibly_paid:
+                raise
+            return Seen(row.remote_id, ended=False, said=answer)
+        return None
 
     def _now(self, row: BatchRow) -> BatchRow:
         return batches.row(self._store, row.key)
@@ -234,12 +257,12 @@ class Steps:
             self.tries[key] = self.tries.get(key, 0) + 1
         batches.give_back(self._store, finding.free)
         batches.forget(self._store, [key for key in finding.free if self.tries[key] >= TRIES])
-        left = len(finding.free) + len(finding.unread)
+        left = len(finding.free)
+        if finding.unread:
+            return self._hold(row, finding.reason)
         said = seen.said if seen is not None else ""
         told = f"{said}; {left:,} of {row.requests:,} not answered" if left else said
         told = f"{told}: {got.fault}" if left and got.fault else told
-        if finding.unread:
-            return self._hold(row, told)
         batches.close(self._store, row._replace(state=COLLECTED, told=told), give_back=True)
         return None
 

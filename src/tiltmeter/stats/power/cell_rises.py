@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -101,6 +102,7 @@ def _largest(off: NDArray[Any], variance: NDArray[Any]) -> Floats:
     return largest
 
 
+@lru_cache(maxsize=8)  # claims of one run compare groups of the same sizes
 def _scores(group: int, base: int, parts: int) -> Floats:
     """Computes standard scores of all pairs of counts, shape (group + 1, base + 1), or 0."""
     rows = group + base
@@ -116,6 +118,7 @@ def _scores(group: int, base: int, parts: int) -> Floats:
     return scores
 
 
+@lru_cache(maxsize=256)
 def _binomial(n: int, p: float) -> Floats:
     """The chances of 0 to n hits."""
     k = np.arange(n)

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from ...records import HUMAN, VOTE, Label
 from .. import Store
+from ..columns import integer_columns
 from ..database import State
 from ..rows import levels
 from . import labels, trials
@@ -169,24 +170,21 @@ def is_of_one(store: Store, attribute: str) -> bool:
     return [name for _, name in every] == [attribute]
 
 
-def iter_values_alone(store: Store, attribute: str) -> Iterator[tuple[int, int]]:
-    """The labels of an attribute, by output, as integers: (of the trial, of the value)."""
-    return store.rows(
-        f"SELECT n, value_0 FROM labels WHERE current AND attribute_0 IN ({_numbers([attribute])})"
-        " ORDER BY n",
-        (attribute,),
-    )
+def iter_values_alone(store: Store, attribute: str) -> Iterator[Sequence[str]]:
+    """The labels of an attribute, by output, as columns of integers: of the trial, of the value."""
+    source = f"FROM labels WHERE current AND attribute_0 IN ({_numbers([attribute])})"
+    columns = ("n", "value_0")
+    return integer_columns(store, columns, f"{source} AND n BETWEEN ? AND ?", (attribute,))
 
 
-def iter_values(store: Store, attribute: str) -> Iterator[tuple[int, int, bool, int]]:
-    """The labels of an attribute and the votes for it, by output, as integers: (of the trial, of
-    the annotator, 1 for a vote, of the value).
+def iter_values(store: Store, attribute: str) -> Iterator[Sequence[str]]:
+    """The labels of an attribute and the votes for it, by output, as columns of integers: of the
+    trial, of the annotator, 1 for a vote, of the value.
     """
-    return store.rows(
-        "SELECT n, annotator_0, attribute_0 <> (SELECT n FROM words WHERE text = ?1), value_0"
-        f" FROM labels WHERE current AND attribute_0 IN ({_numbers(('',) * 2)}) ORDER BY n",
-        (attribute, attribute, attribute + VOTE),
-    )
+    voted = "attribute_0 <> (SELECT n FROM words WHERE text = ?)"
+    source = f"FROM labels WHERE current AND attribute_0 IN ({_numbers(('',) * 2)})"
+    columns, names = ("n", "annotator_0", voted, "value_0"), (attribute, attribute + VOTE)
+    return integer_columns(store, columns, f"{source} AND n BETWEEN ? AND ?", (attribute, *names))
 
 
 def labelled_too_early(store: Store) -> list[str]:

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 from ...records import ANSWER, HUMAN, Output, Trial
 from .. import Store
+from ..columns import integer_columns
 from ..packing import id_number
 from ..rows import OUTPUTS, TRIAL_COLUMNS, levels, trial_of
 from ..views import number_of
@@ -170,9 +171,7 @@ def have_pictures(store: Store) -> bool:
 
 
 def have_content(store: Store) -> bool:
-    """True if something of an output is stored beside its labels: a text, a picture, a prompt, a
-    call.
-    """
+    """True if an output has more than labels: a text, a picture, a prompt, a call."""
     return store.first(_WITH_CONTENT) is not None
 
 
@@ -182,9 +181,7 @@ def iter_pictured(store: Store) -> Iterator[PicturedOutput]:
 
 
 def first_pictured(store: Store, most: int) -> Iterator[PicturedOutput]:
-    """The first outputs of a run of pictures, at most so many of each subject, mode and cell of the
-    design; by id.
-    """
+    """Yields first outputs of pictures by id, so many per subject, mode and cell."""
     return map(_pictured, _first_rows(store.rows(_PICTURED), len(cells_asked(store)), most))
 
 
@@ -236,12 +233,11 @@ def _first_rows(rows: Iterator[Any], cells: int, most: int) -> Iterator[Any]:
                 return
 
 
-def iter_cells(store: Store) -> Iterator[tuple[int, int, int, int, int, int]]:
-    """Every output, by id, as integers: (of its trial, sample, and those of `cell_texts`)."""
-    return store.rows(
-        "SELECT o.n, t.sample, t.subject_0, t.mode_0, t.factors_0, o.outcome_0"
-        " FROM outputs o JOIN trials t ON t.n = o.n ORDER BY o.n"
-    )
+def iter_cells(store: Store) -> Iterator[Sequence[str]]:
+    """Every output, by id, as columns of integers: of its trial, sample, and of `cell_texts`."""
+    columns = ("o.n", "t.sample", "t.subject_0", "t.mode_0", "t.factors_0", "o.outcome_0")
+    source = "FROM outputs o JOIN trials t ON t.n = o.n WHERE o.n BETWEEN ? AND ?"
+    return integer_columns(store, columns, source)
 
 
 def cell_texts(
@@ -286,9 +282,7 @@ def sample_blobs(
 
 
 def containing(store: Store, text: str) -> Iterator[int]:
-    """The integers of the trials of outputs whose text, prompt or rewritten prompt has a text (case
-    aside, in ASCII).
-    """
+    """Returns trials whose output or prompts hold a text (case aside, in ASCII)."""
     pattern = "".join(f"\\{sign}" if sign in "\\%_" else sign for sign in text)
     for (number,) in store.rows(_CONTAINING, (f"%{pattern}%",)):
         yield number

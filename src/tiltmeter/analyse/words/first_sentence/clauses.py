@@ -24,12 +24,13 @@ MEANS = "{subject} averages {share}{unit} for {level}, {other_share} for {baseli
 OTHER = "for {subject}, {what} is {value}"
 NOTHING = "nothing was measured"
 UNNAMED = "{subject} answers differently {where}, but no single value by itself shows it"
-USUAL = (SHARE, SIDES, MEANS, DIFFERENCE, RATIO, RATIO_BELOW, OTHER, UNNAMED)
 # begin a clause that a comma sets apart
 CONDITIONS = ("told ", "asked ", "where ", "over ", "if ", "shown ", "with ", "of ")
 SUBJECT, SLIGHTLY = "{subject}", "{slightly}"
 WORDS = 30  # of a sentence before its exceptions, at most
 NAMED = 3  # models, or places, that are named; of more the range is told
+_NEAR = 1e-9  # of what adding up floats leaves of no difference
+_AS_MUCH = {"{points} points {more} often": "as often", "{value} times as": "as"}
 _NUMBER = re.compile(r"^([−+]?[\d,.]+)(.*)$")
 NUMBERS = ("value", "share", "other_share", "times", "points")  # slots that hold one
 _SLOT = re.compile(rf"\{{({NAME})\}}")
@@ -169,11 +170,29 @@ def _template(facts: ClaimFacts, key: str) -> str:
     if "alone" in own and "alone" in facts.slots:
         return own["alone"]
     for name in (*below, "tilt") if key == "tilt" else (key, *below, "tilt"):
-        told = own.get(name, "")
+        told = _equal(own.get(name, ""), facts)
         turned = name == "tilt" and "{times}" in told and not facts.above  # the wrong way round
         if told and not turned and fits(told, facts.slots):
             return told
-    return next((text for text in _usual(facts) if fits(text, facts.slots)), NOTHING)
+    usual = (_equal(text, facts) for text in _usual(facts))
+    return next((text for text in usual if fits(text, facts.slots)), NOTHING)
+
+
+def is_equal(facts: ClaimFacts) -> bool:
+    """True if a number is exactly that of no tilt."""
+    value, null = facts.row.value, facts.spec.null
+    return value is not None and null is not None and abs(value - null) < _NEAR
+
+
+def _equal(template: str, facts: ClaimFacts) -> str:
+    """Words a number that is exactly that of no tilt: “as often”, not “0 points less often”."""
+    if not is_equal(facts):
+        return template
+    for told, instead in _AS_MUCH.items():
+        before, found, after = template.partition(told)
+        if found:
+            return f"{before}{instead}{after.replace(' than ', ' as ', 1)}"
+    return template
 
 
 def _usual(facts: ClaimFacts) -> tuple[str, ...]:

@@ -9,7 +9,16 @@ from .. import numerals
 from ..caution_kinds import CautionKind
 from ..verdict_words import Word
 from .claims import Claims
-from .clauses import WORDS, Clause, all_models, brief_clause, clause, join_names, number_of_words
+from .clauses import (
+    WORDS,
+    Clause,
+    all_models,
+    brief_clause,
+    clause,
+    is_equal,
+    join_names,
+    number_of_words,
+)
 from .facts import ClaimFacts, detectable
 from .tilts import ALSO, nuisance_words, place_name
 
@@ -26,7 +35,8 @@ def none(claims: Claims) -> Clause:
     smallest = detectable(max(alike, key=lambda f: f.row.detectable or 0.0, default=lead))
     begins = f"no {kind} found: "
     if number > 1:
-        begins = _in_comparisons(claims, "" if len(group) == number else "farthest apart, ")
+        all_alike = len(group) == number or is_equal(lead)
+        begins = _in_comparisons(claims, "" if all_alike else "farthest apart, ")
     short = (
         brief_clause(lead, model=len(claims.models) > 1) if group == [lead] and number > 1 else own
     )

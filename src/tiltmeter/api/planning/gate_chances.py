@@ -7,15 +7,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ..stats.power.design import POWER
-from ..stats.power.equivalence import SURE, clusters_to_pass, pass_chance
-from ..stats.quantiles import t_quantile
-from ..stats.results import ALPHA
+from ...stats.power.equivalence import SURE, clusters_to_pass, pass_chance
+from ...stats.power.power import detectable
 
 if TYPE_CHECKING:
-    from ..api import Plan
-    from ..protocol import Protocol
-    from ..stages.planning.power import Detectable
+    from ...protocol import Protocol
+    from ...stages.planning.power import Detectable
+    from .plan_page import Plan
 
 # Assumed standard deviations of answers to one prompt: of the logarithm of a length, of a reading
 # level, of a difference of likeness; and between prompts, of the logarithm of a length.
@@ -47,7 +45,7 @@ class Chance:
 
 def chances(plan: Plan, protocol: Protocol, margin: str) -> list[Chance]:
     """Returns the chance of each headline claim whose spread is known or assumed."""
-    from ..analyse.claims.gate import parse_sizes, size_of
+    from ...analyse.claims.gate import parse_sizes, size_of
 
     sizes = parse_sizes(margin)
     specs = {spec.name: spec for spec in protocol.measures if spec.headline}
@@ -91,11 +89,10 @@ def _chance(
 
 def _errors(kind: str, row: Detectable) -> tuple[float, float] | None:
     """Returns a claim's standard error, also with twice the answers; None if unknown."""
-    items, answers = float(row.clusters or 0), row.per_cluster
+    items, answers = row.clusters or 0, row.per_cluster
     if row.detectable and row.twice_samples:
-        level = 1 - ALPHA / max(1, row.tests) / 2
-        factor = t_quantile(level, items - 1) + t_quantile(POWER, items - 1)
-        return row.detectable / factor, row.twice_samples / factor
+        of_one = detectable(se=1.0, clusters=items, tests=max(1, row.tests))
+        return row.detectable / of_one, row.twice_samples / of_one
     if kind == "mean_ratio":
         once, twice = (_LENGTH_BY_PROMPT**2 + 2 * _LENGTH**2 / n for n in (answers, 2 * answers))
     elif kind == "mean_difference":
