@@ -7,9 +7,9 @@ interaction of its own contrast with `run`. Only items that both runs have on ev
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cache, cached_property
 
 from ...protocol import MeasureSpec, few_items
 from ...protocol.measures import measure_kind
@@ -30,6 +30,7 @@ from .common_items import CommonItems, common_items
 from .paired_runs import RUN, ComparisonRow, PairedTables
 
 Values = tuple[float | None, float | None]  # of the first run and of the second
+SidesByPlace = dict[Key, dict[str, Side]]
 NARROW = 0.90  # confidence of the interval that is held to the margin
 OPEN = 1e-9  # bounds that are not wider leave nothing open
 
@@ -71,6 +72,9 @@ class JoinedRuns:
             asked = self.pairing.join(items.asked)
             beside = list(shares.difference(asked, spec, self.by))
             groups_asked = dict(_shares_by_run(asked, spec, self.by, self.pairing.names))
+        sides_by_place = cache(
+            lambda: [corrected_rows.sides(table, self.measure, self.by) for table in items.counted]
+        )
         for row in every:
             groups = values.get(_place(row))
             if row.measure != spec.name or groups is None:
@@ -90,7 +94,7 @@ class JoinedRuns:
                     yield from self._beside(
                         row, other, _missing_shares(asked_here) if missing else None
                     )
-            yield from self._corrected(row, items)
+            yield from self._corrected(row, items, sides_by_place)
 
     def _of_outputs(self, row: Estimate, groups: Mapping[str, Group]) -> ComparisonRow:
         """The row of a group that is one item: its outputs are the sample."""
@@ -180,8 +184,13 @@ class JoinedRuns:
             replace(other, outcomes={}), values or (None, None), None, headline=False
         )
 
-    def _corrected(self, row: Estimate, items: CommonItems) -> Iterator[ComparisonRow]:
-        """The share as the gold of both runs corrects it, each by its own judge's errors."""
+    def _corrected(
+        self, row: Estimate, items: CommonItems, sides_by_place: Callable[[], list[SidesByPlace]]
+    ) -> Iterator[ComparisonRow]:
+        """The share as the gold of both runs corrects it, each by its own judge's errors.
+
+        sides_by_place: reads the sides of all rows, of each run.
+        """
         attribute, gold = self.measure.attribute, self.pairing.gold
         if attribute not in gold:
             return
@@ -191,10 +200,7 @@ class JoinedRuns:
             return
         random = all(corrected_rows.is_random(table, attribute) for table in items.counted)
         place = tuple((name, row.condition[name]) for name in self.by)
-        sides = [
-            corrected_rows.sides(table, self.measure, self.by)[place][TESTED]
-            for table in items.counted
-        ]
+        sides = [by_place[place][TESTED] for by_place in sides_by_place()]
         hits = corrected_rows.hits(self.measure, row.condition, self.by)
         sense = Sense(
             hits, self.measure.among, self.measure.without, shared_items(self.pairing.before)
