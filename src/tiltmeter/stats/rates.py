@@ -299,8 +299,7 @@ def clustered_mean(*, values: ArrayLike) -> Interval:
 
 
 def bounds(*, successes: float, failures: float, missing: float) -> Interval:
-    """The share of what was measured, between the two shares that the missing outcomes could have
-    given.
+    """The share of what was measured, between the shares that missing outcomes could give.
 
     Formula: low = s/(s+f+m), high = (s+m)/(s+f+m), value = s/(s+f). Range [0, 1]. Not a confidence
     interval: it holds whatever the missing were. Source: Manski (1989), J. Human Resources 24. By

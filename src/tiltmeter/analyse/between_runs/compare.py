@@ -1,5 +1,4 @@
-"""Runs of one protocol against one another: subjects, dates or prompts, paired by item and held to
-a margin.
+"""Runs of one protocol compared: subjects, dates or prompts, paired by item, held to a margin.
 
 The first run is what the others are compared with. One thing may differ at a time: the subject, the
 date, or how it was asked (begun answer, temperature). What the signatures say is not comparable is

@@ -1,5 +1,4 @@
-"""The headline claims of a run: the rows that test one hypothesis, and the family in which each is
-adjusted.
+"""The headline claims of a run: rows that test one hypothesis, and the family of each.
 
 A *claim* is one null hypothesis of one population: what is counted among what, in which trials,
 against which value or contrast, in one stratum and group. A share and its odds are one claim, and
@@ -75,8 +74,7 @@ def grouping(spec: MeasureSpec, protocol: Protocol, row: Estimate) -> tuple[str,
 
 
 def hypothesis(spec: MeasureSpec | None, row: Estimate) -> Key:
-    """Returns the key of a null hypothesis: rows with equal keys test the same one of one
-    population.
+    """Returns the key of a null hypothesis: rows with equal keys test the same one.
 
     spec: None for a row that a kind of measure adds under a name of its own.
     """

@@ -1,5 +1,4 @@
-"""Shares and differences corrected by gold: a row `MEASURE_corrected` beside each that an annotator
-with gold has.
+"""Shares and differences corrected by gold: a row `MEASURE_corrected` beside each naive one.
 
 Gold joins the counted labels as attributes of its own, whose values are pairs of truth and answer,
 so that it is cut into the same groups over the same items by the same code. Which correction:

@@ -217,8 +217,7 @@ def split_by_base(
     `where` keeps. The contrast of the measure names base, group and dimension. pooled: of the
     outputs of all subjects.
 
-    Of `by` the group and the dimension are left to the score, which says in each row what it is
-    about.
+    Of `by` the group and the dimension are left to the score, whose rows name them.
     """
     contrast = measure.contrast or {}
     names = (contrast["within"], contrast["factor"])

@@ -1,5 +1,4 @@
-"""The one question of a paired design: over all groups and controls together, does what was tested
-differ?
+"""The one question of a paired design: over all groups and controls together, does it differ?
 
 Where `effect` has a row a group and control, a joint effect is one number and one claim: in each
 item the share of hits on the tested side less the mean of its shares in the controls, averaged over

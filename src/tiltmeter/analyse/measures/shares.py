@@ -184,8 +184,7 @@ def _of_outputs(
 
 
 def ratio(table: CountTable, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Estimate]:
-    """Rate at one level of a factor over the rate at its baseline (disparate impact), paired by
-    item.
+    """Rate at one level over the rate at its baseline (disparate impact), paired by item.
 
     per = "labels": hits ÷ labels; per = "outputs": hits ÷ outputs, as papers count, a plain ratio
     with no interval.

@@ -1,5 +1,4 @@
-"""The effect of a mitigation on a tilt: the number of another measure with it less without, item by
-item.
+"""The effect of a mitigation on a tilt: another measure with it less without, item by item.
 
 A share or a mean changes by the difference of the two; a difference of two levels, or an effect, by
 the difference of its two differences. The row keeps both numbers in its `sides`, the value of no

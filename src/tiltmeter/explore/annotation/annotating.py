@@ -1,5 +1,4 @@
-"""The annotation page as a server on loopback: one item at a time, and each answer saved when it is
-given.
+"""The annotation page as a server on loopback: one item at a time, each answer saved at once.
 
 It shows what a person is to judge by (prompt, text or picture) and neither the subject's name nor
 any label; it writes answers and nothing else. What an answer replaces is said with it, so that of

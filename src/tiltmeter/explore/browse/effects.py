@@ -1,5 +1,4 @@
-"""The difference of answers between the columns of each row, by which the list of items and the
-pairs are ordered.
+"""The difference of answers between the columns of each row, which orders items and pairs.
 
 An effect is the total variation distance between the labels of two columns: the share of labels
 that would have to be others for both to be alike, 0 to 1; of more than two columns the largest,

@@ -1,5 +1,4 @@
-"""The outputs of runs of one protocol, as a table of ids, levels and labels in memory
-(output_table.py).
+"""The outputs of runs of one protocol, as ids, levels and labels in memory (output_table.py).
 
 Texts, prompts and replies stay in the runs and are read for what is shown. Runs are read and never
 written to. A run that is still going is read again when it has changed. Of an attribute's labels

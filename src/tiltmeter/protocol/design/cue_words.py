@@ -1,5 +1,4 @@
-"""Cue words: the names (or other words) that stand for the levels of a factor, as a sample of
-words like them.
+"""Cue words: names or other words that stand for levels of a factor, a sample of words like them.
 
 Declared in a protocol as `cue_words = "name"`, a column of its tables, with `cue_sets = "set"` if
 its rows are matched sets of one word per level; `cue_words = "none"` if they are not a sample of

@@ -1,5 +1,4 @@
-"""Mitigations as a factor of a design: what is done to a prompt against a tilt, each level held
-against none.
+"""Mitigations as a factor of a design: changes of prompts against a tilt, each held against none.
 
 A file of mitigations is a table, a row per text: mitigation (its name), way, text, and where they
 differ title, language and source. `with_mitigations` writes the factor into the declaration of a

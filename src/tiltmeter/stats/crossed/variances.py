@@ -105,8 +105,7 @@ def two_way(design: Crossed, shares: Floats, *, ratio: bool = False) -> TwoWay:
 
 
 def word_weight(design: Crossed) -> float:
-    """λ: how much of V_w - V_c is to be added to V_i so that their sum carries the variance between
-    cue words once.
+    """λ: the part of V_w - V_c that V_i needs to carry the variance between cue words once.
 
     A table with 1 in the prompts of one cue word and 0 elsewhere goes through V_i, V_w, V_c, for
     each word; summed over them A = ΣV_i, Q = Σ(V_w - V_c); S = Σ(N_k/N_g)²: λ = max(0, S - A)/Q,

@@ -1,5 +1,4 @@
-"""One claim of many cells: that something differs between groups, in one place or weakly
-everywhere.
+"""One claim of many cells: groups differ in one place or weakly everywhere.
 
 A cell is a value of an attribute, pooled over the parts (objects) that have it, and in each part by
 itself. T is the larger of V, the largest cell, and D, the mean divergence over parts and

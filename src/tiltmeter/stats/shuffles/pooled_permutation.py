@@ -70,8 +70,7 @@ class Pooled:
 
 
 def pooled_score(*, cells: Sequence[PooledCell], score: Score, by_name: bool = True) -> Pooled:
-    """Computes the mean of a score over cells, with E₀, null band and p from rows shuffled inside
-    each cell.
+    """Computes the mean of a score over cells, with E₀, null band and p by shuffling inside cells.
 
     score: "pairs", JS divergence in bits over all pairs of groups (two groups: SODA's BDS; more:
     CDS); "base", over the pairs of the first group with each other; "distance", √(JS·ln 2) over all

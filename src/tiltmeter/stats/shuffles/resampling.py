@@ -165,8 +165,7 @@ def studentised_shuffle(
     generator: np.random.Generator,
     draws: int = 9_999,
 ) -> Test:
-    """Tests if two sides of the same items differ: the outcomes of each item are dealt anew to its
-    sides.
+    """Tests if two sides of the same items differ: each item's outcomes are dealt anew.
 
     Arrays: whole counts by item, shape (C,). With d what an item adds to the difference of the
     pooled shares (``parts_of_difference``) the statistic is T = Σd/√Σd², two-sided, so that it has

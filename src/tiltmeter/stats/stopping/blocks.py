@@ -1,5 +1,4 @@
-"""Claims about whole outputs (divergences) up to a look: outputs change groups inside a block of
-rounds.
+"""Claims about whole outputs (divergences) up to a look: outputs change groups inside blocks.
 
 Outputs of one round come under one set of conditions, so what is exchangeable under the null are
 the outputs of a block of rounds (n_{k-1}, n_k]. A permutation permutes every block by itself, and

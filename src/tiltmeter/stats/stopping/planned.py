@@ -122,8 +122,7 @@ def twice_the_items(*, samples: float, ratio: float) -> float:
     """Computes the standard error with twice the items and half the samples of each, over the
     present one: √((τ² + 2s²/n)/(2(τ² + s²/n))).
 
-    By hand: n = 16, s²/τ² = 4: √(1.5/2.5) = .7746. 1/√2 where items are all that varies, 1 where
-    samples are.
+    By hand: n = 16, s²/τ² = 4: √(1.5/2.5) = .7746. 1/√2 if only items vary, 1 if only samples do.
     """
     if math.isinf(ratio):
         return 1.0
