@@ -88,7 +88,7 @@ def geometric_ratio(
     sums_b: ArrayLike,
     n_b: ArrayLike,
 ) -> Interval:
-    """The geometric mean over clusters of (mean in A)/(mean in B), with t on the log scale.
+    """Returns the geometric mean over clusters of (mean in A)/(mean in B), with t on the log scale.
 
     Formula: r = exp(d̄), d_i = ln((s_ai/n_ai)/(s_bi/n_bi)); exp(d̄ ± t(C-1)·s/√C). Clusters with
     a mean that is not positive on either side are left out. Range: above 0; null value 1. By hand:

@@ -36,8 +36,8 @@ Key = tuple[Hashable, ...]
 
 
 def headline(protocol: Protocol, rows: Sequence[Estimate]) -> list[tuple[MeasureSpec, Estimate]]:
-    """The rows of headline measures that stand for a run: of each stratum the whole, else its first
-    grouping. Tested or not; in the order of the protocol.
+    """Returns the rows of headline measures that stand for a run: of each stratum the whole, else
+    its first grouping. Tested or not; in the order of the protocol.
     """
     headlines = []
     protocol = in_variant(protocol, rows[0].variant) if rows else protocol
@@ -93,7 +93,7 @@ def hypothesis(spec: MeasureSpec | None, row: Estimate) -> Key:
 
 
 def most_claims(protocol: Protocol, strata: int) -> int:
-    """The most headline claims that a run of so many strata can have."""
+    """Returns the most headline claims that a run of so many strata can have."""
     return strata * sum(
         len(each_contrast(protocol, spec))
         * max(1, len(spec.among) if EVERY in spec.values else 1)
@@ -104,7 +104,7 @@ def most_claims(protocol: Protocol, strata: int) -> int:
 
 
 def adjust_by_claim(protocol: Protocol, rows: Sequence[Estimate]) -> list[Estimate]:
-    """The rows of one variant with p as their claim has it, and p adjusted in its family.
+    """Returns the rows of one variant with p as their claim has it, and p adjusted in its family.
 
     `family`, `family_size` and `adjustment` say in which, of how many claims, and how. A row
     without a test has none of them; nor has a raw row that a corrected one replaces, nor any row of
@@ -257,7 +257,7 @@ def _join_equal_claims(members: dict[tuple[str, str], dict[Key, list[int]]]) -> 
 
 
 def uncorrected_key(row: Estimate) -> Key:
-    """The key of the row that this one corrects; of any other row its own."""
+    """Returns the key of the row that this one corrects; of any other row its own."""
     return (row.measure.removesuffix(CORRECTED), *row.key[1:])
 
 

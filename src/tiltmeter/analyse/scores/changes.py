@@ -77,7 +77,7 @@ def _of_shares(
 
 
 def _even(base: MeasureSpec, condition: Mapping[str, str]) -> float:
-    """The share that is no tilt: the measure's own, or of a value in its reference."""
+    """Returns the share that is no tilt: the measure's own, or of a value in its reference."""
     if isinstance(base.reference, Mapping):
         return base.reference.get(condition.get(base.attribute, ""), 0.0)
     return base.null or 0.0
@@ -171,7 +171,7 @@ def _of_mean_differences(
 
 
 def _less(first: Floats, second: Floats, *, paired: bool) -> Interval:
-    """The mean of some items less that of the same, or of others."""
+    """Returns the mean of some items less that of the same, or of others."""
     if paired:
         return rates.clustered_mean(values=first - second)
     sides = [(first, np.zeros_like(second)), (np.zeros_like(first), second)]
@@ -181,7 +181,7 @@ def _less(first: Floats, second: Floats, *, paired: bool) -> Interval:
 
 
 def _tables(table: CountTable, measure: MeasureSpec) -> list[CountTable]:
-    """The rows at the level and at the baseline of the contrast."""
+    """Returns the rows at the level and at the baseline of the contrast."""
     contrast = measure.contrast or {}
     column = pl.col(contrast["factor"])
     ends = (contrast["level"], contrast["baseline"])

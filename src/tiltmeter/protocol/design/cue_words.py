@@ -84,7 +84,7 @@ def _column(protocol: Protocol, factor: str) -> str:
 
 
 def _by_level(protocol: Protocol, factor: str, column: str) -> dict[str, Sequence[str]]:
-    """The different words of each level, or the different sets if words come in sets."""
+    """Returns the different words of each level, or the different sets if words come in sets."""
     words: dict[str, dict[str, None]] = {}
     counted = protocol.cue_sets or column
     for table in protocol.tables:
@@ -180,6 +180,6 @@ def word_measures(protocol: Protocol) -> list[MeasureSpec]:
 
 
 def lineup_column(protocol: Protocol) -> str:
-    """The column that names the candidates of a ranking; "" if none are ranked."""
+    """Returns the column that names the candidates of a ranking; "" if none are ranked."""
     rankings = (spec for spec in protocol.instruments if spec.kind == "ranking")
     return next((str(spec.settings.get("candidates", "")) for spec in rankings), "")

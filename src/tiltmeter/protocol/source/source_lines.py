@@ -35,7 +35,7 @@ class SourceLocation:
     path: Path = ()
 
     def at(self, *path: str | int) -> SourceLocation:
-        """A place inside this one."""
+        """Returns a place inside this one."""
         return replace(self, path=(*self.path, *path))
 
     def __str__(self) -> str:

@@ -111,13 +111,13 @@ def _with_short(text: str, names: Mapping[str, str]) -> str:
 
 
 def _subject(lead: Verdict, subjects: Sequence[str]) -> str:
-    """The model whose outputs are shown: of a claim over several, the first."""
+    """Returns the model whose outputs are shown: of a claim over several, the first."""
     name = lead.claim.row.subject
     return name if name in subjects and " + " not in name else name.split(" + ")[0]
 
 
 def _cue(protocol: Protocol, lead: Verdict, situation: str) -> str:
-    """The factor whose levels stand side by side: the nuisance, if that leads."""
+    """Returns the factor whose levels stand side by side: the nuisance, if that leads."""
     nuisance = next((one.name for one in lead.facts.nuisances if one.found), "")
     if situation == "nuisance" and nuisance in protocol.factors:
         return nuisance
@@ -125,8 +125,8 @@ def _cue(protocol: Protocol, lead: Verdict, situation: str) -> str:
 
 
 def _wanted(protocol: Protocol, lead: Verdict, cue: str, situation: str) -> WantedPair | None:
-    """The pair that fits: at the level with the higher number an answer that counts; of a share
-    that the order does not lead, the same answer in both orders.
+    """Returns the pair that fits: at the level with the higher number an answer that counts; of a
+    share that the order does not lead, the same answer in both orders.
     """
     facts, row = lead.facts, lead.claim.row
     cell = next(iter(row.cells["named"]), None) if row.cells else None

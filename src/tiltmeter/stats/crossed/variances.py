@@ -84,7 +84,7 @@ def components(
 
 
 def two_way(design: Crossed, shares: Floats, *, ratio: bool = False) -> TwoWay:
-    """The variance of the estimate if both items and cue words are samples.
+    """Returns the variance of the estimate if both items and cue words are samples.
 
     V = max(V_i, V_i + λ(V_w - V_c), min(λ, 1)·V_w), with λ from the design alone (`word_weight`)
     and df = max(1, V²/(V_i²/(C-1) + Σ_g(λV_w,g)²/df_g)). Crossed designs have λ = 1, words nested

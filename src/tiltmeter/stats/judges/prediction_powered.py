@@ -208,7 +208,7 @@ def _tune(
 
 
 def _own(x: Floats, n: Floats, share: bool) -> Interval:
-    """The estimate over the same items without correction."""
+    """Returns the estimate over the same items without correction."""
     if share:
         return rates.clustered_share(successes=x, n=n)
     used = n > 0

@@ -45,7 +45,7 @@ def youden(*, gold: Confusion, positive: Sequence[int]) -> Interval:
 
 
 def lowest_youden(*, golds: Sequence[Confusion], positive: Sequence[int]) -> Interval:
-    """The lowest J of the levels that a claim compares, each with gold of its own.
+    """Returns the lowest J of the levels that a claim compares, each with gold of its own.
 
     Levels whose J is not known are passed over; if no J is known, the result is not known.
     ``ValueError`` for no level.

@@ -51,7 +51,7 @@ def js_divergence(*, first: ArrayLike, second: ArrayLike) -> float:
 
 
 def js_distance(*, first: ArrayLike, second: ArrayLike, base: float = 2.0) -> float:
-    """The square root of the divergence, a metric; ``base`` 2 (ceiling 1) or ``math.e``.
+    """Returns the square root of the divergence, a metric; ``base`` 2 (ceiling 1) or ``math.e``.
 
     With the natural logarithm the ceiling is √ln 2 = .8326: the ``published`` variant of SODA.
     Source: Endres & Schindelin (2003), IEEE Trans. Inf. Theory 49. By hand: (1, 1) and (2, 0):

@@ -123,8 +123,8 @@ def pooled_score(*, cells: Sequence[PooledCell], score: Score, by_name: bool = T
 def _shuffle(
     cell: PooledCell, statistic: Statistic, by_name: bool
 ) -> tuple[Floats, Floats, list[str]]:
-    """The observed statistic of the attributes that are measured; in every shuffle theirs, or only
-    their mean, which is kept; their names.
+    """Returns the observed statistic of the attributes that are measured; in every shuffle theirs,
+    or only their mean, which is kept; their names.
     """
     coded = cell_of(coded_groups(list(cell.groups)), cell.values)
     if statistic is base_divergence and len(coded.sizes) == 2:
@@ -150,6 +150,6 @@ def _mean_of_cells(parts: Sequence[tuple[float, Floats]]) -> tuple[float, Floats
 
 
 def _smallest(cells: Sequence[PooledCell]) -> float:
-    """The share of arrangements of all cells that look like the observed one."""
+    """Returns the share of arrangements of all cells that look like the observed one."""
     shares = [smallest_share(tuple(len(np.asarray(g)) for g in cell.groups)) for cell in cells]
     return float(np.prod(shares))

@@ -142,8 +142,8 @@ def _column_values(part: CellPart) -> Iterator[str]:
 
 
 def block_scores(data: OutputBlocks, design: StoppingDesign) -> Ticks:
-    """The divergence of every permutation at every look, in ticks: shape (looks, permutations),
-    no. 0 the observed. 0 where nothing is measured on both sides.
+    """Returns the divergence of every permutation at every look, in ticks: shape (looks,
+    permutations), no. 0 the observed. 0 where nothing is measured on both sides.
     """
     statistic, _ = SCORES[data.score]
     whole, blocks = _whole_cell(data.blocks)

@@ -165,7 +165,7 @@ def _values(family: ForecastFamily, z: Floats) -> tuple[Floats, Floats]:
 
 
 def _levels_reached(design: StoppingDesign, ratio: float, z: Floats) -> Floats:
-    """The smallest level whose bound each |Z| reaches, interpolated in its logarithm."""
+    """Returns the smallest level whose bound each |Z| reaches, interpolated in its logarithm."""
     t = information_of(design, ratio)
     levels = np.geomspace(SMALLEST_LEVEL, 1.0, LEVELS)
     bounds = np.array([bounds_of(float(level), design.weights, t) for level in levels])
