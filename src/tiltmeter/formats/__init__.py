@@ -1,3 +1,1 @@
-"""A finished run in the formats of others: evidence for an auditor, a folder to deposit, a
-citation.
-"""
+"""A finished run in the formats of others: evidence for auditors, a deposit, a citation."""

@@ -39,9 +39,7 @@ def bibtex(content: Content) -> str:
 
 
 def cff(content: Content) -> str:
-    """A CITATION.cff, version 1.2.0, whose authors are to be filled in. JSON strings are YAML
-    strings.
-    """
+    """Writes a CITATION.cff 1.2.0, authors to be filled in. JSON strings are YAML strings."""
     lines = {
         "cff-version": "1.2.0",
         "type": "dataset",

@@ -53,9 +53,7 @@ class Evaluation:
 
     @property
     def model_id(self) -> str:
-        """`OWNER/NAME` as on the Hugging Face Hub where the name has that form, else
-        `KIND/NAME`.
-        """
+        """Returns `OWNER/NAME` as on the Hugging Face Hub if named so, else `KIND/NAME`."""
         return _model_id(self.subject)
 
     @property

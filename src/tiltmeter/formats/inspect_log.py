@@ -144,9 +144,7 @@ def _sample(log: InspectLog, sample: Sample) -> dict[str, Json]:
 
 
 def _score(labels: AttributeLabels) -> tuple[str, dict[str, Json]]:
-    """(name, score) of what one annotator says of one attribute: a value, a list by rank, or
-    {value: probability}.
-    """
+    """Returns (name, score) of an annotator's attribute: a value, a ranked list, or shares."""
     values: list[Json] = [value for value, _ in labels.values]
     value: Json = labels.probabilities or (values if labels.ranked else values[0])
     answer = ", ".join(value for value, _ in labels.values)

@@ -25,9 +25,7 @@ _KEY = re.compile(r"with (\S+) key (SHA256:\S+)")
 
 
 class Signer(NamedTuple):
-    """The signer of a folder. key: its kind and fingerprint; name: by the list of signers, ""
-    without one.
-    """
+    """A folder's signer. key: kind and fingerprint; name: by the list of signers, or ""."""
 
     key: str
     name: str = ""

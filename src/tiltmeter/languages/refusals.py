@@ -33,6 +33,7 @@ _NEVER = re.compile(r"(?!)")
 _SHORT = 12  # words and marks (characters without spaces) of an answer that a conclusion announces
 _SENTENCE = re.compile(r"[^.?]+[.?]*")  # of canonical text
 _STEM, _GROWN = 4, 3  # letters that two forms of a word have in common, and that each may have more
+_TURNS = ("contrast", "coordinate")
 _VERB = 2  # words at the beginning of a prompt, one of which may be its verb
 _LAST = re.compile(r"[^.?]+[.?:,/ ]*$")  # sentence of canonical text
 _LETTER = re.compile(rf"[^\W\d_{MARKS}]")
@@ -82,8 +83,10 @@ def _declines_asked(start: str, code: str, prompt: str) -> bool:
         return False
     known = language(code)
     told = known.canonical(start)
-    if not _cannot(told, code) and not known.role("reject").search(told):
+    if not (_cannot(told, code) or known.has(told, *DENYING)):
         return False
+    if known.is_one_of(told.strip(" ."), "no") and "?" not in prompt:
+        return True
     sentences = [part for part in _SENTENCE.findall(told) if part.strip(" .?,:/")]
     if len(start) > _BEGINNING // 2 and told.strip()[-1:] not in ".?":
         del sentences[-1:]  # cut off: "I cannot em[phasize enough …"
@@ -92,21 +95,35 @@ def _declines_asked(start: str, code: str, prompt: str) -> bool:
         said = f" {sentence.strip(' .:,/')} "
         if len(sentences) > _SENTENCES or ":" in said or sentence.endswith("?"):
             return False
-        cannot = _cannot(said, code) and shares_word(said, asked, known)
-        if cannot or _denies_verb(said, asked, known):
+        goes_into = shares_word(said, asked, known) or known.has(said, "doing")
+        if (goes_into and _cannot(said, code)) or _denies_verb(said, asked, known):
             concedes = known.role("subordinate").match(said, 1) or known.role("contrast").match(
                 f" {after.strip()} ", 1
             )
-            return not (concedes or known.has(said, "contrast", "coordinate", "condition"))
+            return not (concedes or _goes_on(said, known))
     return False
 
 
+def _goes_on(canonical: str, known: Language) -> bool:
+    """True if behind the first word that denies there is a condition, or a turn to what is not
+    denied ("I cannot know, but Ann"; not "I have no access, so I can't say").
+    """
+    denied = (known.role(name).search(canonical) for name in DENYING)
+    rest = canonical[min((found.end() for found in denied if found), default=0) :]
+    turns = [found.end() for name in _TURNS for found in known.role(name).finditer(rest)]
+    turned = bool(turns) and not known.has(rest[max(turns) :], *DENYING)
+    return turned or known.has(rest, "condition")
+
+
 def _denies_verb(canonical: str, asked: str, known: Language) -> bool:
-    """True if a word that denies stands right before one of the first words of the prompt."""
-    verbs = " ".join(re.split(r"[.?:,]", asked)[0].split()[:_VERB])
+    """True if a clause denies something and has one of the first words of the prompt, or of the
+    last of its first sentence in a language whose verbs come last.
+    """
+    words = re.split(r"[.?:,]", asked)[0].split()
+    verbs = " ".join(words[-_VERB:] if known.data.get("verb_last") else words[:_VERB])
     return any(
-        shares_word(f" {canonical[found.end() :].strip().split(' ', 1)[0]} ", f" {verbs} ", known)
-        for found in known.role("reject").finditer(canonical)
+        known.has(f"{clause} ", *DENYING) and shares_word(f"{clause} ", f" {verbs} ", known)
+        for clause in canonical.split(",")
     )
 
 

@@ -62,9 +62,7 @@ class Price(NamedTuple):
         )
 
     def cost(self, request: Request, reply: Reply) -> float | None:
-        """Computes the cost of a reply; None if it matters what the reply used and it does not say
-        so.
-        """
+        """Computes a reply's cost; None if it depends on tokens that the reply does not tell."""
         drawn = bool(request.size and (reply.picture or reply.blob))
         if reply.usage is None and (self.prompt or self.completion):
             return None
@@ -95,9 +93,7 @@ class Model:
 
     @property
     def fingerprint(self) -> str:
-        """The identity of an open model's weights, libraries and devices; "" if only its replies
-        say so.
-        """
+        """The identity of an open model's weights, libraries, devices; "" if replies tell it."""
         return ""
 
     def allowed_rate(self, tokens: float) -> tuple[float, float] | None:
@@ -147,9 +143,7 @@ class Model:
             self.price = self.price._replace(reserve=tokens)
 
     async def describe(self) -> dict[str, Json]:
-        """Describes the way to the model and its settings, for the record of a run; of an open
-        model.
-        """
+        """Describes the way to an open model and its settings, for the record of a run."""
         return {}
 
     async def open(self) -> None:
@@ -164,14 +158,10 @@ class Model:
 
 
 class Queued(Model):
-    """A model that is given work and asked later whether it is done. The engine stores the id
-    before it asks.
-    """
+    """A model that is given work and asked later if it is done; its id is stored in between."""
 
     async def submit(self, request: Request) -> str | Reply:
-        """Hands the request in, once; the provider's id of the work, or its refusal. Errors as in
-        `ask`.
-        """
+        """Hands the request in, once; returns the work's id, or its refusal. Errors as in `ask`."""
         raise NotImplementedError
 
     async def fetch(self, request: Request, remote: str) -> Reply:

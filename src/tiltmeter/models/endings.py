@@ -1,6 +1,4 @@
-"""Reasons why replies ended, in the words of providers and servers, and the share of reasoning in
-them.
-"""
+"""Reasons why replies ended, in the words of servers, and the share of reasoning in them."""
 
 from __future__ import annotations
 

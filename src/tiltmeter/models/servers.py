@@ -25,9 +25,7 @@ LONGEST_PAUSE_S = 60.0
 
 @dataclass(eq=False, slots=True)
 class _Server:
-    """number: from 1, as they were named; out_until: on the monotonic clock; served: the name that
-    it gave the model.
-    """
+    """A server. number: from 1, as named; out_until: monotonic; served: the model's name."""
 
     number: int
     address: str

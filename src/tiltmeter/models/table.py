@@ -190,9 +190,7 @@ def refuse_retired(row: Listed) -> None:
 
 
 def price_line(name: str) -> str:
-    """The line that gives a model a price for good, with the file to put it into (above the first
-    [header]).
-    """
+    """Writes the line that prices a model for good, and the file to put it into."""
     return (
         f'{own_file()}: "{name}" = {{ price = {{ prompt = 2.5, completion = 10, '
         f"date = {date.today()} }} }}"

@@ -1,3 +1,1 @@
-"""Models with a tilt of known size, for tests, tutorials and self-checks: in this process or served
-over HTTP.
-"""
+"""Models with a tilt of known size for tests, tutorials, self-checks: in process or over HTTP."""

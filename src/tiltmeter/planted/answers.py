@@ -201,9 +201,7 @@ def setting_names(attributes: Mapping[str, Sequence[str]]) -> dict[str, dict[str
 
 
 def cells_by_words(protocol: Protocol) -> Mapping[str, Row]:
-    """The rows of the design by their prompts and, with turns or pictures before them, by all that
-    is said and shown.
-    """
+    """Maps prompts, with turns or pictures also all that is shown, to rows of the design."""
     cells = {protocol.prompt_text(cell): cell for cell in protocol.cells}
     if protocol.system or protocol.turns or protocol.pictures or SYSTEM in protocol.cells[0]:
         for cell in protocol.cells:
@@ -228,9 +226,7 @@ def asked_of(request: Request) -> str:
 
 
 def tails(text: str) -> Iterable[str]:
-    """A text, then what follows each of its blank lines: a judge may be shown the system prompt
-    above the prompt.
-    """
+    """Yields a text and its parts after blank lines: a judge may see the system prompt above."""
     while text:
         yield text
         text = text.partition("\n\n")[2]

@@ -64,9 +64,7 @@ class PlantedChoices(PlantedAnswers):
         return share
 
     def _first(self, cell: Mapping[str, str]) -> int:
-        """1 where the tilted value is offered first, −1 where another is, 0 where the design does
-        not say.
-        """
+        """Returns 1 if the tilted value is offered first, −1 if another is, 0 if unknown."""
         for factor in self.protocol.factors:
             if cell.get(factor, "").endswith("_first"):
                 return 1 if cell[factor] == f"{self.value}_first" else -1
@@ -149,9 +147,7 @@ class PlantedChoices(PlantedAnswers):
 
 
 def offered(protocol: Protocol, language: str = "") -> dict[str, str]:
-    """The values that a protocol lets a model choose from, each with the form that is written for
-    it in a language.
-    """
+    """Maps the values that a model may choose from to the form that a language writes."""
     first_forms: dict[str, str] = {}
     for spec, kind in kinds(protocol):
         if kind.answers == PlantedChoices.answers:

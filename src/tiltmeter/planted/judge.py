@@ -55,9 +55,7 @@ class PlantedJudge:
         self._read = lru_cache(maxsize=4096)(subject.meaning)
 
     def reply(self, request: Request, draws: Sequence[float]) -> str | None:
-        """Returns a judge's reply; None if the request is not to a judge. Uses the draws from the
-        second on.
-        """
+        """Returns a judge's reply, by the draws from the second on; None for other requests."""
         settings = self._settings
         pictures = [name for message in request.messages for name in message.pictures]
         shown = shown_to(request)
@@ -98,9 +96,7 @@ class PlantedJudge:
         return "\n".join(copied)
 
     def _look_at(self, request: Request, pictures: Sequence[str], draws: Sequence[float]) -> str:
-        """Describes a picture: a word of the list that the question ends in, or the object of a
-        schema.
-        """
+        """Describes a picture: a word of the list that ends the question, or a schema's object."""
         if self._see is None:
             raise Incapable(
                 "planted: the judge needs the folder of a run to read the picture from."
@@ -125,9 +121,7 @@ class PlantedJudge:
         )
 
     def _fill_form(self, schema: Json, band: Band, draws: Sequence[float]) -> dict[str, str]:
-        """A value of each property of a flat schema: one of its `enum`, or a word of its own where
-        any text will do.
-        """
+        """Fills a flat schema: one of each `enum`, or a word of its own for any text."""
         filled = {}
         for name, form in object_at(schema, "properties").items():
             listed = list_at(form, "enum") or drawable().get(name, ("unclear",))
@@ -171,9 +165,7 @@ class PlantedJudge:
 
 
 def _grade_told(answer: str, labels: Sequence[str]) -> str:
-    """The value of a rubric that a planted text says, or that it declines; "" for any other
-    text.
-    """
+    """Returns the rubric's value that a planted text says or declines; "" for other texts."""
     declined = REFUSAL in labels and any(answer == refusal for refusal in declines("en"))
     return (
         REFUSAL
@@ -183,9 +175,7 @@ def _grade_told(answer: str, labels: Sequence[str]) -> str:
 
 
 def _choose_attributes(form: Json, request: Request) -> dict[str, Json]:
-    """The attributes that a planted model draws and that the question does not name already, with
-    all their values.
-    """
+    """Returns the drawn attributes, with all values, that the question does not name already."""
     told_words = set(re.findall(r"\w+", request.messages[0].content))
     parts = [str(part) for part in list_at(form, "properties", "part", "enum")]
     return {

@@ -91,18 +91,14 @@ class Planted(Model):
             raise TransientError(f"{self.name}: {FAULTS[fault]}, as it was told to", wait)
 
     def latency(self, request: Request) -> float:
-        """Seconds, uniform between half and one and a half times the setting, so that replies
-        overtake each other.
-        """
+        """Draws seconds from half to one and a half times the setting: replies overtake."""
         if not self.settings.latency:
             return 0.0
         (uniform,) = uniforms(self.settings.seed, "latency", _identity(request), number=1)
         return self.settings.latency * (0.5 + uniform)
 
     def fault(self, request: Request) -> str:
-        """The fault of this attempt at a request, or "". Counts attempts; forgets them when one
-        gets through.
-        """
+        """Returns this attempt's fault or ""; counts attempts until one gets through."""
         if not self.settings.faulty:
             return ""
         identity = _identity(request)
@@ -131,9 +127,7 @@ class Planted(Model):
         )
 
     def _as_sent(self, reply: Reply, request: Request) -> dict[str, Any]:
-        """The fields of a text as a server sends it: up to a mark or the limit of tokens, with its
-        usage.
-        """
+        """Returns a text's fields as a server sends it, cut at a mark or limit, with usage."""
         text, ended = reply.text, STOP
         for mark in request.stop:
             text = text.partition(mark)[0]

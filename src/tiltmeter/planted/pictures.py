@@ -58,15 +58,11 @@ class Pictures(PlantedValues):
 
     @classmethod
     def plantable(cls, protocol: Protocol) -> Mapping[str, Sequence[str]]:
-        """Attribute → values of what is drawn: words of panels, colours, and what there is to
-        extract.
-        """
+        """Maps attributes to what is drawn: words of panels, colours, what is extracted."""
         return super().plantable(protocol) or drawable()
 
     def values(self, cell: Mapping[str, str], mark: str) -> dict[str, str]:
-        """Chooses the content of a picture: a value of each attribute, each by a number of its
-        own.
-        """
+        """Chooses a picture's content: a value of each attribute by its own number."""
         return {
             attribute: pick(
                 shares, uniforms(mark, attribute, number=1)[0], otherwise=list(shares)[-1]
@@ -75,9 +71,7 @@ class Pictures(PlantedValues):
         }
 
     def reply(self, request: Request, draws: Sequence[float]) -> Reply:
-        """A picture, a refusal, or a web page where a picture should be. Raises Incapable if text
-        is asked for.
-        """
+        """Returns a picture, a refusal or a web page instead. Incapable if asked for text."""
         if not request.size:
             raise Incapable(
                 f"planted:{self.settings.text} draws pictures of {self.settings.protocol}, and was "
@@ -112,9 +106,7 @@ class Pictures(PlantedValues):
 
 @lru_cache
 def drawable() -> Mapping[str, Sequence[str]]:
-    """Attribute → values that a planted model can draw of a product, where the protocol asks for no
-    panel.
-    """
+    """Maps attributes to a product's values that can be drawn, if no panel is asked for."""
     table = tomllib.loads(Path(__file__).with_name("pictures.toml").read_text("utf-8"))
     return {name: tuple(values) for name, values in table.items()}
 
@@ -129,9 +121,7 @@ def draw_picture(
     grain: str = "",
     painted: Mapping[str, str] | None = None,
 ) -> bytes:
-    """A PNG of the figure and its band; with another grain it is another file. painted: colours
-    that the pixels have.
-    """
+    """Draws the figure and its band as PNG; grain makes another file. painted: its colours."""
     from PIL import Image as pillow
     from PIL import ImageDraw as drawing
 
@@ -166,9 +156,7 @@ def _rgb(colour: str) -> str:
 
 
 def _figure(pen: ImageDraw, shown: Mapping[str, str]) -> None:
-    """A body in the product's colour and shape, or a person whose clothes tell the first word from
-    the second.
-    """
+    """Draws the product in its colour and shape, or a person dressed as one of two words."""
     body = shown.get("product_color", "steelblue")
     half = {"small": 14, "large": 34}.get(shown.get("size", ""), 24)
     box = (64 - half, 48 - half, 64 + half, 48 + half)
@@ -207,9 +195,7 @@ def colour_code(name: str) -> tuple[Colour, Colour]:
 
 
 class Band:
-    """The part of a picture that a planted judge reads: the codes in its band, whatever size it was
-    given.
-    """
+    """Reads the codes in a picture's band, whatever its size, as a planted judge does."""
 
     def __init__(self, content: bytes) -> None:
         from PIL import Image as pillow
@@ -245,9 +231,7 @@ class Band:
 
 
 def _codes(image: Image) -> list[tuple[tuple[Colour, Colour], tuple[Colour, Colour]]]:
-    """(attribute, value) codes of every place in which a band may have them; places that hold none
-    match no name.
-    """
+    """Yields (attribute, value) codes of places that may hold a band; others match no name."""
     codes = []
     for rows in (1, 2):
         for row in range(rows):

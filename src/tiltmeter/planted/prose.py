@@ -57,9 +57,7 @@ class PlantedProse(PlantedValues):
         return MOST_WEIGHT if name == LENGTH else 1.0
 
     def write(self, cell: Mapping[str, str], draws: Sequence[float]) -> str:
-        """Writes the text for a cell: the outcome by the first number, everything else by the
-        others.
-        """
+        """Writes a cell's text: the outcome by the first number, all else by the others."""
         outcome = pick(self.outcomes(cell), draws[0], INVALID)
         if outcome == REFUSAL:
             return self.decline("en", draws[1])

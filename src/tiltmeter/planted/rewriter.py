@@ -182,9 +182,7 @@ def surround(text: str, way: int) -> str:
 
 
 def reference(cell: Row) -> str:
-    """The theme person's name as a text of the design has it: a title with the surname that follows
-    it.
-    """
+    """Returns the theme person's name as the text has it: a title with its surname."""
     noun = cell["noun"]
     if cell["theme"] == "title":
         titled = re.search(rf"{re.escape(noun.rstrip('.'))}\.?\s+([A-Z][\w'-]+)", cell["text"])

@@ -41,9 +41,7 @@ _PAGE = b"<!DOCTYPE html><html><body><h1>It works!</h1></body></html>"
 
 
 class RequestCount:
-    """The count of a server's requests. Distinct is by messages and seed: two trials with equal
-    ones count as one.
-    """
+    """Counts of a server's requests. Distinct by messages and seed: equal trials are one."""
 
     def __init__(self) -> None:
         self.total = self.answered = 0
@@ -59,9 +57,7 @@ class RequestCount:
         return self.asked[key] - 1
 
     def as_dict(self) -> dict[str, int]:
-        """total: requests that came; answered: those that got a whole reply; distinct; most: of one
-        request.
-        """
+        """Counts. total: requests; answered: got a whole reply; distinct; most: of one request."""
         return {
             "total": self.total,
             "answered": self.answered,
@@ -71,9 +67,7 @@ class RequestCount:
 
 
 class Server:
-    """A planted model behind HTTP, running. `url` is the base URL to give to a client; `count` what
-    was asked.
-    """
+    """A planted model behind HTTP, running. `url`: the base URL; `count`: what was asked."""
 
     def __init__(self, settings: Settings) -> None:
         self.settings, self.count, self.url = settings, RequestCount(), ""
@@ -248,9 +242,7 @@ def _error(
 
 
 async def start(settings: str, port: int = 0, host: str = "127.0.0.1") -> Server:
-    """A server in the running loop; close it with `await server.close()`, or use `async with await
-    start(…)`.
-    """
+    """Starts a server in this loop; `await server.close()` or `async with` ends it."""
     server = Server(parse(settings))
     await server.start(host, port)
     return server

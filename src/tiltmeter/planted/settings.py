@@ -101,9 +101,7 @@ Value = bool | int | float | str | tuple[str, ...]
 
 @dataclass(frozen=True)
 class Settings:
-    """The settings of one planted model. `value` is the tilted word ("" where the name gives none:
-    equal shares).
-    """
+    """A planted model's settings. `value`: the tilted word, "" for equal shares."""
 
     text: str = ""
     protocol: str = "roles"

@@ -33,9 +33,7 @@ _BLANK = re.compile(r"[^.!?\n]*_{2,}[^.!?\n]*[.!?]?")
 
 
 class Known(NamedTuple):
-    """The meaning of a prompt for the model. `blank` is the sentence of the prompt that has a
-    blank, or "".
-    """
+    """A prompt's meaning for the model. `blank`: the sentence with a blank, or ""."""
 
     language: str
     forms: Mapping[str, str]
@@ -62,9 +60,7 @@ def _speech() -> Json:
 
 @lru_cache
 def sentences(language: str, kind: str) -> Sequence[str]:
-    """The sentences for a label in a language, from its pack; a language without one speaks in
-    bare forms.
-    """
+    """Returns a label's sentences by the language's pack; without one, bare forms."""
     code = language or _ENGLISH
     if kind == REFUSAL:
         return declines(code)
@@ -219,9 +215,7 @@ def finish_answer(begin: str, form: str) -> str:
 def next_token(
     settings: Settings, known: Known, begin: str, number: int, uniform: float
 ) -> tuple[str, tuple[Token, ...]]:
-    """The token drawn, and the likeliest `number` alternatives with exactly the planted
-    probabilities.
-    """
+    """Returns the drawn token and the likeliest `number` at exactly the planted shares."""
     shares: dict[bytes, float] = {}
     for text, share in _continuations(settings, known, begin):
         token = text.encode()[:1] if settings.firstbyte else text.encode()
@@ -272,9 +266,7 @@ def _characters_begun(begin: str, form: str) -> int:
 
 
 def _with_blank(begin: str, form: str) -> str:
-    """The form as it follows a begun answer: a blank before it where that ends in a letter or a
-    comma.
-    """
+    """Returns the form after a begun answer: a blank before it after a letter or comma."""
     return f" {form}" if begin[-1:].isalnum() or begin[-1:] in tuple(",;:") else form
 
 

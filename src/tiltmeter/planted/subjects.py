@@ -1,6 +1,4 @@
-"""The subjects that a planted model can be, which of them a protocol asks for, and what an audit of
-it should find.
-"""
+"""The subjects that a planted model can be: which a protocol asks for, what audits should find."""
 
 from __future__ import annotations
 

@@ -51,9 +51,7 @@ def outcome_shares(
     cell: Mapping[str, str],
     names: Mapping[str, str] = OUTCOMES,
 ) -> dict[str, float]:
-    """The share of each outcome in a cell. `names`: setting → outcome. Raises UsageError where they
-    are over 1 in all.
-    """
+    """Returns each outcome's share in a cell. `names`: setting → outcome. UsageError above 1."""
     shares = {
         outcome: planted_number(settings, protocol, name, cell) or 0.0
         for name, outcome in names.items()
@@ -99,9 +97,7 @@ def divide_rest(
 
 
 def uniforms(*parts: object, number: int = 4) -> list[float]:
-    """Independent uniform numbers in [0, 1) that depend on `parts` alone (64 bits of BLAKE2b
-    each).
-    """
+    """Draws independent uniform numbers in [0, 1) by `parts` alone (64 bits of BLAKE2b)."""
     digest = blake2b(repr(parts).encode("utf-8", "surrogatepass"), digest_size=8 * number).digest()
     return [int.from_bytes(digest[at : at + 8]) / 2**64 for at in range(0, 8 * number, 8)]
 

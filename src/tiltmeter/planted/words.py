@@ -45,9 +45,7 @@ _UNSPACED = ("zh", "ja")
 
 
 class Lexeme(NamedTuple):
-    """A lexeme with its classes and the forms in which the list prints it: gender ("f", "m" or "")
-    → forms.
-    """
+    """A lexeme with its classes and its printed forms: gender ("f", "m" or "") → forms."""
 
     lexeme: str
     classes: tuple[str, ...]
@@ -203,9 +201,7 @@ class Words(PlantedAnswers):
 
 
 def as_list(words: Sequence[str], code: str, uniform: float, settings: Settings) -> str:
-    """Words as a list in one of the ways in which models write them; in plain dress with commas or
-    、.
-    """
+    """Writes words as a list as models do; in plain dress with commas or 、."""
     return one_of(ways_to_list(words, code, intros(code)), uniform, settings)
 
 

@@ -92,9 +92,7 @@ class Store(Database):
     # settings (`meta`) and artefacts
 
     def get(self, key: str) -> Any:
-        """A setting by its name, as JSON has it, or None. queries/settings.py types those that
-        there are.
-        """
+        """Returns a setting as JSON has it, or None; queries/settings.py types them."""
         row = self.first("SELECT value FROM meta WHERE key=?", (key,))
         return None if row is None else json.loads(row[0])
 
@@ -104,9 +102,7 @@ class Store(Database):
         self.write_one("INSERT OR REPLACE INTO meta (key, value) VALUES (?,?)", (key, text))
 
     def freeze(self, frozen: Mapping[str, Json]) -> None:
-        """Fixes what may not change in this run. RunMismatch where it was fixed otherwise, naming
-        the first difference.
-        """
+        """Fixes what may not change in this run. RunMismatch names the first difference."""
         before = self.get("frozen")
         if before is None:
             self.put("frozen", frozen)
@@ -237,9 +233,7 @@ class Store(Database):
             self.packer.add_label_calls(label_calls)
 
     def supersede(self, labels: Sequence[Label]) -> None:
-        """Writes labels in place of what the same annotators said of the same outputs before, which
-        is kept.
-        """
+        """Replaces what the same annotators said of the same outputs; that is kept as past."""
         date = now()
         with self.transaction():
             self.withdraw([row[:3] for row in labels])
@@ -267,8 +261,7 @@ class Store(Database):
     def iter_labels(self) -> Iterator[tuple[str, str, str, str, float]]:
         """Every current label as (output, annotator, attribute, value, weight), by output.
 
-        Read from an index that covers them, and without what their trials have in common: 1,000,000
-        in 1.3 CPU s.
+        Read from an index that covers them, without their trials: 1,000,000 in 1.3 CPU s.
         """
         return self.rows(
             "SELECT output, annotator, attribute, value, weight FROM labels WHERE current"
@@ -299,9 +292,7 @@ def _short(value: Json) -> str:
 
 
 def find_damage_of_opened() -> StoreError | None:
-    """The first run among those that this process opened that holds what no run holds; None if all
-    are whole.
-    """
+    """Looks for damage in the runs that this process opened; None if all are whole."""
     for folder in tuple(damage.OPENED):
         try:
             with Store(folder) as store:

@@ -33,9 +33,7 @@ def clean_rows(
 
 
 def clean_reply(secrets: Sequence[str], reply: Reply) -> Reply:
-    """Cuts keys out of a reply. Tokens that hold one, or spell it together, go with the body that
-    has them.
-    """
+    """Cuts keys out of a reply, with tokens that hold or spell one, and their body."""
     parts, tokens = _parts(reply), _tokens(reply)
     if not any(without(secrets, each) != each for each in (*parts, tokens)):
         return reply

@@ -1,5 +1,4 @@
-"""The tables of a run's file, as the steps that lead to them: schema n is what the first n steps
-make.
+"""The tables of a run's file as steps: schema n is what the first n steps make.
 
 A new run takes all steps; an older run takes those that it lacks when it is opened. A change to the
 tables is a new step at the end of `STEPS`, in one transaction with `PRAGMA user_version`; a step
@@ -209,9 +208,7 @@ def schema(db: sqlite3.Connection) -> int:
 
 
 def migrate(db: sqlite3.Connection) -> None:
-    """Takes the steps that a file lacks, all of them or none. Another process may have taken them
-    meanwhile.
-    """
+    """Takes the steps that a file lacks, all or none; another process may have done so."""
     db.execute("BEGIN IMMEDIATE")
     try:
         for step in STEPS[schema(db) : newest()]:

@@ -250,9 +250,7 @@ class Packer:
 
 
 def _split_seed(sampling: Any) -> tuple[Any, int | None]:
-    """Returns what trials have in common of the column `sampling`, up to its last comma, and the
-    seed behind it.
-    """
+    """Splits `sampling` at its last comma: what trials share, and the seed behind it."""
     if not isinstance(sampling, str):
         return sampling, None
     head, comma, last = sampling.rpartition(",")

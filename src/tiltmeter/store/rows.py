@@ -65,9 +65,7 @@ class StoredRequest(NamedTuple):
 
     @property
     def turn(self) -> str:
-        """Returns the part of the nonce after the trial or output: a sample number, or a judge's
-        turn.
-        """
+        """Returns the nonce's part after the trial or output: a sample number, a judge's turn."""
         return str(self.nonce).partition("/")[2]
 
 
@@ -176,9 +174,7 @@ def pack(alternatives: Sequence[Sequence[Token]]) -> str:
 
 
 def unpack(text: str | None) -> tuple[tuple[Token, ...], ...]:
-    """Alternatives from the column `alternatives` of a call: at each position, tokens with their
-    log-probabilities.
-    """
+    """Parses a call's `alternatives`: tokens with log-probabilities at each position."""
     if not text:
         return ()
     return tuple(tuple(Token(bytes.fromhex(b), p) for b, p in place) for place in json.loads(text))

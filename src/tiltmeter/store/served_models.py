@@ -1,6 +1,4 @@
-"""The models that really answered: what servers said of themselves in a run or in two, and where
-that changed.
-"""
+"""The models that really answered: what servers said of themselves, and where that changed."""
 
 from __future__ import annotations
 
@@ -17,9 +15,7 @@ MOST_NAMES = 4  # names of a model that are listed
 
 
 class Served(NamedTuple):
-    """A model as its server named it: name and fingerprint, how many calls, the first and the last
-    date.
-    """
+    """A model as its server named it: fingerprint, number of calls, first and last date."""
 
     model: str
     name: str
@@ -52,8 +48,7 @@ def between(
 ) -> list[str]:
     """A line for each model of both whose served names, or else fingerprints, are others. Pure.
 
-    whose: how the two are called, as in ("in run a", "in run b"). What a server never said is no
-    change.
+    whose: how the two are called, as in ("in run a", "in run b"). What was never said is no change.
     """
     before, after = _by_model(earlier), _by_model(later)
     warnings_ = []
@@ -87,8 +82,7 @@ def other_models(one: Iterable[Served], other: Iterable[Served]) -> str:
 
 
 def warnings(store: Store, serves_asked: Callable[[str], bool]) -> list[str]:
-    """A line for each model whose served name or fingerprint changed within the run, or is
-    another's.
+    """Yields a line per model whose served name or fingerprint changed in the run, or differs.
 
     serves_asked: True of a model whose server names the very model that was asked.
     A run that was extended on another day reads as two: what was served until the one day and from
@@ -123,9 +117,7 @@ def warnings(store: Store, serves_asked: Callable[[str], bool]) -> list[str]:
 
 
 def _changes_between_days(rows: list[Served]) -> list[str]:
-    """Lists the changes if the calls fall into days before and days after, with no name or
-    fingerprint on both sides.
-    """
+    """Lists changes if calls fall into days before and after, without a name on both sides."""
     rows = sorted(rows, key=lambda row: row.first)
     for cut in range(1, len(rows)):
         until, since = max(row.last[:10] for row in rows[:cut]), rows[cut].first[:10]

@@ -50,9 +50,7 @@ def _running_loop() -> AbstractEventLoop:
 
 
 def add_signal_handlers(numbers: Sequence[int], call: Callable[[], None]) -> bool:
-    """Makes the running loop call a function at signals; False if that is not possible
-    (Windows).
-    """
+    """Has the running loop call a function at signals; False if it cannot (Windows)."""
     loop = _running_loop()
     try:
         for number in numbers:

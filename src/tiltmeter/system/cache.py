@@ -21,9 +21,7 @@ MOST_TEXTS = 400  # beyond which the older half is deleted
 
 
 def cache() -> Path:
-    """Returns the folder that TILTMETER_CACHE names, else the system's place for caches; it may not
-    exist.
-    """
+    """Returns the folder of TILTMETER_CACHE, else the system's; it may not exist."""
     named = os.environ.get(CACHE)
     if named:
         return Path(named).expanduser()
@@ -48,9 +46,7 @@ def read_text(key: str) -> str | None:
 
 
 def keep_text(key: str, text: str) -> None:
-    """Stores a text under a key, which is its file's name; skips it if the cache cannot be written
-    to.
-    """
+    """Stores a text under a key, its file's name; skips it if the cache is read-only."""
     if not key or not keeps():
         return
     folder = _texts()

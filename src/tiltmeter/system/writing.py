@@ -13,9 +13,7 @@ _NO_NAME = re.compile(r"[^\w.-]+")
 
 
 def file_stem(*names: str) -> str:
-    """Makes the name of a file, without its ending, of names that a stranger may have given; "" is
-    left out.
-    """
+    """Makes a file's name, without ending, of names that a stranger may have given."""
     return "_".join(_NO_NAME.sub("-", name) for name in names if name)
 
 

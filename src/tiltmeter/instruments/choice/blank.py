@@ -28,7 +28,7 @@ from typing import NamedTuple
 
 from ...languages.letters import is_unspaced, without_accents
 from ...languages.phrases import Language
-from ...records import INVALID, NEITHER
+from ...records import BOTH, INVALID, NEITHER
 from .forms import Forms, cases_of
 from .meanings import THIRD
 from .mentions import MENTION, Marker, values
@@ -41,8 +41,7 @@ SINGLY_QUOTED = re.compile(r"(?<![^\W_])['‘‚]([^'‘’‚\n]{1,40})['’‘
 _SENTENCES = re.compile(r"[^.?!:\n]*[.?!:\n]?")
 _PART = re.compile(r"([^.?:]+)([.?:]?)")
 _TAKES_BACK = ("reject", "condition", "aside", "decline")
-# words, or characters of a script without spaces, that may stand by themselves before a lead-in:
-# "¡Por supuesto!"
+# words, or characters of a script without spaces, of a call that stands by itself: "¡Por supuesto!"
 _CALL = 3
 _OTHER_WORDS, _OTHER_LETTERS = 6, 10  # that may stand in a blank in place of the options
 _MORE = 3  # words that may stand inside the sentence of a prompt beside its own
@@ -88,26 +87,36 @@ class Blank:
         }
         self._known = lru_cache(maxsize=1024)(self._sentences)
 
-    def option(self, canonical: str, prompt: str) -> str:
-        """The option with which an answer says the sentence of its prompt, `both` for several in
-        turn; "" if it does not say it.
+    def option(self, canonical: str, prompt: str, *, last: bool = False) -> str:
+        """The option with which an answer says the sentence of its prompt; "" if it does not say it
+        or says it with several. last: whatever it says before, if nothing behind it names an
+        option.
         """
         filled, asked, _, begun = self._known(prompt)
-        options, lead = set[str](), list[Part]()
+        options, lead, first = set[str](), "", True
         for part, mark in _parts(canonical) if filled else ():
-            sentence = self._filled_sentence(part, filled)
-            if option := filled[sentence] if sentence else self._begun_sentence(part, begun):
-                if not self._announces(lead):
-                    return ""
-                options.add(option)
-                lead = []
-            elif part not in asked and self._marker.content(part):
-                lead.append((part, mark))
-        aside = all(
-            self._language.has(part, "aside", "excuse") or "~" in self._marker.mark(part)
-            for part, _ in lead
-        )
-        return options.pop() if len(options) == 1 and aside else ""
+            sentence = self._sentence_in(part, filled)
+            option = filled.get(sentence) or (first and self._begun_sentence(part, begun)) or ""
+            if option:
+                lone = not sentence or not self._marker.content(part.removesuffix(sentence))
+                doubtful = not lone or self._language.has(lead, *_TAKES_BACK)
+                options |= {option, BOTH} if doubtful else {option}
+            elif last and self._names(part):
+                options.clear()
+            elif not (last or part in asked or self._says_nothing(part, mark, bool(options))):
+                return ""
+            lead, first = part if mark == ":" else "", first and not self._marker.content(part)
+        return options.pop() if len(options) == 1 else ""
+
+    def _says_nothing(self, part: str, mark: str, said: bool) -> bool:
+        """True if a part leads in, rejects an option, makes an excuse, or is a call ("Of course!").
+        said: the sentence of the prompt stands before it.
+        """
+        marked, has = self._marker.mark(part), self._language.has
+        if "~" in marked or has(part, "aside", "excuse") or not self._marker.content(part):
+            return True
+        calls = not said and len(part.split()) <= _CALL
+        return (calls or mark == ":") and not MENTION.search(marked)
 
     def _begun_sentence(self, part: str, begun: Collection[Sequence[str]]) -> str:
         """The option that stands before the first words of what follows the blank, or ""."""
@@ -117,10 +126,14 @@ class Blank:
                 return self._cases.get(f" {words[0]} ") or self._named.get(f" {words[0]} ", "")
         return ""
 
+    def asks(self, prompt: str) -> bool:
+        """True if a prompt has a sentence with a blank."""
+        return bool(self._known(prompt).filled)
+
     def several(self, canonical: str, prompt: str) -> bool:
         """True if an answer says the sentence of its prompt with one option and with another."""
         filled = self._known(prompt).filled
-        said = (self._filled_sentence(part, filled) for part, _ in _parts(canonical))
+        said = (self._sentence_in(part, filled) for part, _ in _parts(canonical))
         return len({filled[sentence] for sentence in said if sentence}) > 1
 
     def other(self, canonical: str, prompt: str) -> str:
@@ -149,9 +162,7 @@ class Blank:
         return NEITHER if filled else ""
 
     def word(self, part: str, most: int = _ALONE) -> str:
-        """The option of a pronoun's other case, `neither` for another word or two (so many at
-        most); else "".
-        """
+        """Returns the option of a pronoun's other case, `neither` for few other words; else ""."""
         if part in self._cases:
             return self._cases[part]
         words, letters = part.split(), sum(map(str.isalpha, part))
@@ -205,21 +216,11 @@ class Blank:
             at += 1
         return at
 
-    def _filled_sentence(self, part: str, filled: Collection[str]) -> str:
-        """The sentence that a part is but for words that change nothing before it, or ""."""
-        found = max(
+    def _sentence_in(self, part: str, filled: Collection[str]) -> str:
+        """The filled sentence that a part ends in, or ""."""
+        return max(
             (sentence for sentence in filled if part.endswith(sentence)), key=len, default=""
         )
-        return "" if self._marker.content(part.removesuffix(found)) else found
-
-    def _announces(self, lead: Sequence[Part]) -> bool:
-        """True if a sentence may follow what stands before it: nothing, or a lead-in."""
-        if not lead:
-            return True
-        *calls, (_, mark) = lead
-        said = "".join(part for part, _ in lead)
-        barred = self._names(said) or any(self._language.has(said, role) for role in _TAKES_BACK)
-        return mark == ":" and not barred and all(len(call.split()) <= _CALL for call, _ in calls)
 
     def _sentences(self, prompt: str) -> Sentences:
         """The sentences of a prompt and what fills them, nothing if none is to be read."""
@@ -253,8 +254,10 @@ class Blank:
         for before, after in frames:
             yield before, after
             first, _, rest = after.partition(" ")
-            if not before and first in self._verbs and rest:
-                yield from (("", f"{verb} {rest}") for verb in self._verbs)
+            if not before and rest:
+                plain = (first.removesuffix("s"),) if self._verbs else ()  # "They code faster"
+                forms = self._verbs if first in self._verbs else plain
+                yield from (("", f"{verb} {rest}") for verb in forms)
 
     def _around(self, sentence: str, word: str) -> Iterator[tuple[str, str]]:
         """Yields the words before and after a word at an end of a sentence; then the same turned
@@ -310,9 +313,7 @@ def _own_line(quoted: re.Match[str], blank: re.Pattern[str]) -> str:
 
 
 def _parts(canonical: str) -> Iterator[Part]:
-    """The parts between full stops, question marks and colons, without commas. A question keeps its
-    mark.
-    """
+    """Splits at full stops, question marks and colons, without commas; keeps question marks."""
     for part, mark in _PART.findall(canonical.replace(" ,", "")):
         if part.strip():
             yield f"{part}? " if mark == "?" else part, mark

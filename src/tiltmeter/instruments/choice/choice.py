@@ -1,6 +1,4 @@
-"""The offered word that an answer chooses: drawn answers by the rules of reader.py,
-probabilities by exact.py.
-"""
+"""The word that an answer chooses: drawn ones by reader.py's rules, probabilities by exact.py."""
 
 from __future__ import annotations
 
@@ -31,7 +29,7 @@ class Choice(Instrument):
     """
 
     kind = "choice"
-    version = "7"
+    version = "8"
     answers = "choice"
     summary = "which of a closed list an answer chooses, drawn or read from probabilities"
     modality = "text"

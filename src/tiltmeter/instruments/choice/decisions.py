@@ -12,14 +12,14 @@ from functools import cache, lru_cache
 from ...languages.pack import pack, shipped
 from ...languages.phrases import DENYING, Language
 from ...records import OTHER_LANGUAGE
-from .mentions import MENTION, MarkedClause, Marker, values
+from .mentions import MENTION, SENTENCE_OF, MarkedClause, Marker, values
 from .statements import Statements
 
-_QUESTION = re.compile(r"[^.?:]+\?")
 _ENDINGS = ("ing", "ed", "es", "e", "s")
 _SHORTEST = 3  # letters of a stem
 _LITTLE = 5  # letters beside a denial that is all that a clause says: "not at all"
 _ROLES = {"assent": True, "dissent": False}
+_DENYING_FIRST = ("dissent", "assent")
 _WHOLE = {"assent_whole": True, "dissent_whole": False}
 
 
@@ -45,9 +45,7 @@ class Decisions:
         self._by_name = not any(MENTION.search(marker.mark(word)) for word in said_no)
 
     def as_a_whole(self, canonical: str) -> str:
-        """The option of a phrase that says yes or no as a whole, with its own negation ("no reason
-        not to"); "" for none.
-        """
+        """Returns the option of a phrase that says yes or no ("no reason not to"), or ""."""
         meant = [meaning for name, meaning in _WHOLE.items() if self._language.has(canonical, name)]
         return self._yes_no[not meant[0]] if self._yes_no and len(meant) == 1 else ""
 
@@ -68,6 +66,9 @@ class Decisions:
             rest = self._language.role("affirm").sub(" ", clauses[0].text)
             if not self._marker.content(rest) and not clauses[0].question:
                 decided.add(True)
+        denies = self._language.role("reject")
+        if clauses and clauses[0].alone and denies.match(clauses[0].text, 1):  # "Not at all."
+            decided |= {False} if self._only_denies(clauses[0]) else set()
         if len(clauses) == 1 and self._asked.is_elliptical(clauses[0].text):
             decided.add(not self._statements.denies(clauses[0]))
         around = zip((None, *clauses), clauses, (*clauses[1:], None), strict=False)
@@ -99,11 +100,14 @@ class Decisions:
         if whole:  # with its own negation
             return whole
         denied = self._denies(clause) != self._statements.is_groundless(clause, before)
-        if self._asked.decides(clause.text, prompt):
+        if self._asked.decides(clause, prompt, denied):
             return {not denied}
         if has(clause.text, "guess", "possible") or self._denied_twice(clause):
             return set()
-        return {meant != denied for meant in self._meant(clause)}
+        meant = self._meant(clause)
+        if self._asked.asks_to_deny(prompt):  # "Should it be refused? I would grant it."
+            return {denied} if meant == {True} else set()
+        return {each != denied for each in meant}
 
     def _meant(self, clause: MarkedClause) -> set[bool]:
         """Whether a clause speaks of granting, of denying, or both."""
@@ -156,23 +160,46 @@ class Asked:
 
     def __init__(self, language: Language) -> None:
         self._language = language
-        modal, advise = language.role("modal").pattern, language.role("advise").pattern
         between = rf"(?: (?:{'|'.join(map(re.escape, _passing(language)))}))*"
-        self._modal = re.compile(rf"{modal}{between} (\S+)(?= )")
+        self._modal, self._permits = (
+            re.compile(rf"{language.role(name).pattern}{between} (\S+)(?= )")
+            for name in ("modal", "permits")
+        )
+        advise = language.role("advise").pattern
         self._advice = re.compile(rf"{advise}((?: \S+){{1,4}})(?= )")
+        object_of = language.role("objects").pattern
+        self._begins = re.compile(rf"^{between} (\S+)(?= (?:{object_of}|$))")
         self._stems = lru_cache(maxsize=1024)(self._stems_of)
+        self.asks_to_deny = lru_cache(maxsize=1024)(self._asks_to_deny)
 
-    def decides(self, clause: str, prompt: str) -> bool:
-        """True if a clause says that something is to be done, or not, with a verb of the prompt's
-        question behind "should", "recommend" or "it would be reasonable".
+    def _asks_to_deny(self, prompt: str) -> bool:
+        """True if a question is whether to deny, reject or refuse, and not whether to grant."""
+        asked = [
+            sentence
+            for sentence in SENTENCE_OF.findall(self._language.canonical(prompt))
+            if sentence.endswith("?")
+        ]
+        denies, grants = (
+            any(map(self._language.role(name).search, asked)) for name in _DENYING_FIRST
+        )
+        return denies and not grants
+
+    def decides(self, clause: MarkedClause, prompt: str, denied: bool) -> bool:
+        """True if a clause says that something is to be done, or not, with a word of the prompt's
+        question behind "should", "recommend" or, if denied, "can"; in what is "a mistake" or "the
+        right call"; or as a command ("Hire him").
         """
         stems = self._stems(prompt) if prompt else frozenset()
         if not stems:
             return False
-        verbs = self._modal.findall(clause)
-        verbs += [word for words in self._advice.findall(clause) for word in words.split()]
-        if not verbs and (praised := self._language.role("worthwhile").search(clause)):
-            verbs = clause[praised.end() :].split()
+        verbs = self._modal.findall(clause.text)
+        verbs += [word for words in self._advice.findall(clause.text) for word in words.split()]
+        if denied:
+            verbs += self._permits.findall(clause.text)
+        if not verbs and self._language.has(clause.text, "worthwhile"):
+            verbs = clause.text.split()
+        if clause.begins:
+            verbs += self._begins.findall(clause.text)
         return any(stem(word) in stems for word in verbs)
 
     def is_elliptical(self, clause: str) -> bool:
@@ -187,13 +214,18 @@ class Asked:
         return len(before) == 1 and len(after) < 2 and {*after} <= {*negations}
 
     def _stems_of(self, prompt: str) -> Collection[str]:
-        """The stems of the words behind the modal verb of each question."""
-        stems = set[str]()
-        for question in _QUESTION.findall(self._language.canonical(prompt)):
-            modal = self._language.role("modal").search(question)
-            words = question[modal.end() :].split() if modal else ()
-            stems |= {stem(word) for word in words if len(word) >= _SHORTEST}
-        return frozenset(stems) - {stem(word) for word in self._language.pack.list_of("common")}
+        """The stems of the words behind the modal verb of each question, or of the sentence before
+        a question that has none ("She asks them to waive it. Should they?").
+        """
+        asked, before = list[str](), ""
+        for sentence in SENTENCE_OF.findall(self._language.canonical(prompt)):
+            if sentence.endswith("?"):
+                modal = self._language.role("modal").search(sentence)
+                words = sentence[modal.end() if modal else 0 : -1].split()
+                asked += words if len(words) > 1 else before.split()
+            before = sentence
+        common = {stem(word) for word in self._language.pack.list_of("common")}
+        return frozenset(stem(word) for word in asked if len(word) >= _SHORTEST) - common
 
 
 def stem(word: str) -> str:

@@ -64,6 +64,8 @@ class Final:
         Coffee is strong").
         """
         end = _last(told)
+        if against := self._language.role("contrast").match(end, 1):  # "That said, …"
+            end = end[against.end() :]
         marked, has = self._marker.mark(end), self._language.has
         named = values(marked)
         doubts = has(end, *DENYING, "condition", "decline", "guess", "contrast", "coordinate")

@@ -40,8 +40,10 @@ def meanings(forms: Forms, language: Language) -> dict[str, str]:
 def _variants(words: Mapping[str, str], language: Language) -> dict[str, str]:
     """Inflected forms that can mean one option only; what is declared is never another's."""
     meant: dict[str, set[str]] = {}
+    article = re.compile(rf"{language.role('articles').pattern} ")
     for word, number in words.items():
-        shapes = {word.strip(), *language.variants(word.strip())}
+        bare = {word.strip(), article.sub("", word, count=1).strip()} - {""}
+        shapes = bare.union(*map(language.variants, bare))
         plain = {without_accents(shape) for shape in shapes if len(shape) >= _LONG}
         for shape in shapes | plain:
             meant.setdefault(f" {shape} ", set()).add(number)
@@ -53,9 +55,7 @@ def _variants(words: Mapping[str, str], language: Language) -> dict[str, str]:
 
 
 def verbs(forms: Forms, meaning: Mapping[str, str], language: Language) -> dict[str, str]:
-    """Option's number → a pattern for the forms of the verbs that it is, if no other option's
-    verb begins so.
-    """
+    """Maps an option's number to a pattern of its verb, if no other's verb begins so."""
     found = {
         str(number): "|".join(filter(None, (_verb(form, language) for form in written)))
         for number, written in enumerate(forms.values())

@@ -30,7 +30,7 @@ SENTENCE_OF = re.compile(r"[^.?]*[.?]*")  # of canonical text
 class MarkedClause(NamedTuple):
     """A stretch of marked text. `lead`: what announced it with a colon; `barred`: it can state no
     choice; opening: nothing that says anything stands before it. alone: it is a whole sentence;
-    closed: its sentence has an end; sentence: its number.
+    closed: its sentence has an end; sentence: its number; begins: it begins its sentence.
     """
 
     text: str
@@ -41,6 +41,7 @@ class MarkedClause(NamedTuple):
     alone: bool = False
     closed: bool = False
     sentence: int = 0
+    begins: bool = False
 
 
 def values(text: str, mark: str = "@") -> set[str]:
@@ -83,6 +84,8 @@ class Marker:
         self._listed = re.compile(
             rf"{listing}(?: \S+)? {two}(?=.*@)|{two}(?: \S+)? {listing}(?=.*@)"
         )
+        conceding = language.role("contrast").pattern
+        self._conceded = re.compile(rf"(?<=[.?]) @\S+ (?=,[^.?]*{conceding})")
         self._article = re.compile(rf"{language.role('articles').pattern} (?=@)")
         self._has_articles = bool(language.pack.list_of("articles"))
         grown = "|".join(map(re.escape, language.pack.list_of("particles")))
@@ -157,9 +160,7 @@ class Marker:
         return [sentence for sentence in map(_pad, found) if self._mention.search(sentence)]
 
     def _is_line(self, sentence: str) -> bool:
-        """True if a sentence is one option, alone or behind a letter or a number ("B) reject"), or
-        only such a mark.
-        """
+        """True if a sentence is one option, alone or behind a mark ("B) reject"), or a mark."""
         marked = self.mark(sentence)
         return len(self.content(marked)) < 2 and len(values(marked)) < 2
 
@@ -184,6 +185,8 @@ class Marker:
             text = self._several.sub(lambda found: _together(found[0].split()), text)
         if self._lists and "@" in text:
             text = self._listed.sub(self._without_list, text)
+        if self._yes_no:  # "No. Yes, she has an income, but …"
+            text = self._conceded.sub(" ", text)
         text = role("between").sub(",", text)
         return role("both").sub(f"@{BOTH}", text)
 
@@ -205,7 +208,7 @@ class Marker:
         """
         has, opening = self._language.has, True
         for number, sentence in enumerate(re.findall(r"[^.?]+[.?]?", marked)):
-            lead, conditional, conditioned = "", False, False
+            lead, conditional, conditioned, begins = "", False, False, True
             for piece, mark in re.findall(r"([^,:]+)([,:]?)", sentence.rstrip(".?")):
                 for part, reason in self._cut(_pad(piece)) if piece.strip() else ():
                     supposed = conditional and not conditioned and not self._passing
@@ -220,7 +223,10 @@ class Marker:
                         alone = part.strip() == sentence.strip(" .?")
                         asks = sentence.endswith("?")
                         ended = sentence.endswith((".", "?"))
-                        yield MarkedClause(part, lead, asks, barred, opening, alone, ended, number)
+                        yield MarkedClause(
+                            part, lead, asks, barred, opening, alone, ended, number, begins
+                        )
+                    begins = False
                     opening = opening and not self.content(part) and not MENTION.search(part)
                 led = mark == ":" or (mark == "," and self._only_concludes(_pad(piece)))
                 lead = _pad(piece) if led else ""  # "So, …" as "Conclusion: …"
@@ -231,9 +237,7 @@ class Marker:
         return short and not self.content(piece)
 
     def content(self, text: str) -> str:
-        """Returns the rest of a clause without mentions, marks, numbers and words that change
-        nothing.
-        """
+        """Returns a clause without mentions, marks, numbers and words that change nothing."""
         bare = self._idle.sub(" ", f"{text} ")
         return WORDLESS.sub("", MENTION.sub(" ", bare))
 
@@ -292,9 +296,7 @@ def _pad(text: str) -> str:
 
 
 def _run(joints: Sequence[str], least: int = 0) -> str:
-    """A pattern for mentions that joints hold together, `least` or more of them beside the
-    first.
-    """
+    """Makes a pattern of mentions held together by joints, `least` or more after the first."""
     return rf"@\S+(?:(?: (?:{'|'.join(joints)})){{1,3}} @\S+){{{least},}}"
 
 
@@ -321,9 +323,7 @@ def _join_all(found: re.Match[str]) -> str:
 
 
 def _together(words: Sequence[str]) -> str:
-    """Mentions held together as one; one that names a value again stands apart ("he or she,
-    he").
-    """
+    """Joins mentions; one that names a value again stands apart ("he or she, he")."""
     groups: list[set[str]] = [set()]
     for new in map(values, words):
         if new & groups[-1]:

@@ -1,6 +1,4 @@
-"""The only option that an answer names, quotes or calls likely, if no clause states a choice. The
-rules: reader.py.
-"""
+"""The only option that an answer names, quotes or calls likely, if no clause states a choice."""
 
 from __future__ import annotations
 
@@ -19,6 +17,7 @@ QUOTED_WORDS = 3  # words of a quotation that stands in the place of the options
 TWO_SENTENCES = 60  # characters that an answer needs to say its sentence with each option
 RESERVED = 3  # sentences, and what is behind the last of them: an opinion and a reservation
 _EMPHASISED = re.compile(r"(?<![\w*])\*{1,3}([^*\n]{1,40})\*{1,3}(?![\w*])")
+_SENTENCE = re.compile(r"[^.?!。？！؟।\n]+[.?!。？！؟।]?")
 _MARKED = (QUOTED, SINGLY_QUOTED, _EMPHASISED)
 PASSING = 6  # words of an answer in which a pronoun at an end is a choice and not a reference
 
@@ -45,9 +44,7 @@ class OnlyNamed:
         self._passing, self._decides = passing, decides and not passing
 
     def only(self, text: str, canonical: str, prompt: str) -> str:
-        """The only option that is named, or `neither` for another word that is quoted as the
-        answer; "" for none.
-        """
+        """Returns the only named option, `neither` for another quoted word, or ""."""
         marked = self._marker.mark(self._marker.without(canonical, prompt))
         quoted = [self._canonical(found[1]) for found in QUOTED.finditer(without_thought(text))]
         explained = self._language.has(canonical, "about_words")
@@ -91,6 +88,30 @@ class OnlyNamed:
         if joined or len(SENTENCE_OF.findall(told.strip())) > RESERVED:
             return ""
         return self._named_alone(told, list(self._marker.clauses(marked)))
+
+    def emphasised(self, text: str) -> str:
+        """The only option among what is emphasised, if its sentence denies and asks nothing; "" for
+        none.
+        """
+        chosen = set[str]()
+        for sentence in _SENTENCE.findall(without_thought(text)):
+            for found in _EMPHASISED.finditer(sentence):
+                marked = self._marker.mark(self._canonical(found[1]))
+                chosen |= values(marked) if not self._marker.content(marked) else set()
+                if chosen and (sentence[-1:] in "?？؟" or self._doubts(sentence)):
+                    return ""
+        return self._options[int(min(chosen))] if len(chosen) == 1 and min(chosen).isdigit() else ""
+
+    def _doubts(self, sentence: str) -> bool:
+        marked = self._marker.mark(self._canonical(sentence))
+        return "~" in marked or self._language.has(marked, *DENYING, "condition", "aside")
+
+    def unrejected(self, told: str) -> str:
+        """The only option that is not rejected where it is named last; "" for none."""
+        last = {found[1:]: found[0] for found in MENTION.findall(self._marker.mark(told))}
+        left = [value for value, mark in last.items() if mark == "@"]
+        alone = len(left) == 1 < len(last) and left[0].isdigit()
+        return self._options[int(left[0])] if alone else ""
 
     def called_likely(self, told: str) -> str:
         """The option that an answer calls likely although it has no opinion ("As an AI I …, but it

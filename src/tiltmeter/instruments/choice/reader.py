@@ -37,15 +37,13 @@ the rule that gave it. An option that is only rejected says nothing of the other
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Collection, Iterator
 from functools import lru_cache
 from typing import NamedTuple
 
 from ...languages import refusals
-from ...languages.letters import is_slip, is_unspaced
+from ...languages.letters import is_unspaced
 from ...languages.phrases import Language, language
-from ...languages.quotes import PAIRS
 from ...records import BOTH, INVALID, NEITHER, OTHER_LANGUAGE, REFUSAL
 from ..text.thought import without_thought
 from .alike import RECURRING, Alike
@@ -53,15 +51,14 @@ from .blank import Blank
 from .decisions import Decisions
 from .final import Final
 from .forms import Forms
-from .labels import are_labels, behind_article, is_label, with_descriptions, without_small_letters
+from .instead import Instead
+from .labels import are_labels, behind_article, with_descriptions, without_small_letters
 from .layout import apart, laid_out
-from .meanings import THIRD
 from .mentions import SENTENCE_OF, MarkedClause, Marker, values
 from .named import TWO_SENTENCES, OnlyNamed
 from .statements import ONE_SENTENCE, Statements
 
 FEW = 8  # words of a conclusion that puts a pronoun, yes or no
-LONGEST_WORD = 40  # characters of what stands in a quotation that a begun answer opened
 UNREAD = frozenset({BOTH, INVALID, NEITHER, OTHER_LANGUAGE, REFUSAL})
 
 
@@ -85,9 +82,7 @@ class ChosenValue(NamedTuple):
 
 
 class ReadingRule(NamedTuple):
-    """A way to read an answer. refines: the values of the rules before that it may replace; read:
-    gives a value, or "".
-    """
+    """A rule. refines: values of earlier rules that it may replace; read: a value or ""."""
 
     name: str
     refines: Collection[str]
@@ -103,9 +98,6 @@ class Reader:
         self._marker = Marker(forms, self._language)
         all_forms = [form for written in forms.values() for form in written]
         self._unspaced = [form for form in all_forms if len(form) > 1 and is_unspaced(form[0])]
-        self._written = {
-            self._canonical(form).strip(): name for name, own in forms.items() for form in own
-        }
         self._letters = forms if are_labels(forms) else {}
         passing = self._language.in_passing
         words = [form.casefold() for form in all_forms if len(form) > 1 or not self._letters]
@@ -124,6 +116,11 @@ class Reader:
             *used, self._blank, self._options, decides=yes_no is not None, passing=self._in_passing
         )
         self._decisions = Decisions(*used, self._options, yes_no, passing=self._in_passing)
+        self._instead = Instead(
+            *(self._language, self._marker, self._blank, forms),
+            decides=yes_no is not None,
+            passing=self._in_passing,
+        )
         self._final = Final(self._language, self._marker, self._options, self._end)
         self._rules = [*self._rules_for_unread()]
         self._objections = [*self._rules_for_stated()]
@@ -133,9 +130,7 @@ class Reader:
         self._known = lru_cache(maxsize=4096)(self._canonical)
 
     def _options_of(self, first: str, second: str, forms: Forms) -> tuple[str, str] | None:
-        """The options that stand for yes and no by two lists of the pack; None if they are
-        others.
-        """
+        """Returns the options that mean yes and no by the pack; None if they are others."""
         meant = [
             option
             for name in (first, second)
@@ -168,13 +163,16 @@ class Reader:
     def _rules_for_unread(self) -> Iterator[ReadingRule]:
         """The rules for an answer whose clauses state no option, from the strongest evidence on."""
         named, decides, final, blank = self._named, self._decisions, self._final, self._blank
-        yield ReadingRule("begun", UNREAD, self._begun)
+        instead = self._instead
+        yield ReadingRule("begun", UNREAD, lambda a: instead.begun(a.text, a.begin))
+        yield ReadingRule("filled", {BOTH}, self._filled_last)
         if self._in_passing:
             yield ReadingRule("quoted", {BOTH}, self._quoted_alone)
         if self._letters:
             yield ReadingRule("letter", {BOTH}, self._behind_article)
         yield ReadingRule("undecided", {BOTH}, self._lacks)
         if not self._in_passing:
+            yield ReadingRule("rejected", {BOTH}, lambda a: named.unrejected(a.told))
             yield ReadingRule("outweighs", {BOTH}, lambda a: named.outweighs(a.told))
         yield ReadingRule("likely", {REFUSAL}, lambda a: named.called_likely(a.told))
         yield ReadingRule(
@@ -186,7 +184,6 @@ class Reader:
         yield ReadingRule(
             "filled", {REFUSAL, INVALID}, lambda a: blank.option(a.canonical, a.prompt)
         )
-        yield ReadingRule("filled", {BOTH}, self._filled_apart)
         yield ReadingRule("filled", {INVALID}, lambda a: blank.other(a.canonical, a.prompt))
         if self._language.data:
             yield ReadingRule("decided", {INVALID}, lambda a: decides.as_a_whole(a.canonical))
@@ -197,9 +194,12 @@ class Reader:
             yield ReadingRule("end", {INVALID, REFUSAL}, lambda a: final.option(a.told, a.prompt))
             if not self._in_passing:
                 yield ReadingRule("end", {BOTH, REFUSAL}, lambda a: final.verdict(a.told, a.prompt))
+        yield ReadingRule(
+            "emphasised", {BOTH, REFUSAL, INVALID}, lambda a: named.emphasised(a.text)
+        )
         if self._asks_yes_or_no:
             yield ReadingRule("elsewhere", {INVALID}, lambda a: decides.elsewhere(a.canonical))
-        yield ReadingRule("other", {INVALID}, self._other_word)
+        yield ReadingRule("other", {INVALID}, lambda a: instead.word(a.canonical, a.told, a.prompt))
         yield ReadingRule("undecided", {INVALID}, lambda a: named.undecided(a.canonical))
 
     def _rules_for_stated(self) -> Iterator[ReadingRule]:
@@ -208,6 +208,7 @@ class Reader:
         if self._asks_yes_or_no:  # "Yes, but I decline"
             yield ReadingRule("end", stated, self._end_of_long)
         yield ReadingRule("both", stated, self._filled_twice)
+        yield ReadingRule("filled", stated, self._filled_last)
 
     def _end(self, end: str, prompt: str, announced: bool) -> str:
         """The option that the end of an answer states, "" for none. Words that stand in sentences
@@ -231,6 +232,10 @@ class Reader:
         offers = len(answer.text) > TWO_SENTENCES and self._language.has(answer.canonical, "both")
         return BOTH if offers and self._blank.several(answer.canonical, answer.prompt) else ""
 
+    def _filled_last(self, answer: AskedAnswer) -> str:
+        """The option in the prompt's own sentence, if none is named behind it."""
+        return self._blank.option(answer.canonical, answer.prompt, last=True)
+
     def _quoted_alone(self, answer: AskedAnswer) -> str:
         short = len(answer.text) <= ONE_SENTENCE
         return self._named.quoted_alone(answer.text, answer.canonical) if short else ""
@@ -246,11 +251,6 @@ class Reader:
     def _lacks(self, answer: AskedAnswer) -> str:
         lacks = self._language.has(answer.canonical, "lacking")
         return self._named.undecided(answer.canonical) if lacks else ""
-
-    def _filled_apart(self, answer: AskedAnswer) -> str:
-        """The option in the prompt's own sentence, without options in a breath beside it."""
-        joined = "+" in self._marker.mark(answer.told)
-        return "" if joined else self._blank.option(answer.canonical, answer.prompt)
 
     def _only_named(self, answer: AskedAnswer) -> str:
         """The only option that is named. A prompt whose own sentences name one option would be
@@ -278,48 +278,6 @@ class Reader:
     def _is_option(self, text: str) -> bool:
         marked = self._marker.mark(self._canonical(text))
         return len(values(marked)) == 1 and not self._marker.content(marked)
-
-    def _other_word(self, answer: AskedAnswer) -> str:
-        """The option that a single word is but for a slip; `neither` for a word or two in place of
-        the options of a prompt that offers them, and for another letter than those of its list.
-        """
-        word = answer.canonical.strip(" .:,/")
-        if not word or len(word) > LONGEST_WORD:
-            return ""
-        asked = self._language.canonical(answer.prompt)
-        if self._letters and is_label(word):
-            return NEITHER
-        slips = {option for form, option in self._written.items() if is_slip(word, form)}
-        if len(slips) == 1:
-            return slips.pop()
-        offered = values(self._marker.mark(asked)) - {THIRD} if answer.prompt else set[str]()
-        idle = self._language.has(answer.canonical, "affirm", "correction", "asks_back")
-        new = not idle and f" {word} " not in asked
-        if not new or len(offered) != len(self._options):
-            return ""
-        return NEITHER if self._blank.word(f" {word} ") == NEITHER else ""
-
-    def _begun(self, answer: AskedAnswer) -> str:
-        """What a reply puts into the quotation marks that a begun answer opened; "" if it does not
-        close them, or goes on to another option ("he' or 'she'").
-        """
-        opened, reply = answer.begin.rstrip()[-1:], answer.text.removeprefix(answer.begin)
-        # an apostrophe inside a word is none, a capital letter behind it begins anew
-        closing = (
-            re.search(f"[{PAIRS[opened]}](?![^\\W\\d_])|[{PAIRS[opened]}](?=[A-Z][a-z])", reply)
-            if opened in PAIRS
-            else None
-        )
-        if not closing or closing.start() > LONGEST_WORD:
-            return ""
-        inside = reply[: closing.start()]
-        if self._marker.goes_on(reply[closing.end() :]):
-            return ""
-        marked = self._marker.mark(self._canonical(inside))
-        if not (named := values(marked)):
-            return self._blank.word(self._canonical(inside))
-        alone = len(named) == 1 and min(named).isdigit() and not self._marker.content(marked)
-        return self._options[int(min(named))] if alone else ""
 
     def _canonical(self, text: str) -> str:
         return self._language.canonical(without_thought(text))

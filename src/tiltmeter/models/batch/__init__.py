@@ -1,6 +1,4 @@
-"""Work that a provider does in bulk: format.py says what it takes, a file each how a provider does
-it.
-"""
+"""Work that a provider does in bulk: format.py says what it takes, a file per provider how."""
 
 from __future__ import annotations
 

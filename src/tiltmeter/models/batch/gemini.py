@@ -93,9 +93,7 @@ def _inline(handed: Handed) -> Json:
 
 
 def _about(body: Json) -> Mapping[str, Json]:
-    """Returns the facts about a batch: the metadata of a long-running operation, or the body
-    itself.
-    """
+    """Returns a batch's facts: the metadata of a long-running operation, or the body."""
     return object_at(body, "metadata") or object_at(body)
 
 

@@ -109,9 +109,7 @@ class Folder(Stored):
         )
 
     def _expected_file(self, trial: str, sample: int) -> str:
-        """The name of a trial's file: as it is written where it is there, else as the pattern has
-        it.
-        """
+        """Names a trial's file: as it is written if it exists, else as the pattern says."""
         factors = self._factors(trial) if self._factors else {}
         slots: dict[str, str] = {
             **factors,

@@ -164,9 +164,7 @@ def _texts(replies: Json) -> Iterator[str]:
 
 
 def _sent_text(arguments: Json) -> str:
-    """Returns the text that was sent: the first argument of the first request, a text or a chat as
-    JSON.
-    """
+    """Returns the text that was sent: the first request's first argument, or its chat as JSON."""
     while isinstance(arguments, (dict, list)) and arguments:
         arguments = next(iter(arguments.values())) if isinstance(arguments, dict) else arguments[0]
     if not isinstance(arguments, str):

@@ -40,9 +40,7 @@ from .readers import read_lines
 
 
 class Stored(Model):
-    """The common part of models whose answers exist: no price, and a count of requests without an
-    answer.
-    """
+    """The base of models with existing answers: no price; counts requests without an answer."""
 
     price = FREE
     parallel = 1000
@@ -179,9 +177,7 @@ def _what(request: StoredRequest) -> str:
 
 
 def _matching_call(calls: list[tuple[str, str]], nonce: str) -> str:
-    """The key of the one call with this nonce, or else of the one with the same sample number; ""
-    where none is the one.
-    """
+    """Returns the key of the one call with this nonce or sample number; "" if none is alone."""
     exact = [key for key, before in calls if before == nonce]
     rest = nonce.partition("/")[2]
     matching = exact or [key for key, before in calls if before.partition("/")[2] == rest]

@@ -66,9 +66,7 @@ class Got(NamedTuple, Generic[T]):
 
 
 class DialectConnection:
-    """A dialect over a connection. omitted: what the model is known to refuse; what it refuses is
-    added.
-    """
+    """A dialect over a connection. omitted: what the model refuses; refusals are added."""
 
     def __init__(
         self, connection: Connection, dialect: Speech, omitted: Collection[str] = ()
@@ -81,9 +79,7 @@ class DialectConnection:
         return self._omitted
 
     def build(self, request: Request, omitted: Collection[str] | None = None) -> HttpRequest:
-        """Builds the request; omitted: replaces the parameters that the model is known to
-        refuse.
-        """
+        """Builds the request; omitted: replaces the parameters known to be refused."""
         return self._dialect.build(
             request, self._omitted if omitted is None else frozenset(omitted)
         )
@@ -117,9 +113,7 @@ class DialectConnection:
     def read(
         self, request: Request, wanted: HttpRequest, answer: Answer, read: Callable[[Json], T]
     ) -> Got[T] | Reply | None:
-        """Interprets an answer, as of `send`; None if it refuses a parameter, which is left out
-        from now on.
-        """
+        """Interprets an answer; None if it refuses a parameter, which is left out from now on."""
         if 200 <= answer.status < 300:
             try:
                 return Got(wanted, answer, self._connection.parse_body(answer, read))

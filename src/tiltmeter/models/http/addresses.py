@@ -18,9 +18,7 @@ _NAT64 = ipaddress.ip_network("64:ff9b::/96")  # RFC 6052: an IPv4 address in th
 
 
 def public_socket(address: AddrInfoType) -> socket.socket:
-    """A socket for an address that is about to be connected to. Raises OSError where that is not a
-    public one.
-    """
+    """Makes a socket for an address to be connected to. OSError if it is not a public one."""
     family, kind, protocol, _, place = address
     if not public(str(place[0])):
         raise OSError(errno.EACCES, f"{place[0]} {NOT_PUBLIC}")
@@ -28,9 +26,7 @@ def public_socket(address: AddrInfoType) -> socket.socket:
 
 
 def public(address: str) -> bool:
-    """True for an IP address of the internet: not loopback, private, link-local, reserved, nor such
-    a one inside IPv6.
-    """
+    """True for an address of the internet: not loopback, private, link-local or reserved."""
     parsed = ipaddress.ip_address(address)
     if isinstance(parsed, ipaddress.IPv6Address):
         inner = (

@@ -55,6 +55,7 @@ MAX_REPLY_BYTES = 64 * 2**20  # bytes; more than any reply or picture that is me
 # seconds that an idle connection is kept: llama.cpp's server and uvicorn close theirs after 5
 IDLE_SECONDS = 4.0
 SHORTEST_KEY = 8  # what is shorter ("none", "x") is no secret, and may be a word of an answer
+MOST_OFFSET_S = 3600 * 24 * 365 * 10  # of a server's clock; one that is further off tells nothing
 SHOWN_RAW = 64 * 2**10  # bytes of an unreadable reply that are kept
 _write_json = json_writer(", ", ": ", sort_keys=False)
 T = TypeVar("T")
@@ -113,7 +114,8 @@ class Connection:
         """Seconds that the server's clock is ahead of ours; None if it has not told its time."""
         sent, ours = self._dated
         with suppress(ValueError, TypeError, OverflowError):
-            return parsedate_to_datetime(sent).timestamp() - ours
+            offset = parsedate_to_datetime(sent).timestamp() - ours
+            return offset if abs(offset) < MOST_OFFSET_S else None
         return None
 
     @property
@@ -343,7 +345,5 @@ class Connection:
         return without((self.key,), text)
 
     def start(self, content: bytes) -> str:
-        """The beginning of a reply. It is cut after the key is taken out, so that no piece of the
-        key is left.
-        """
+        """Returns the beginning of a reply, cut after the key is taken out: none of it stays."""
         return self.clean(plain(content[:4096].decode("utf-8", "replace")))[:120]

@@ -41,9 +41,7 @@ def part(
 
 
 class HttpRequest(NamedTuple):
-    """A request as it is sent. omitted: what the request asks for and the body leaves out, since
-    the model refuses it.
-    """
+    """A request as sent. omitted: what the body leaves out, since the model refuses it."""
 
     path: str
     headers: Mapping[str, str]
@@ -58,9 +56,7 @@ class Speech(Protocol):
         """Builds the request without the parameters in `omitted`."""
 
     def refused(self, request: Request, body: Json) -> Reply | None:
-        """The reply where an error status is a policy refusal, a result and not an error; else
-        None.
-        """
+        """Returns the reply if an error status is a policy refusal, which is a result."""
 
     def unwelcome(self, body: Json) -> str:
         """The parameter that an error 400 complains of and that can be left out, or ""."""
@@ -70,9 +66,7 @@ class Dialect(Speech, Protocol):
     """A provider's wire format, for a reply that comes at once."""
 
     def parse(self, request: Request, body: Json) -> Reply | Link:
-        """The reply in a 200, or with a link to its picture; raises ValueError with a reason where
-        the body is not one.
-        """
+        """Parses the reply in a 200, or its link to a picture; ValueError says what is wrong."""
 
 
 @runtime_checkable
@@ -94,6 +88,4 @@ class Translating(Speech, Protocol):
     """A dialect whose provider uses statuses in a sense of its own."""
 
     def status(self, status: int, body: Json) -> tuple[int, float | None]:
-        """The status as HTTP means it (401 wrong key, 402 no credit, 429 too fast), and seconds to
-        wait where said.
-        """
+        """Returns the status as HTTP means it (401, 402, 429, …), and the seconds to wait."""

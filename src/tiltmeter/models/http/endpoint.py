@@ -32,9 +32,7 @@ _HEADED = re.compile(
 async def describe(
     connection: Connection, headers: Mapping[str, str], model: str, messages: list[Json]
 ) -> dict[str, Json]:
-    """The record of an endpoint. messages: what a conversation begins with, and MARK last, as the
-    user's.
-    """
+    """The record of an endpoint. messages: what conversations begin with, and last MARK."""
     root = connection.base.removesuffix("/v1")
     listed = await look_up(connection, f"{connection.base}/models", headers)
     entry = next((one for one in list_at(listed, "data") if at(one, "id") == model), None)
@@ -111,9 +109,7 @@ async def _ollama(
 
 
 def hidden_prompt(prompt: str) -> str:
-    """Returns the text that a template puts before the user's first message, without its marks and
-    roles. Pure.
-    """
+    """Returns a template's text before the first user message, without marks and roles."""
     before = _HEADED.sub(r"\1", prompt.partition(MARK)[0])
     text = _ROLE.sub("", _CONTROL.sub("\n", before))
     return "\n".join(line for line in map(str.strip, text.splitlines()) if line)

@@ -35,9 +35,7 @@ class Link(NamedTuple):
 
 
 class Unfetched(Exception):
-    """Raised if an address brings no picture; the message ends a sentence; asking again is no
-    use.
-    """
+    """Raised if an address brings no picture; the message ends a sentence; never retried."""
 
 
 async def fetch_picture(connection: Connection, link: Link, headers: Mapping[str, str]) -> Reply:
@@ -125,9 +123,7 @@ def _data(url: str) -> bytes:
 
 
 def decode_base64(text: str) -> bytes:
-    """A picture in base64, or in a data: URL as some servers put it. Raises Unfetched where it is
-    none.
-    """
+    """Reads a picture in base64 or a data: URL. Raises Unfetched if it is neither."""
     if text.startswith("data:"):
         return _data(text)
     try:

@@ -1,6 +1,4 @@
-"""Questions to an endpoint about itself, which need no answer: a server that knows none is used
-all the same.
-"""
+"""Questions to an endpoint about itself; a server that answers none is used all the same."""
 
 from __future__ import annotations
 
@@ -20,9 +18,7 @@ async def look_up(
     headers: Mapping[str, str],
     body: Mapping[str, Json] | None = None,
 ) -> Json:
-    """The JSON that an address of the connection's own host answers, or None. It gets, or posts a
-    body.
-    """
+    """Returns the JSON at an address of the connection's own host, or None; gets or posts."""
     import aiohttp
 
     if not connection.own(url):

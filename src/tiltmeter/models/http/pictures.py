@@ -1,6 +1,4 @@
-"""Pictures as providers take them: the bytes in base64, with the media type that the bytes
-themselves show.
-"""
+"""Pictures as providers take them: bytes in base64, with the media type that they show."""
 
 from __future__ import annotations
 

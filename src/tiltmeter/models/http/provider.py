@@ -17,9 +17,7 @@ LOOPBACK = ("localhost", "127.0.0.1", "::1")
 
 
 class Provider(NamedTuple):
-    """A way to reach models over HTTP. `keys`: names of variables that may hold the key, the first
-    that is set counts.
-    """
+    """A way to reach models. `keys`: variables that may hold the key, the first set counts."""
 
     kind: str
     url: str
@@ -80,9 +78,7 @@ def on_this_machine(url: str) -> bool:
 
 
 class Place(NamedTuple):
-    """A checked address. official: the provider's own and not another server that speaks its
-    format.
-    """
+    """A checked address. official: the provider's own, not another of its format."""
 
     name: str
     url: str

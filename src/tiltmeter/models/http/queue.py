@@ -53,20 +53,14 @@ class QueueDialect(Speech, Protocol):
         """Those of a look."""
 
     def submitted(self, body: Json) -> str:
-        """The address to look at, whole or as a path below the base URL; ValueError where the body
-        is no receipt.
-        """
+        """Returns the address to look at, whole or a path; ValueError if it is not a receipt."""
 
     def look(self, request: Request, body: Json) -> Reply | Link | Next | None:
-        """Reads the state of work: None while it has not ended; ValueError if the body does not
-        tell.
-        """
+        """Reads the state of work: None until it has ended; ValueError if it does not tell."""
 
 
 class QueueModel(Queued):
-    """A model that draws behind a queue. domain: the provider's own; parallel: work that it has at
-    once.
-    """
+    """A model that draws behind a queue. parallel: the most work it has at once."""
 
     makes = ("pictures",)
 
@@ -168,9 +162,7 @@ class QueueModel(Queued):
             wait = min(LONGEST_PAUSE_SECONDS, wait * 1.5)
 
     async def _picture_of(self, link: Link, again: bool) -> Reply | None:
-        """The reply with its picture; None where its address brings none and another one may be
-        had.
-        """
+        """Returns the reply with its picture; None if there is none and another may come."""
         try:
             return replace(
                 link.reply, picture=await content(self.connection, link.url, self._dialect.headers)
@@ -209,9 +201,7 @@ def queue_model(
     speak: Callable[[str, str], QueueDialect],
     most: int,
 ) -> QueueModel:
-    """A model of a provider. speak: (name, key) → its dialect; most: how much work the provider
-    takes at once.
-    """
+    """A provider's model. speak: (name, key) → dialect; most: work that it takes at once."""
     place = provider.place(name, options)
     return QueueModel(
         place,

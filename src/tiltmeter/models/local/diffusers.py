@@ -141,9 +141,7 @@ class Diffusers(Model):
         )
 
     def _from_hub(self, library: ModuleType) -> Path:
-        """The folder of the cached copy, which is named after its commit; fetched where there is
-        none that is whole.
-        """
+        """Returns the cached copy's folder, named after its commit; fetches it if incomplete."""
         fetch, where = library.DiffusionPipeline.download, self._named.where
         try:
             return Path(fetch(where, local_files_only=True, **self._named.hub))
@@ -270,9 +268,7 @@ def _noise(seed: int | None) -> Any:
 
 
 def digest(folder: Path) -> str:
-    """SHA-256 over all that a pipeline is loaded from: model_index.json and the folders of its
-    parts, weights too.
-    """
+    """Hashes all that a pipeline is loaded from: model_index.json and its parts' folders."""
     parts = [folder / name for name, value in index(folder).items() if isinstance(value, list)]
     files = [
         folder / INDEX,

@@ -63,9 +63,7 @@ MEANS = (122.781998, 117.000999, 104.297997)  # of its training pictures (manife
 
 
 class Face(NamedTuple):
-    """One face. box: left, top, width, height in pixels; landmarks: shape (5, 2) in pixels, in the
-    order of MEAN_FACE.
-    """
+    """A face in pixels. box: left, top, width, height; landmarks: (5, 2) as MEAN_FACE."""
 
     score: float
     box: tuple[float, float, float, float]
@@ -209,9 +207,7 @@ def chip(image: Pixels, landmarks: Points) -> Pixels:
 
 
 def _similarity(first: Points, second: Points) -> tuple[Points, Points]:
-    """(turn, move) of least squares, second ≈ turn · first + move; turn is a rotation times a
-    scale.
-    """
+    """Fits second ≈ turn · first + move by least squares; turn: rotation times scale."""
     import numpy as np
 
     a, b = first - first.mean(axis=0), second - second.mean(axis=0)
@@ -222,9 +218,7 @@ def _similarity(first: Points, second: Points) -> tuple[Points, Points]:
 
 
 def _letterbox(image: Pixels) -> tuple[Array, float]:
-    """The picture in the upper left of YuNet's input, as blue, green, red of 0 to 255; and by how
-    much it was scaled.
-    """
+    """Puts a picture into YuNet's input as blue, green, red; returns its scale too."""
     import numpy as np
     from PIL import Image
 

@@ -65,9 +65,7 @@ _WHOLE = r"root ::= [\x00-\x7f]*"
 
 
 class LlamaChat(OpenAIChat):
-    """OpenAI's format as llama.cpp has it. `fingerprint` says which weights and which llama.cpp
-    answered.
-    """
+    """OpenAI's format as llama.cpp has it. `fingerprint` tells weights and llama.cpp."""
 
     def __init__(
         self, model: str, key: str, fields: Mapping[str, Json], no_system: bool = False
@@ -122,9 +120,7 @@ class LocalModel(HttpModel):
 
     @property
     def address(self) -> tuple[str, str]:
-        """The base URL and the key of the open server, for who wants to look at it with another
-        client.
-        """
+        """The open server's base URL and key, for who wants to look with another client."""
         return self.connection.base, self.connection.key
 
     async def open(self) -> None:
@@ -214,9 +210,7 @@ class LocalModel(HttpModel):
 
 
 def threads() -> int:
-    """All cores but one: with all of them and one busy neighbour llama.cpp falls from 60 to 6
-    tokens a second.
-    """
+    """Returns all cores but one: beside a busy neighbour, all fall from 60 to 6 tokens/s."""
     return max(1, usable_cores() - 1)
 
 
@@ -261,9 +255,7 @@ def _need_server(what: str) -> None:
 
 
 def check_weights() -> Iterator[DoctorFinding]:
-    """For `doctor`: whether the bundled weights are in the cache; the first run that needs them
-    fetches them.
-    """
+    """Tells `doctor` if the bundled weights are cached; a run that needs them fetches them."""
     area = "built-in model"
     try:
         path = weights.find_cached(weights.SMOLLM2)

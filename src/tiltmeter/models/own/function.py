@@ -91,9 +91,7 @@ def _hash(source: str) -> str:
 
 
 def name_file(rest: str) -> str:
-    """FILE.py:FUNCTION with a hash of the file; nothing is executed. A name that is a function's of
-    this process stays.
-    """
+    """Names FILE.py:FUNCTION with the file's hash; executes nothing. Others keep their names."""
     if f"python:{rest}" in _GIVEN or f"python:{rest}" in _FILES:
         return rest
     asked, _, name = rest.partition(NAME)
@@ -113,9 +111,7 @@ def name_file(rest: str) -> str:
 
 
 def load(path: Path, name: str) -> Function:
-    """The function of a file. ModelError where the file raises, UnknownName where it has none of
-    that name.
-    """
+    """Loads a file's function. ModelError if the file raises, UnknownName if it lacks it."""
     spec = importlib.util.spec_from_file_location(f"tiltmeter_own_{path.stem}", path)
     if spec is None or spec.loader is None:
         raise UsageError(f"{path} cannot be read as Python.")

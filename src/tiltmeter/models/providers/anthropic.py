@@ -41,9 +41,7 @@ _BLOCKED = "content filtering policy"
 
 
 class AnthropicMessages:
-    """The dialect: `build` and `parse` are pure. effort: how much the model is to think, "" for
-    what it does by itself.
-    """
+    """The dialect: `build` and `parse` are pure. effort: of thinking, "" for its default."""
 
     def __init__(
         self, model: str, key: str, read: ReadBlob | None = None, effort: str = ""
@@ -58,9 +56,7 @@ class AnthropicMessages:
         return self.effort == NONE
 
     def build(self, request: Request, omitted: frozenset[str]) -> HttpRequest:
-        """Builds the request; Incapable for log-probabilities, UsageError for a temperature above
-        1.
-        """
+        """Builds the request; Incapable of log-probabilities, UsageError for temperature > 1."""
         if request.logprobs:
             raise Incapable(f"anthropic:{self._model} {NO_LOGPROBS}")
         sampling = request.sampling

@@ -86,18 +86,14 @@ def is_policy(said: str) -> bool:
 def leave_out(
     wanted: Mapping[str, Json], omitted: frozenset[str], settings: Mapping[str, Json]
 ) -> tuple[dict[str, Json], tuple[str, ...]]:
-    """Returns the wanted parameters with the settings over them, and the names of those left
-    out.
-    """
+    """Returns the wanted parameters under the settings, and the names of those left out."""
     free = {name: value for name, value in wanted.items() if name not in settings}
     body, left_out = part(free, omitted)
     return {**body, **settings}, tuple(left_out)
 
 
 def parameter_named(said: str, names: tuple[str, ...]) -> str:
-    """Returns the parameter that an error calls unknown or unsupported, or "". One with a wrong
-    value is not meant.
-    """
+    """Returns the parameter that an error calls unknown, or ""; not one of a wrong value."""
     if not _NOT_TAKEN.search(said):
         return ""
     return next(

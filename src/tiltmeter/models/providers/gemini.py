@@ -105,9 +105,7 @@ class GeminiContent:
     def _config(
         self, request: Request, omitted: frozenset[str]
     ) -> tuple[dict[str, Json], list[str]]:
-        """Returns the settings of drawing and of the reply's form, and the names of those left
-        out.
-        """
+        """Returns settings of drawing and of the reply's form, and names of those left out."""
         sampling = request.sampling
         wanted: dict[str, Json] = {
             "temperature": sampling.temperature,
@@ -180,9 +178,7 @@ class GeminiContent:
         return next((name for sign, name in _SIGNS.items() if re.search(rf"\b{sign}", text)), "")
 
     def status(self, status: int, body: Json) -> tuple[int, float | None]:
-        """A wrong key answers 400; a day's quota and a minute's answer 429, and only the latter is
-        worth waiting for.
-        """
+        """Reads 400 as a wrong key, 429 as a day's quota or a minute's: only that one passes."""
         details = list_at(body, "error", "details")
         if "API key" in message(body) or any(
             at(each, "reason") == "API_KEY_INVALID" for each in details
@@ -217,9 +213,7 @@ def _seconds(delay: str) -> float | None:
 
 
 def _alternatives(candidate: Json) -> tuple[tuple[Token, ...], ...]:
-    """The provider gives tokens as text; one that is no whole character comes as U+FFFD and cannot
-    be told.
-    """
+    """Reads tokens, given as text; parts of characters come as U+FFFD and stay unknown."""
     places = list_at(candidate, "logprobsResult", "topCandidates")
     return tuple(tuple(map(_token, list_at(place, "candidates"))) for place in places)
 

@@ -35,9 +35,7 @@ class Writing(Translating, Protocol):
 
 
 class GeminiPictures:
-    """The dialect: `build` and `parse` are pure. Errors and reasons to stop mean what they mean for
-    text.
-    """
+    """The dialect: `build` and `parse` are pure. Errors and endings are those of text."""
 
     def __init__(self, writing: Writing) -> None:
         self._writing = writing

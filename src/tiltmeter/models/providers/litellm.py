@@ -65,9 +65,7 @@ class Chat(OpenAIChat):
 
 
 class LitellmConnection(Connection):
-    """litellm in the place of a connection. named: litellm's own name, PROVIDER/MODEL; url: another
-    server, or "".
-    """
+    """litellm as a connection. named: its own PROVIDER/MODEL; url: another server, or ""."""
 
     def __init__(self, named: str, url: str, timeout: float) -> None:
         super().__init__(
@@ -101,9 +99,7 @@ class LitellmConnection(Connection):
         body: Mapping[str, Json] | None = None,
         most: int | None = None,
     ) -> Answer:
-        """litellm's answer or error in the shape of an HTTP response. It tries nothing again: the
-        engine does.
-        """
+        """Shapes litellm's answer or error as HTTP's. It retries nothing: the engine does."""
         try:
             reply = await self._litellm.acompletion(
                 **(body or {}), **self._options, timeout=self.timeout, num_retries=0, max_retries=0
@@ -137,9 +133,7 @@ class LitellmConnection(Connection):
 
 
 def _load_module() -> Any:
-    """The module, imported with what it would fetch switched off, and set to drop nothing in
-    silence.
-    """
+    """Imports the module so that it fetches nothing, and drops nothing in silence."""
     os.environ.update(QUIET)
     litellm: Any = import_module("litellm")
     litellm.drop_params = False  # what a model refuses is left out by us, and recorded
@@ -150,9 +144,7 @@ def _load_module() -> Any:
 
 
 def check_version() -> str:
-    """The installed version. Raises MissingExtra where there is none, UsageError where it is one
-    that steals keys.
-    """
+    """Returns the version. MissingExtra without one, UsageError for one that steals keys."""
     try:
         installed = version("litellm")
     except PackageNotFoundError:

@@ -59,9 +59,7 @@ def queue_kind(
     dialect: Callable[[str, str], QueueDialect],
     most: int = MOST_WORK,
 ) -> ModelKind:
-    """A provider's kind of model. dialect: (name, key) → its dialect; most: how much work the
-    provider takes at once.
-    """
+    """A provider's kind. dialect: (name, key) → its dialect; most: work taken at once."""
 
     def make(name: str, options: ModelOptions) -> QueueModel:
         return queue_model(provider, name, options, dialect, most)

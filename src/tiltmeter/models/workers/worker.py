@@ -64,9 +64,7 @@ class Refusal(NamedTuple):
 
 
 class Worker:
-    """A model in a process of its own. payload: (a model that is not open, or what makes it; its
-    ShownPictures).
-    """
+    """A model in a process of its own. payload: (a model or its maker, its ShownPictures)."""
 
     def __init__(self, payload: bytes) -> None:
         unpacked: tuple[Model | Callable[[], Model], ShownPictures] = pickle.loads(payload)

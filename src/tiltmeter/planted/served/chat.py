@@ -13,9 +13,7 @@ _LIMITS = ("max_completion_tokens", "max_tokens")
 
 
 def chat_request(shelf: Shelf, body: Json) -> Request:
-    """The request in our own words; the last message is a begun answer where it is the
-    assistant's.
-    """
+    """Reads a request; a last message of the assistant is a begun answer."""
     messages = [
         shelf.message(needed(each, "role"), at(each, "content"))
         for each in list_at(body, "messages")

@@ -32,9 +32,7 @@ class Shelf:
         return self._kept[name]
 
     def take(self, url: str) -> str:
-        """Keeps the picture of a data URL; returns its name. Raises ValueError with what a provider
-        would say.
-        """
+        """Keeps a data URL's picture; returns its name. ValueError as a provider says it."""
         head, comma, data = url.partition(",")
         if not comma or not head.startswith("data:") or not head.endswith(";base64"):
             raise ValueError("Invalid image URL: only data URLs in base64 are taken here.")
@@ -74,9 +72,7 @@ class Shelf:
 
 
 def picture_request(body: Json) -> Request:
-    """Reads a request to the images endpoint. Raises ValueError for one that this server does not
-    serve.
-    """
+    """Reads a request for images. ValueError for one that this server does not serve."""
     if at(body, "n") not in (None, 1):
         raise ValueError("'n' is 1 here.")
     asked = (Message("user", needed(body, "prompt")),)

@@ -62,9 +62,7 @@ class BatchDesk:
     # what the engine asks
 
     def is_out(self, request: Request) -> bool:
-        """True if a request is in a batch, which is waited for. Unanswered where it was tried in
-        vain.
-        """
+        """True if a request is in a batch that is out. Unanswered if it was tried in vain."""
         if self._steps.tries.get(request.key, 0) >= TRIES:
             raise Unanswered(
                 "batches gave no answer to it, or one was lost. The same command asks it again"
@@ -231,9 +229,7 @@ class BatchDesk:
         batches.forget(self._store, [request.key])
 
     async def _look_at_all(self, held: Sequence[BatchRow] = ()) -> int:
-        """Counts the batches that have ended. held: batches that are possibly paid, looked at as
-        well.
-        """
+        """Counts ended batches; held: possibly paid ones are looked at as well."""
         ended = 0
         for row in (*held, *self._steps.rows_out()):
             await self._steps.way.pause(0)

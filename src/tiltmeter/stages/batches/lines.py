@@ -154,9 +154,7 @@ async def _choose(
     shapes: Shapes,
     check: Check | None,
 ) -> Numbered:
-    """The requests of a group that go into a batch; one of each shape is answered singly
-    instead.
-    """
+    """Yields a group's requests for the batch; one of each shape is asked singly."""
     for number, request in batches.iter_pool(store, group):
         if check is not None and shapes.is_new(request):
             before = store.spent()

@@ -138,9 +138,7 @@ class Caller:
     def _take_refusal(
         self, lane: Lane, began: float, error: TransientError, source: JobSource
     ) -> None:
-        """Has all calls of the model slow down. ModelError if that has been of no use for longer
-        than a run waits.
-        """
+        """Slows all calls of the model. ModelError once it was of no use as long as runs wait."""
         try:
             asked = wait_asked_for(error)
         except ModelError:
@@ -296,9 +294,7 @@ class Caller:
         return model in self._answered_at or calls.has_answered(self._store, model)
 
     async def _fetch(self, model: Queued, request: Request) -> Reply:
-        """Work that is handed in and fetched is handed in once, also by a process that was killed
-        since.
-        """
+        """Hands work in once, even if a process was killed since, and fetches it."""
         remote = self._store.remote_id(request.key)
         if not remote:
             handed = await self._submit(model, request)
@@ -309,9 +305,7 @@ class Caller:
         return replace(await self._unless_stopped(model.fetch(request, remote)), remote=remote)
 
     async def _submit(self, model: Queued, request: Request) -> str | Reply:
-        """Hands work in. Where no receipt comes back it may have been taken: it is not handed in
-        once more in this run.
-        """
+        """Hands work in. Without a receipt it may have been taken: this run does not repeat it."""
         try:
             return await model.submit(request)
         except TransientError as error:

@@ -152,9 +152,7 @@ class Engine:
             source.workers -= 1
 
     def _give_up(self, error: TransientError, tally: Tally) -> None:
-        """Leaves the trial open of a call that used up its tries, and stops the run if nothing gets
-        through.
-        """
+        """Leaves open the trial of a call out of tries; stops the run if nothing gets through."""
         tally.failed += 1
         tally.last_failure = str(error)
         self._failures += 1

@@ -1,6 +1,4 @@
-"""Ctrl-C, SIGTERM as job schedulers and containers send it, and a notebook's stop button: the run
-ends in order.
-"""
+"""Ctrl-C, SIGTERM of schedulers and containers, a notebook's stop button: the run ends in order."""
 
 from __future__ import annotations
 
@@ -28,9 +26,7 @@ class RemoteStop:
         self.in_order: Callable[[], None] | None = None
 
     def attach(self, loop: asyncio.AbstractEventLoop, task: asyncio.Task[object] | None) -> None:
-        """Says which loop it is, and the task that is cancelled: at once where it was interrupted
-        before it began.
-        """
+        """Notes the loop and the task to cancel: at once if interrupted before it began."""
         self._loop, self._task = loop, task
         if self._pressed:
             self._cancel()

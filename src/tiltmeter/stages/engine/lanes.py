@@ -16,9 +16,7 @@ RECENT = 0.05  # share of the last call in the mean number of tokens
 
 
 class Lane:
-    """A model's window with a queue before it. (A semaphore makes two coroutines and a generator
-    for each call.)
-    """
+    """A model's window behind a queue; a semaphore would cost two coroutines per call."""
 
     def __init__(self, window: Window) -> None:
         self.window = window

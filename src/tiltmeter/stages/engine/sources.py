@@ -1,6 +1,4 @@
-"""Sources of jobs that are driven together: the trials of a subject, the outputs that an annotator
-labels.
-"""
+"""Sources of jobs, driven together: a subject's trials, the outputs that an annotator labels."""
 
 from __future__ import annotations
 

@@ -11,9 +11,7 @@ from ...store import Store
 
 
 async def store_picture(store: Store, reply: Reply) -> Reply:
-    """The reply with its picture stored. One that cannot be used is an outcome, and what came is
-    kept all the same.
-    """
+    """Stores a reply's picture. An unusable one is an outcome, and what came is kept."""
     try:
         picture = await asyncio.to_thread(images.check_picture, reply.picture)
         kept = await asyncio.to_thread(store.put_blob, reply.picture, picture.suffix)

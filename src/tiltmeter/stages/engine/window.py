@@ -1,6 +1,4 @@
-"""The control law for calls in flight to a model and for their rate, without a clock or a loop of
-its own.
-"""
+"""The control law for a model's calls in flight and their rate: no clock, no loop of its own."""
 
 from __future__ import annotations
 
@@ -150,9 +148,7 @@ class Window:
             self._cut(now, max(self.size / 2, min(self.size, least)))
 
     def refused(self, began: float, now: float, retry_after: float | None) -> float:
-        """Ends a call that the server had no room for; returns the seconds that it asks for, or
-        those of our own.
-        """
+        """Ends a call without room at the server; returns the seconds to wait, its or ours."""
         self.in_flight -= 1
         if REFUSED not in self._ends:
             self._cuts = 0

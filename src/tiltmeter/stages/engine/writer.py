@@ -17,9 +17,7 @@ SYNC_S = 1.0  # of what a power cut may take, with --durable
 
 
 class Batch(NamedTuple):
-    """The rows that one job hands in. written: done when they are committed, or has the error that
-    occurred.
-    """
+    """The rows of one job. written: done once committed, or with the error that occurred."""
 
     calls: Sequence[Call]
     rows: Sequence[Row]

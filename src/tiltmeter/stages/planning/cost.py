@@ -66,9 +66,7 @@ class CostLine:
 
 
 class Totals(TypedDict):
-    """Sums over all lines, as a Line has them. price_unknown: models that are in no sum of
-    dollars.
-    """
+    """Sums over all lines. price_unknown: models that are in no sum of dollars."""
 
     calls: int
     calls_most: int
@@ -190,9 +188,7 @@ def totals(lines: Iterable[CostLine]) -> Totals:
 
 
 def _rounds(protocol: Protocol, choices: Choices) -> Mapping[str, list[Trial]]:
-    """One round of trials of the first subject, by mode: prompts do not differ between subjects and
-    rounds.
-    """
+    """Returns the first subject's trials of one round by mode: prompts do not differ."""
     one_sample = replace(choices, subjects=choices.subjects[:1], samples=1)
     by_mode: dict[str, list[Trial]] = {}
     for trial in plan.trials(protocol, one_sample):

@@ -18,9 +18,7 @@ class Other(TypedDict):
 
 
 def others(protocol: Protocol, choices: Choices) -> list[Other]:
-    """Lists, one at a time, the plans with the levels that a factor with a default has and this
-    plan does not ask.
-    """
+    """Yields plans with the levels of a factor with defaults that this plan does not ask."""
     plans: list[Other] = []
     for factor, levels in protocol.defaults.items():
         for level in protocol.levels[factor] if factor not in choices.where else ():

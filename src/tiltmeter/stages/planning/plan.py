@@ -100,9 +100,7 @@ def check(protocol: Protocol, choices: Choices) -> None:
 
 
 def cells(protocol: Protocol, choices: Choices) -> list[Row]:
-    """The cells that the choices leave, in a seeded order that does not depend on the languages or
-    the limit.
-    """
+    """Returns the chosen cells in a seeded order, whatever the languages or the limit."""
     check(protocol, choices)
     languages = set(choices.languages)
     kept = [
@@ -127,9 +125,7 @@ def cells(protocol: Protocol, choices: Choices) -> list[Row]:
 
 
 def _levels_asked(protocol: Protocol, choices: Choices) -> dict[str, tuple[str, ...]]:
-    """{factor: levels} that are asked: the defaults or what stands in their place, with the
-    intersections.
-    """
+    """Returns {factor: levels} that are asked: defaults or choices, and intersections."""
     asked = {**protocol.defaults, **choices.where}
     for name in choices.cross:
         factor, level = _find_intersection(protocol, name)
@@ -138,9 +134,7 @@ def _levels_asked(protocol: Protocol, choices: Choices) -> dict[str, tuple[str, 
 
 
 def _find_intersection(protocol: Protocol, name: str) -> tuple[str, str]:
-    """The factor and the level that an intersection is, in either order: gender×age, age×gender,
-    gender x age.
-    """
+    """Parses an intersection in either order: gender×age, age×gender, gender x age."""
     known = {
         level: factor
         for factor in protocol.factors

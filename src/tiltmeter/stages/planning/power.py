@@ -262,18 +262,14 @@ def _fewest(is_enough: Callable[[int], bool], most: int) -> int | None:
 
 
 def share_of(measure: MeasureSpec, labels: Labels) -> float:
-    """The share near which a tilt would lie: the null of a share, one half, or 1/K where each of K
-    values is counted.
-    """
+    """Returns the share near which a tilt lies: a share's null, one half, or 1/K."""
     if measure.null is not None and measure_kind(measure.kind).detectable == "share":
         return measure.null
     return 1 / tests_of(measure, labels) if counts_every_value(measure) else 0.5
 
 
 def _cells(row: Detectable, protocol: Protocol, part: PlannedGroup, samples: int) -> Detectable:
-    """By simulation of the largest cell: one value rises in one group, in all objects (and in one
-    of them).
-    """
+    """Simulates the largest cell: a value rises in a group, in all objects and in one."""
     contrast, objects = part.measure.contrast or {}, 1
     levels = Counter(cell[contrast["factor"]] for cell in part.cells)
     each, groups = min(levels.values()) * samples, len(levels)

@@ -46,9 +46,7 @@ class Rounds:
         return sample * self.in_sample + place + 1
 
     def is_balanced(self, look: int) -> bool:
-        """True if rounds 1 to `look` hold each level as often as the whole plan does, in its
-        proportion.
-        """
+        """True if rounds 1 to `look` hold each level as often, in proportion, as the plan."""
         rest = look % self.in_sample
         held = sum(self.turns[:rest], Counter[tuple[str, ...]]())
         every = sum(self.turns, Counter[tuple[str, ...]]())
@@ -137,9 +135,7 @@ def _item_key(protocol: Protocol, cell: Row) -> Levels:
 def _item_turns(
     protocol: Protocol, seed: int, conditions: Iterable[Sequence[Row]]
 ) -> dict[Levels, int]:
-    """Returns the turn with which each item begins: its place among those of its stratum, shuffled
-    by the seed.
-    """
+    """Returns each item's first turn: its place in its stratum, shuffled by the seed."""
     strata: dict[Levels, set[str]] = {}
     for condition in conditions:
         *stratum, item = _item_key(protocol, condition[0])

@@ -60,9 +60,7 @@ class Shard:
 def record(
     shard: Shard, choices: Choices, judges: Sequence[str], given: Mapping[str, str]
 ) -> ShardRecord:
-    """Makes the record that a shard keeps of itself: all shards of a plan were given the same
-    options.
-    """
+    """Makes the record that a shard keeps: all shards of a plan have the same options."""
     options: dict[str, Json] = {
         "--model": list(choices.subjects),
         "--judge": list(judges),
@@ -86,9 +84,7 @@ def with_judge_for(record: ShardRecord, protocol: Protocol) -> ShardRecord:
 
 
 def enter(store: Store, wanted: ShardRecord | None) -> None:
-    """Fixes which shard a run is, before its plan is frozen. RunMismatch where it is another one,
-    or all of a plan.
-    """
+    """Fixes which shard a run is, before its plan is frozen. RunMismatch if it is another."""
     held = settings.shard(store)
     if held is None and wanted is not None and settings.frozen(store):
         raise RunMismatch(

@@ -89,9 +89,7 @@ class Connect:
         return self.base_urls.get(name) or self.base_urls.get(name.partition(":")[0]) or general
 
     def price(self, name: str) -> Price | None:
-        """The price given; else the table's, which at another server counts only where it is the
-        user's own row.
-        """
+        """Returns the given price; else the table's, at another server only of one's own row."""
         row = table.find(name)
         return self.prices.get(name) or (
             row.price if row and (row.own or not self.url(name)) else None
@@ -146,9 +144,7 @@ class Connect:
         return Servers([make_model(name, replace(options, base_url=one)) for one in urls], urls)
 
     def _thinking(self, name: str, row: table.Listed | None) -> Thinking:
-        """Returns the amount of thinking to ask for; the row of the table is of the provider's own
-        server.
-        """
+        """Returns how much thinking to ask for; the table's row is of the provider's server."""
         wanted = self.reasoning if name in self.subjects else None
         if row is None or self.url(name):
             asked = None if wanted is None else reasoning.effort(wanted, (), switchable=True)

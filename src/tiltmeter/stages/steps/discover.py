@@ -33,9 +33,7 @@ async def discover(
     limits: Limits,
     watch: Callable[[Tally], None] = lambda tally: None,
 ) -> Tally:
-    """Finds out what instruments lack, for every set of outputs that is there; what was found
-    before stands.
-    """
+    """Finds out what instruments lack, per set of outputs; what was found before stands."""
     engine = Engine(store, models, limits, watch)
     learners = [instrument for instrument in instruments if isinstance(instrument, Learner)]
     failed: list[str] = []

@@ -32,9 +32,7 @@ Imported = tuple[Trial, Output, Sequence[Label]]
 
 @dataclass(frozen=True, slots=True)
 class AddedOutputs:
-    """The counts of an import. unlisted: items that the protocol's design does not have, where it
-    has others of them.
-    """
+    """An import's counts. unlisted: items that the design does not have, beside others."""
 
     outputs: int
     before: int

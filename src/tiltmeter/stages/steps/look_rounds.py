@@ -1,6 +1,4 @@
-"""The rounds of one look, handed to the stages that ask and label: no more than what some open
-claim counts.
-"""
+"""The rounds of a look for the stages that ask and label: only what some open claim counts."""
 
 from __future__ import annotations
 

@@ -48,9 +48,7 @@ async def keep_endpoints(store: Store, models: Models, subjects: Sequence[str]) 
 
 @dataclass(frozen=True)
 class Pilot:
-    """The pilot of each subject that has one. label: labels what has come; annotators: those that
-    label.
-    """
+    """The pilot of each subject. label: labels what has come; annotators: those that do."""
 
     store: Store
     protocol: Protocol
@@ -77,9 +75,7 @@ class Pilot:
             self.models.aside = aside
 
     def _refuse_again(self, subject: str) -> None:
-        """PilotStopped if the subject's pilot stopped this run before, and nothing is done about
-        it.
-        """
+        """Raises PilotStopped if the pilot stopped this run before, and nothing was done."""
         held = stored.kept(self.store, subject)
         mended = any(isinstance(annotator, Cascade) for annotator in self.annotators)
         if held.get("cause") and not (held["cause"] == UNREAD and mended):

@@ -63,9 +63,7 @@ def _duration(seconds: float) -> str:
 
 
 def sentence(first: First, switched_off: bool) -> str:
-    """The cause that the first replies show, in a sentence. switched_off: the model was told not to
-    think.
-    """
+    """Writes the cause that first replies show. switched_off: told not to think."""
     shown, number = first.causes[first.cause], len(first.seen)
     start = f"{first.subject}: {shown} of the first {number} "
     limit = max((trial.sampling.max_tokens for trial, _ in first.seen), default=0)

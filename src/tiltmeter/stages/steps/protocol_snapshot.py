@@ -1,6 +1,4 @@
-"""The copy of its protocol that a run keeps, to be read without the protocol's file or the process
-that declared it.
-"""
+"""The copy of its protocol that a run keeps, to be read without file or declaring process."""
 
 from __future__ import annotations
 
@@ -208,9 +206,7 @@ def _earlier(store: Store, name: str) -> Protocol:
 
 
 def _readable(data: dict[str, Any], asked: Pairs) -> dict[str, Any]:
-    """Returns the content of a protocol's file without the measures, and without levels that no row
-    has.
-    """
+    """Returns a protocol's file without measures and levels that no row has."""
     measures = [
         {**keys, "expected": _levels_asked(keys["expected"], asked)} if "expected" in keys else keys
         for keys in data["measures"]

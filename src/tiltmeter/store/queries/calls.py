@@ -1,6 +1,4 @@
-"""The calls to models and their cost: by model and purpose, one by one, and by the texts that
-judges were shown.
-"""
+"""The calls to models and their cost: by model and purpose, one by one, by texts of judges."""
 
 from __future__ import annotations
 

@@ -65,9 +65,7 @@ def _thought(store: Store, model: str) -> str:
 
 
 def facts(store: Store, models: Sequence[str]) -> dict[str, str]:
-    """{thing: what the endpoints of these models said of it}; each model by name if several have
-    a record.
-    """
+    """Returns {thing: what endpoints say of it}; by model if several have a record."""
     known = {model: record for model, record in endpoints(store).items() if model in models}
     by_name: dict[str, str] = {}
     for key, name in NAMES.items():

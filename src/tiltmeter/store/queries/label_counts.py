@@ -14,9 +14,7 @@ from . import labels
 
 
 class CellCount(NamedTuple):
-    """The number of outputs of one cell of the design that a machine labelled; attribute: "" for
-    any.
-    """
+    """The outputs of a cell that a machine labelled, counted; attribute: "" for any."""
 
     subject: str
     annotator: str
@@ -97,16 +95,12 @@ GROUP BY 1, 2, 3, 4 ORDER BY min(t.n), 2"""
 
 
 def count_of_values(store: Store, values: Sequence[str]) -> list[CellCount]:
-    """Counts the outputs with one of some values, by attribute; in the order of their first
-    outputs.
-    """
+    """Counts outputs with one of some values by attribute, in their first outputs' order."""
     return _count_by_attribute(store, "value", values)
 
 
 def count_of_attributes(store: Store, attributes: Sequence[str]) -> list[CellCount]:
-    """Counts the outputs with a label of some attributes, by attribute; in the order of their first
-    outputs.
-    """
+    """Counts outputs with some attributes' labels, in the order of their first outputs."""
     return _count_by_attribute(store, "attribute", attributes)
 
 

@@ -86,9 +86,7 @@ def is_answered(store: Store) -> bool:
 
 
 def digest(store: Store, look: int, annotators: Iterable[str]) -> str:
-    """The SHA-256 of the ids of all trials up to a look and of the labels that some annotators
-    gave them.
-    """
+    """Hashes (SHA-256) the trials up to a look, and some annotators' labels of them."""
     sha256 = hashlib.sha256()
     query = "SELECT trial FROM trial_looks WHERE look <= ? ORDER BY n"
     for (trial,) in store.rows(query, (look,)):

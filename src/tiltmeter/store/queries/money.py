@@ -1,6 +1,4 @@
-"""The money of a run: how many requests are in which state, and what they cost, expected and at
-most.
-"""
+"""The money of a run: requests by state, and what they cost, expected and at most."""
 
 from __future__ import annotations
 

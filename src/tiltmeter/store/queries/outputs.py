@@ -171,9 +171,7 @@ def have_pictures(store: Store) -> bool:
 
 
 def have_content(store: Store) -> bool:
-    """True if something of an output is stored beside its labels: a text, a picture, a prompt, a
-    call.
-    """
+    """True if an output has more than labels: a text, a picture, a prompt, a call."""
     return store.first(_WITH_CONTENT) is not None
 
 
@@ -183,9 +181,7 @@ def iter_pictured(store: Store) -> Iterator[PicturedOutput]:
 
 
 def first_pictured(store: Store, most: int) -> Iterator[PicturedOutput]:
-    """The first outputs of a run of pictures, at most so many of each subject, mode and cell of the
-    design; by id.
-    """
+    """Yields first outputs of pictures by id, so many per subject, mode and cell."""
     return map(_pictured, _first_rows(store.rows(_PICTURED), len(cells_asked(store)), most))
 
 
@@ -286,9 +282,7 @@ def sample_blobs(
 
 
 def containing(store: Store, text: str) -> Iterator[int]:
-    """The integers of the trials of outputs whose text, prompt or rewritten prompt has a text (case
-    aside, in ASCII).
-    """
+    """Returns trials whose output or prompts hold a text (case aside, in ASCII)."""
     pattern = "".join(f"\\{sign}" if sign in "\\%_" else sign for sign in text)
     for (number,) in store.rows(_CONTAINING, (f"%{pattern}%",)):
         yield number

@@ -52,9 +52,7 @@ def is_begun(store: Store, subject: str) -> bool:
 
 
 def kept(store: Store, subject: str) -> dict[str, str]:
-    """Returns the stored result of a subject's pilot: its cause, if it stopped the run, and its
-    message.
-    """
+    """Returns the stored result of a pilot: the cause if it stopped the run, its message."""
     held = (store.get(PILOT) or {}).get(subject)
     return held if isinstance(held, dict) else {}
 

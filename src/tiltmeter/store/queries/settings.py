@@ -119,9 +119,7 @@ def add_import(store: Store, imported: Imported) -> None:
 
 
 def versions(store: Store) -> list[str]:
-    """The versions of tiltmeter that asked or labelled, in their order; none of runs made before
-    0.2.
-    """
+    """Lists the versions of tiltmeter that asked or labelled; none before 0.2."""
     return [str(one) for one in store.get("versions") or ()]
 
 
@@ -208,9 +206,7 @@ def failed_trials(store: Store) -> int:
 
 
 def planned_trials(store: Store) -> PlannedTrials:
-    """The trials that a run was meant to have; empty in a run that was imported, or made before
-    version 0.2.
-    """
+    """Returns the planned trials; empty if the run was imported or made before 0.2."""
     kept: PlannedTrials | None = store.get("planned")
     return kept or {}
 

@@ -1,6 +1,4 @@
-"""The state of a run as one short text, which changes if anything that is analysed is added,
-changed or withdrawn.
-"""
+"""The state of a run as a short text, which changes with anything that is analysed."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""The planned trials: levels of the design, the number of times each was asked, and those still
-open.
-"""
+"""The planned trials: levels of the design, how often each was asked, and those still open."""
 
 from __future__ import annotations
 
@@ -60,9 +58,7 @@ def cells_asked(store: Store) -> Sequence[tuple[str, str, str]]:
 
 
 def iter_designs(store: Store, columns: Sequence[str]) -> Iterator[tuple[int, ...]]:
-    """Every trial as its integer and those of some columns (subject, mode, factors, prompt), in
-    the order of ids.
-    """
+    """Yields every trial as integers of it and of some columns, in the order of ids."""
     parts = ", ".join(f"{name}_0" for name in columns)
     return store.rows(f"SELECT n, {parts} FROM trials ORDER BY n")
 

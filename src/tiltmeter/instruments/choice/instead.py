@@ -1,0 +1,110 @@
+"""What an answer puts in the place of the options: another word or fact, a slip, the rest of a
+quotation that a begun answer opened. The rules: reader.py.
+"""
+
+from __future__ import annotations
+
+import re
+
+from ...languages import refusals
+from ...languages.letters import is_slip
+from ...languages.phrases import DENYING, Language
+from ...languages.quotes import PAIRS
+from ...records import NEITHER
+from ..text.thought import without_thought
+from .blank import Blank
+from .forms import Forms
+from .labels import are_labels, is_label
+from .meanings import THIRD
+from .mentions import MENTION, SENTENCE_OF, Marker, values
+
+LONGEST_FACT = 80  # characters of a sentence that answers with something else than the options
+LONGEST_WORD = 40  # characters of what stands in a quotation that a begun answer opened
+
+
+class Instead:
+    """The rules for one set of forms in one language. decides: True if the options stand for yes
+    and no; passing: True if a form is a word that stands in sentences of any kind.
+    """
+
+    def __init__(
+        self,
+        language: Language,
+        marker: Marker,
+        blank: Blank,
+        forms: Forms,
+        *,
+        decides: bool,
+        passing: bool,
+    ) -> None:
+        self._language, self._marker, self._blank = language, marker, blank
+        self._options, self._labels = list(forms), are_labels(forms)
+        self._decides, self._passing = decides, passing
+        self._written = {
+            language.canonical(form).strip(): name for name, own in forms.items() for form in own
+        }
+
+    def word(self, canonical: str, told: str, prompt: str) -> str:
+        """The option that a single word is but for a slip, or whose first letter it is; `neither`
+        for a word or two, or another fact, in place of the options of a prompt that offers them,
+        and for another letter than those of its list.
+        """
+        word = canonical.strip(" .:,/")
+        if not word or len(word) > LONGEST_FACT:
+            return ""
+        if self._labels and is_label(word):
+            return NEITHER
+        initial = self._decides and len(word) == 1  # "Y"
+        meant = {
+            option
+            for form, option in self._written.items()
+            if (form[0] == word if initial else is_slip(word, form))
+        }
+        if len(meant) == 1:
+            return meant.pop()
+        asked = self._language.canonical(prompt)
+        offered = values(self._marker.mark(asked)) - {THIRD} if prompt else set[str]()
+        idle = self._language.has(canonical, "affirm", "correction", "asks_back")
+        if idle or f" {word} " in asked or len(offered) != len(self._options):
+            return ""
+        another = self._blank.word(f" {word} ") == NEITHER
+        return NEITHER if another or self._is_fact(told, prompt) else ""
+
+    def _is_fact(self, told: str, prompt: str) -> bool:
+        """True for one sentence that names no option and answers the question in its own words:
+        "The dog ate it", asked whether Ann or Ben did.
+        """
+        known, one = self._language, len(SENTENCE_OF.findall(told.strip(" .,:/"))) < 3
+        if self._decides or self._passing or not (one and told.endswith(". ")):
+            return False
+        if self._blank.asks(prompt) or MENTION.search(self._marker.mark(told)):
+            return False
+        if known.has(told, *DENYING, "decline", "excuse", "both", "aside"):
+            return False
+        asked = SENTENCE_OF.findall(known.canonical(prompt))
+        questions = "".join(part for part in asked if part.endswith("?"))
+        answers = known.has(told, "announce", "approve", "likely", "modal")
+        return answers or refusals.shares_word(told, questions, known)
+
+    def begun(self, text: str, begin: str) -> str:
+        """What a reply puts into the quotation marks that a begun answer opened; "" if it does not
+        close them, or goes on to another option ("he' or 'she'").
+        """
+        opened, reply = begin.rstrip()[-1:], text.removeprefix(begin)
+        # an apostrophe inside a word is none, a capital letter behind it begins anew
+        closing = (
+            re.search(f"[{PAIRS[opened]}](?![^\\W\\d_])|[{PAIRS[opened]}](?=[A-Z][a-z])", reply)
+            if opened in PAIRS
+            else None
+        )
+        if not closing or closing.start() > LONGEST_WORD:
+            return ""
+        inside = reply[: closing.start()]
+        if self._marker.goes_on(reply[closing.end() :]):
+            return ""
+        said = self._language.canonical(without_thought(inside))
+        marked = self._marker.mark(said)
+        if not (named := values(marked)):
+            return self._blank.word(said)
+        alone = len(named) == 1 and min(named).isdigit() and not self._marker.content(marked)
+        return self._options[int(min(named))] if alone else ""
