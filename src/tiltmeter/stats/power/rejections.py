@@ -25,8 +25,8 @@ RejectionShare = Callable[[float, int], float]  # shift, tables: the share of ta
 
 
 def far_enough(rejected: RejectionShare) -> float:
-    """A shift that is found for certain: doubled from a fifth of the largest difference, and once
-    more, since so few tables do not say quite how often.
+    """Returns a shift that is found for certain: doubled from a fifth of the largest difference,
+    and once more, since so few tables do not say quite how often.
     """
     shift = 0.2
     while rejected(shift, FIRST_TABLES) < POWER and shift < 100:
@@ -35,7 +35,7 @@ def far_enough(rejected: RejectionShare) -> float:
 
 
 def smallest_shift(rejected: RejectionShare, largest: float) -> float | None:
-    """The shift at which tables are rejected with 80 % power; None if the largest is not.
+    """Returns the shift at which tables are rejected with 80 % power; None if the largest is not.
 
     Halved with a fifth of the tables, then read off between three shifts around with all of them.
     """
@@ -64,7 +64,7 @@ def flip_rejects(d: Floats, level: float) -> NDArray[np.bool_]:
 
 
 def critical_value(level: float, kurtosis: Floats, skewness: Floats | float = 0.0) -> Floats:
-    """The two-sided critical value of a standardised sum, by Cornish and Fisher (1938)."""
+    """Returns the two-sided critical value of a standardised sum, by Cornish and Fisher (1938)."""
     z = normal_quantile(1 - level / 2)
     tail = (z**5 - 10 * z**3 + 15 * z) / 72 * np.square(skewness)
     return z + kurtosis * (z**3 - 3 * z) / 24 + tail
@@ -96,7 +96,7 @@ def _all_patterns(d: Floats) -> Floats:
 
 
 def _sign_sums(d: Floats) -> Singles:
-    """The sum of each table's items under all signs; the first sign stays."""
+    """Returns the sum of each table's items under all signs; the first sign stays."""
     single = d.astype(np.float32)
     sums = np.empty((len(d), 1 << d.shape[1] - 1), np.float32)
     sums[:, :1], width = single[:, :1], 1
