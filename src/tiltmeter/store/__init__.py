@@ -261,8 +261,7 @@ class Store(Database):
     def iter_labels(self) -> Iterator[tuple[str, str, str, str, float]]:
         """Every current label as (output, annotator, attribute, value, weight), by output.
 
-        Read from an index that covers them, and without what their trials have in common: 1,000,000
-        in 1.3 CPU s.
+        Read from an index that covers them, without their trials: 1,000,000 in 1.3 CPU s.
         """
         return self.rows(
             "SELECT output, annotator, attribute, value, weight FROM labels WHERE current"

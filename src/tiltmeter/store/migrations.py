@@ -1,5 +1,4 @@
-"""The tables of a run's file, as the steps that lead to them: schema n is what the first n steps
-make.
+"""The tables of a run's file as steps: schema n is what the first n steps make.
 
 A new run takes all steps; an older run takes those that it lacks when it is opened. A change to the
 tables is a new step at the end of `STEPS`, in one transaction with `PRAGMA user_version`; a step

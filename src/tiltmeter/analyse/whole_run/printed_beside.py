@@ -82,7 +82,7 @@ def beside(
 
 
 def subjects_of(printed: Sequence[PrintedNumber]) -> set[str]:
-    """The models of which numbers are printed."""
+    """Returns the models of which numbers are printed."""
     return {number.condition.get("subject", "") for number in printed}
 
 
