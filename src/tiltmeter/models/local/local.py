@@ -281,14 +281,10 @@ BUILTIN = ModelKind(
     check=check_weights,
     sees=False,
 )
-GGUF = ModelKind(
-    "gguf",
-    "gguf:PATH, a GGUF file of your own, on this machine",
-    gguf,
-    makes=(TEXT,),
-    price=FREE,
-    modules=("xllamacpp",),
-    extra="builtin",
-    templated=True,
-    sees=False,
+GGUF = replace(
+    BUILTIN,
+    name="gguf",
+    summary="gguf:PATH, a GGUF file of your own, on this machine",
+    make=gguf,
+    check=lambda: (),
 )
