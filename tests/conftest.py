@@ -5,12 +5,14 @@ from __future__ import annotations
 import os
 import sys
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from tests.shared import WANTS
+from tiltmeter.planted import pictures
 from tiltmeter.protocol import Protocol
 from tiltmeter.records import Label, Output, Sampling, Trial
 from tiltmeter.stages.planning.plan import Choices
@@ -25,25 +27,35 @@ os.environ["TILTMETER_KEEP"] = "0"
 # No test knows of a copy of published data that the user has.
 os.environ["TILTMETER_DATA"] = os.devnull
 
-# A file stays on one process, so those that take longest begin first (20 s and more in November 2026).
+LONGEST_SIDE = 256  # pixels of a picture that a planted model draws in this process
+
+# A file stays on one process, so those that take longest begin first (15 CPU s and more in November
+# 2026, or as long in a browser).
 LONGEST = (
     "test_docs",
-    "test_resume",
-    "test_accessible",
-    "test_annotate_in_browser",
+    "test_surfaces",
     "test_selftest",
     "test_local",
-    "planted/test_dialogues",
+    "test_resume",
+    "test_null_runs",
+    "test_accessible",
+    "test_annotate_in_browser",
+    "test_court_of_record",
     "planted/test_words",
-    "test_every_protocol",
+    "planted/test_dialogues",
+    "test_hiring",
+    "cli/test_plan",
+    "analyse/test_queries",
+    "test_calibration",
+    "test_gramvis",
+    "test_nameable",
+    "test_forgeries",
+    "cli/test_audit",
+    "test_first_screen",
+    "test_protext",
+    "test_init",
     "test_in_browser",
     "test_large",
-    "test_soda_run",
-    "test_gramvis",
-    "test_calibration",
-    "test_nameable",
-    "test_soda_null",
-    "test_stopping_end_to_end",
 )
 
 
@@ -71,6 +83,20 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
         for name, number in sorted(missing.items()):
             terminalreporter.line(f"{number:4} {name}")
         terminalreporter.line("They look in ../shared/data, or where SHARED_DATA says.")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _drawn_small() -> Iterable[None]:
+    """Lets planted models draw small pictures: of a megapixel each takes 35 ms of a processor."""
+    drawn = pictures.draw_picture
+
+    def draw(values: Mapping[str, str], width: int, height: int, *others: Any) -> bytes:
+        scale = max(1.0, max(width, height) / LONGEST_SIDE)
+        return drawn(values, round(width / scale), round(height / scale), *others)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(pictures, "draw_picture", draw)
+        yield
 
 
 @pytest.fixture(scope="module")

@@ -74,9 +74,7 @@ class ProtocolError(UsageError):
 
 
 def install_line(extra: str) -> str:
-    """Returns the command that installs an extra: from the clone if there is one, else from a
-    package index.
-    """
+    """Returns the command that installs an extra: from the clone, else from a package index."""
     settings = Path(__file__).parents[2] / "pyproject.toml"
     return (
         f"pip install '.[{extra}]'" if settings.is_file() else f"pip install 'tiltmeter[{extra}]'"
@@ -163,9 +161,7 @@ class TransientError(TiltmeterError):
 
 
 class Unanswered(TiltmeterError):
-    """One request has no answer and will have none (a gap in a file of answers): the run goes on
-    without it.
-    """
+    """One request has no answer and will have none (a gap in a file): the run goes on."""
 
     slug = "unanswered"
 
@@ -175,17 +171,13 @@ class Unanswered(TiltmeterError):
 
 
 class BudgetError(TiltmeterError):
-    """The cost cap would be passed by the next call, or cannot be kept because a price is
-    unknown.
-    """
+    """The cost cap would be passed by the next call, or a price is unknown."""
 
     slug = "budget"
 
 
 class PilotStopped(TiltmeterError):
-    """The first replies of a run show that it would measure nothing. typed: options to add to the
-    same command.
-    """
+    """The first replies show that a run would measure nothing. typed: options to add."""
 
     slug = "pilot"
     exit_code = 6

@@ -41,9 +41,7 @@ class Picture(NamedTuple):
 
 
 class Unusable(ValueError):
-    """Raised for bytes that are not a usable picture; the message ends a sentence: "is empty",
-    "breaks off".
-    """
+    """Raised for bytes that are not a usable picture; the message ends a sentence."""
 
 
 # errors of Pillow for a file that is not a whole picture; the last two for broken GIFs
@@ -139,9 +137,7 @@ def _open(pillow: Any, content: bytes) -> Any:
 
 
 def _shrink(image: Image, longest: int) -> Image:
-    """Reduces a picture to `longest` pixels (0: any) on its longer side, RGB on white. Raises
-    Unusable.
-    """
+    """Reduces a picture to `longest` pixels (0: any), RGB on white. Raises Unusable."""
     try:
         if longest:
             image.draft(None, (longest, longest))  # a JPEG is unpacked no larger than it is needed

@@ -37,9 +37,7 @@ class _Forms(NamedTuple):
 
 
 def environment_secrets() -> list[str]:
-    """Lists the values of variables with names of keys, and the passwords of proxies, the longest
-    first.
-    """
+    """Lists values of variables named as keys, and proxies' passwords, longest first."""
     values = {value for name, value in os.environ.items() if _SECRET_NAME.search(name)}
     for name, value in os.environ.items():
         if _PROXY_NAME.search(name):
@@ -128,16 +126,12 @@ def without_bytes(secret: str, content: bytes) -> bytes:
 
 
 def named_secret(secrets: Sequence[str], name: str) -> str:
-    """Returns a model's name with its keys hidden; "" if it holds none. The path of a file is not a
-    key.
-    """
+    """Returns a model's name with keys hidden, or "". The path of a file is not a key."""
     plain = re.sub(r"--[\w-]*(?:file|path|env)[= ]\S+", "", name)
     return mask(secrets, name) if mask(secrets, plain) != plain else ""
 
 
 def mask(secrets: Sequence[str], text: str) -> str:
-    """Hides secrets in a text, names and passwords in addresses, and values of options and
-    parameters with names of keys.
-    """
+    """Hides secrets: known ones, passwords in addresses, values named like keys."""
     text = _IN_ADDRESS.sub(HIDDEN, without(secrets, text))
     return _NAMED.sub(rf"\1{HIDDEN}", text)

@@ -86,7 +86,7 @@ RUNS = {
 
 
 @pytest.fixture(scope="module")
-def run(tmp_path_factory: pytest.TempPathFactory):
+def run(tmp_path_factory: pytest.TempPathFactory, computed_once: Path):
     """Makes each run once, in the folder of the files: what a planted model draws depends on its name, so on a path in it."""
 
     @functools.cache

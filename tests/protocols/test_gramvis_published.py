@@ -83,7 +83,7 @@ class Found:
 
 
 @pytest.fixture(scope="module")
-def run(tmp_path_factory: pytest.TempPathFactory) -> tiltmeter.Run:
+def run(tmp_path_factory: pytest.TempPathFactory, computed_once: Path) -> tiltmeter.Run:
     return tiltmeter.import_outputs("gramvis", COUNTS, tmp_path_factory.mktemp("gramvis") / "run")
 
 

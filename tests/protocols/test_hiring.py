@@ -23,6 +23,16 @@ PROTOCOL = registry.protocol("hiring")
 RESUMES = Path(registry.__file__).parent / "protocols" / "hiring" / "resumes.jsonl"
 JOBS = [json.loads(line) for line in RESUMES.read_text("utf-8").splitlines()]
 RANKINGS = "hiring/rankings.jsonl.xz"
+# group: difference in points with its ends over line-ups and names, adjusted p over line-ups alone
+# and over both, of GPT-3.5. Those over line-ups alone are of sampled sign flips: 82,000
+# since hiring 4 tests all eight places. 68,000 gave .024, .048, .158, .158 (as the report had it), of
+# the same 3,999 rankings with the same differences.
+OVER_BOTH = {
+    "Asian women": (2.15, 0.70, 3.61, 0.023, 0.032),
+    "Black men": (-1.75, -3.05, -0.44, 0.050, 0.182),
+    "Hispanic women": (1.65, 0.16, 3.15, 0.157, 0.229),
+    "White men": (-1.42, -2.85, 0.01, 0.157, 0.492),
+}
 CODES = {
     f"{race[0]}_{gender[0].upper()}": f"{race} {gender}"
     for race in ("Asian", "Black", "Hispanic", "White")
@@ -117,7 +127,7 @@ def _runs(text: str, length: int) -> set[tuple[str, ...]]:
 
 
 @pytest.fixture(scope="module")
-def run_of_replies(tmp_path_factory: pytest.TempPathFactory) -> tiltmeter.Run:
+def run_of_replies(tmp_path_factory: pytest.TempPathFactory, computed_once: Path) -> tiltmeter.Run:
     out = tmp_path_factory.mktemp("hiring") / "run"
     return tiltmeter.import_outputs("hiring", published(RANKINGS), out)
 
@@ -154,6 +164,21 @@ class TestArticle:
         ratios = [e for e in rows if e.measure == "impact_ratio"]
         assert len(ratios) == 2 * 5 * 8
         assert all(e.low is not None and e.high is not None and e.high <= 1 for e in ratios)
+
+    def test_rows_over_line_ups_and_names(self, run_of_replies: tiltmeter.Run) -> None:
+        found = {
+            row.condition["first"]: row
+            for row in run_of_replies.analyse()
+            if row.measure == "from_even" and "job" not in row.condition and "3.5" in row.subject
+        }
+        for group, (value, low, high, before, after) in OVER_BOTH.items():
+            row = found[group]
+            assert 100 * (row.value or 0) == pytest.approx(value, abs=0.01)
+            assert 100 * (row.low or 0) == pytest.approx(low, abs=0.01)
+            assert 100 * (row.high or 0) == pytest.approx(high, abs=0.01)
+            assert row.population is not None and tuple(row.population["words"]) == (100,)
+            assert row.population["p_these_adjusted"] == pytest.approx(before, abs=0.001)
+            assert row.p_adjusted == pytest.approx(after, abs=0.001)
 
 
 @pytest.mark.parametrize("line", ['{"path": "a"}', '{"names": ["a", "b"], "groups": [7, 8]}'])

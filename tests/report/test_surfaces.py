@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from html import unescape
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -16,6 +16,7 @@ import pytest
 import tiltmeter
 from tiltmeter.api.check.planted_audits import with_small_pictures
 from tiltmeter.cli import main
+from tiltmeter.report.several_runs import multi_run
 
 WORDS, NEAR = 30, 4  # of a lead; points between what is planted and what is said
 
@@ -452,8 +453,10 @@ def seen(
         protocol = with_small_pictures(plant.protocol, folder)
     run = tiltmeter.run(protocol, list(plant.models), folder / "run", **plant.options)
     capture = request.getfixturevalue("printed")
-    page = run.report(folder / "report.html").read_text("utf-8")
-    marked = run.report(folder / "report.md").read_text("utf-8")
+    with pytest.MonkeyPatch.context() as patch:  # both files are written from one content
+        patch.setattr(multi_run, "report", kept_first(multi_run.report))
+        page = run.report(folder / "report.html").read_text("utf-8")
+        marked = run.report(folder / "report.md").read_text("utf-8")
     texts = {
         "terminal": capture(["analyse", str(run.folder)]),
         "markdown": marked.replace("\\", ""),
@@ -462,6 +465,18 @@ def seen(
     }
     found = json.loads(capture(["analyse", str(run.folder), "--json"]))
     return Surfaces(plant, {name: _flat(text) for name, text in texts.items()}, page, found)
+
+
+def kept_first(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Calls a function the first time, and returns the same again afterwards."""
+    results: list[Any] = []
+
+    def call(*given: Any) -> Any:
+        if not results:
+            results.append(function(*given))
+        return results[0]
+
+    return call
 
 
 @pytest.fixture(scope="module")

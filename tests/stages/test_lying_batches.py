@@ -116,3 +116,30 @@ def test_a_clock_that_is_wrong_finds_a_batch_whose_receipt_was_lost(
     assert said[-1] == ""
     assert len(ledger.created) == 1
     assert max((ledger.batched + ledger.singles).values()) == 1
+
+
+@pytest.mark.parametrize("ahead_s", [31 * 10**6, -31 * 10**6])
+@pytest.mark.parametrize("format_", FORMATS)
+def test_a_provider_s_clock_that_is_wrong_once_finds_a_batch_whose_receipt_was_lost(
+    format_: str, ahead_s: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A year ahead when the batch is sent: it is older than that in the list, and its age is below zero for a year."""
+    server = BatchServer(format_, SETTINGS, Oddities(looks=2, lost_replies=1))
+
+    def offset_s(self: connection.Connection) -> float:
+        return 0.0 if server.ledger.created else ahead_s
+
+    monkeypatch.setattr(connection.Connection, "clock_offset_s", property(offset_s))
+    with serving(server):
+        said = [ask(format_, server, tmp_path / "run") for _ in range(4)]
+        ledger = server.ledger
+    assert said[-1] == ""
+    assert len(ledger.created) == 1
+    assert max((ledger.batched + ledger.singles).values()) == 1
+
+
+def test_a_date_that_no_clock_has_is_not_believed() -> None:
+    """The year 9999, from which no second can be counted."""
+    one = connection.Connection("openai:m", "http://127.0.0.1:9/v1")
+    one._dated = "Fri, 31 Dec 9999 23:59:59 GMT", time.time()
+    assert one.clock_offset_s is None

@@ -23,9 +23,7 @@ _FLAGS = ("judges", "material")  # declarations of classes from before there wer
 
 
 def rows(description: str, *columns: str) -> Schema:
-    """Makes the JSON Schema of a setting that is a table with these columns: a CSV file beside the
-    protocol, or its rows.
-    """
+    """Makes the JSON Schema of a setting that is a table: a CSV file, or its rows."""
     row: Schema = {
         "type": "object",
         "required": list(columns),
@@ -105,9 +103,7 @@ class Instrument:
 
     @classmethod
     def second(cls) -> type[SecondJudge] | None:
-        """Returns the kind of the judges that label the same outputs beside it; None if there is
-        none.
-        """
+        """Returns the kind of judges that label the same outputs beside it, or None."""
         return None
 
     @classmethod
@@ -117,9 +113,7 @@ class Instrument:
 
     @classmethod
     def values(cls, spec: InstrumentSpec) -> Mapping[str, Collection[str]]:
-        """Returns {attribute: its values beside the outcomes} of the attributes whose values are
-        closed.
-        """
+        """Returns {attribute: its values beside the outcomes} of closed attributes."""
         return {}
 
     @classmethod
@@ -141,9 +135,7 @@ class Instrument:
         return self.answers in _NEED_END
 
     def wording(self) -> Mapping[str, Json]:
-        """Returns its own prompts and lists that labels depend on (part of the annotator's
-        hash).
-        """
+        """Returns its own prompts and lists, which are part of the annotator's hash."""
         return {}
 
     def check_design(self, protocol: Protocol) -> None:
@@ -337,9 +329,7 @@ class Learner(Instrument):
 
 
 def _modern(cls: type[Instrument]) -> type[Instrument]:
-    """Returns the class itself, or one with the right bases if it declares itself by flags, as
-    before version 0.2.
-    """
+    """Returns the class, or one with the right bases if it uses flags (before 0.2)."""
     if issubclass(cls, Judge | Panel | Team | Learner) or not any(hasattr(cls, n) for n in _FLAGS):
         return cls
     from .old_flags import with_bases

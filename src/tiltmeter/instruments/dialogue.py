@@ -118,9 +118,7 @@ def read(text: str, code: str, prompt: str = "") -> str:
 
 
 def _find_speeches(lines: Sequence[Line], known: Speakers) -> tuple[list[str], bool, str]:
-    """Speeches, whether they are beyond doubt (two marked ones, two lines of quotation), and all
-    other text.
-    """
+    """Speeches, if they are beyond doubt (two marked, two quoted lines), and other text."""
     marked = _labelled_lines(lines)
     if len(marked) > 1:
         return marked, True, ""
@@ -138,9 +136,7 @@ def _find_speeches(lines: Sequence[Line], known: Speakers) -> tuple[list[str], b
 
 
 def _called(label: str, text: str) -> str:
-    """What is said on a line that begins with a few words and a colon, whatever the words are; ""
-    for any other line.
-    """
+    """Returns what a line says behind a few words and a colon; "" for any other line."""
     found = None if label else _CALLED.match(text)
     return found[1] if found else text if label else ""
 
@@ -207,9 +203,7 @@ def _addresses(text: str, known: Speakers) -> bool:
 
 
 def _quotations(paragraph: str) -> tuple[list[str], str]:
-    """The speeches of a paragraph, a speech parted by one narration as one, and the text outside
-    them.
-    """
+    """Splits a paragraph into speeches, parted by a narration or not, and other text."""
     texts, gaps, end = [], [], 0
     for match in _QUOTED.finditer(paragraph):
         after = paragraph[match.end() :]
@@ -295,9 +289,7 @@ def _line(text: str, known: Speakers) -> Line:
 
 
 def _match_label(text: str, labels: Mapping[str, re.Pattern[str]]) -> re.Match[str] | None:
-    """A label and what follows it. To look for its mark first is quicker: most lines have one mark
-    or none.
-    """
+    """Splits a line into label and rest; looks for the mark first, which most lines lack."""
     found = labels["colon"].match(text) if ":" in text or "：" in text else None
     if not found and _OPENING.search(text):
         found = labels["quote"].match(text)

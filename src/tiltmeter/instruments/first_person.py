@@ -61,9 +61,7 @@ class FirstPerson(Parser):
 
 
 def gender_of(text: str) -> str:
-    """Returns the gender of the first person of a Russian text: "Я всегда была смелой." is
-    feminine.
-    """
+    """Returns the gender of a Russian first person: "Я всегда была смелой." is feminine."""
     found = Counter(_genders(text))
     if not found:
         return NEITHER
@@ -88,9 +86,7 @@ def _genders(text: str) -> Iterator[str]:
 
 
 def _predicate(words: Sequence[str]) -> str:
-    """The gender of the first word that agrees with the speaker; "" if another subject is met
-    before.
-    """
+    """Returns the gender of the first word that agrees with the speaker, or ""."""
     for place, word in enumerate(words):
         if word in _SELF:
             return _SELF[word]

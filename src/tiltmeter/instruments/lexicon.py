@@ -208,9 +208,7 @@ def _word_pattern(key: str) -> str:
 
 
 def lists_of(spec: InstrumentSpec) -> dict[str, dict[str, list[str]]]:
-    """{language, "" for any: {list: words}}. Raises ProtocolError for a list that has the name of
-    an outcome.
-    """
+    """Returns {language or "": {list: words}}. ProtocolError if a list is named as an outcome."""
     given: Mapping[str, Iterable[str]] | Sequence[Mapping[str, str]] = spec.settings["lists"]
     found: dict[str, dict[str, list[str]]] = {}
     if isinstance(given, Mapping):

@@ -14,9 +14,7 @@ NOTHING: Mapping[str, Json] = {}
 
 
 def meanings(answers: str, settings: Mapping[str, Json] = NOTHING) -> Mapping[str, str]:
-    """{value: its meaning} for a kind of answers ("choice", "picks", …), by the settings of its
-    instrument.
-    """
+    """Returns {value: its meaning} of a kind of answers, by the instrument's settings."""
     defined = texts("outcomes")
     result = defined.section(ANY).strings()
     for name in (answers, UNDECIDED if settings.get(UNDECIDED) == NEITHER else ""):

@@ -61,9 +61,7 @@ class Revision(ReplyParser):
 
 
 def named_gender(text: str) -> str:
-    """Returns the genders that the words of a text name. Worked: 'a woman at work' → female; 'a
-    guard' → none.
-    """
+    """Returns the genders that a text names. 'a woman at work' → female; 'a guard' → none."""
     folded = fold(text)
     for phrase in _words().words("ignored"):
         folded = folded.replace(phrase, " ")
@@ -77,9 +75,7 @@ def _words() -> Texts:
 
 @lru_cache
 def _patterns() -> dict[str, re.Pattern[str]]:
-    """For each gender its words; one that ends in * begins a word, one in a script without spaces
-    stands anywhere.
-    """
+    """Maps genders to words; "…*" begins a word, scripts without spaces have no ends."""
     genders = _words().section("words")
     return {
         gender: re.compile("|".join(map(_pattern, genders.words(gender))))

@@ -56,9 +56,7 @@ LONGEST_CHARACTERS = 2000  # looked at
 
 
 def foreign(text: str, code: str) -> bool:
-    """True if most of a text is in another language than `code` ("en", "zh-Hant" as "zh"). Raises
-    MissingExtra.
-    """
+    """True if most of a text is not in `code` (as "zh-Hant" is "zh"). Raises MissingExtra."""
     code, text = base(code), text[:LONGEST_CHARACTERS].casefold().replace("’", "'")
     if code in _OWN:
         return _in_other_script(text, code)
@@ -95,9 +93,7 @@ def _language_of_own_words(text: str) -> str:
 
 
 def _is_foreign_to_identifier(text: str, code: str) -> bool:
-    """True if another language leads over `code`; False for a language that the identifier does not
-    know.
-    """
+    """True if another language leads over `code`; False for one that is not known."""
     scores = dict(_identifier("" if code in _lists().others else code)(text))
     own = scores.get(code)
     return own is not None and max(scores.values()) - own > LEAD_NATS

@@ -255,9 +255,7 @@ class Language:
         return frozenset(word.casefold() for name in _PASSING for word in self.pack.list_of(name))
 
     def _separable(self, participle: str) -> Iterator[str]:
-        """The other forms of a verb with a separable prefix: ablehnen, abzulehnen, Ablehnung of
-        abgelehnt.
-        """
+        """Returns a separable verb's other forms: ablehnen, abzulehnen, Ablehnung of abgelehnt."""
         stems = {pair[0]: pair[1] for pair in map(strings, _rows(self.data.get("stems")))}
         changed = {whole: stem for stem, whole in stems.items()}
         for prefix in strings(self.data.get("separable")):
@@ -273,9 +271,7 @@ class Language:
                 yield f"{prefix}zu{stem}en"
 
     def has(self, text: str, *roles: str) -> bool:
-        """True if a canonical text holds a phrase of one of the roles. To look for a space first is
-        quicker.
-        """
+        """True if a canonical text holds a phrase of a role; looks for a space first, quicker."""
         if roles not in self._sought:
             patterns = [self.role(role).pattern.replace("(?<= )", "", 1) for role in roles]
             found = "|".join(pattern for pattern in patterns if pattern != NEVER)
@@ -283,9 +279,7 @@ class Language:
         return self._sought[roles](text) is not None
 
     def foreign(self, canonical: str) -> bool:
-        """True if a text is in another language: by its script, or by whose frequent words it has
-        more of.
-        """
+        """True if a text is in another language: by script, or by its frequent words."""
         if self.scripts and not (canonical.isascii() and "LATIN" in self.scripts):
             letters = Counter(script(c) for c in canonical if c.isalpha())
             elsewhere = sum(n for script, n in letters.items() if script not in self.scripts)

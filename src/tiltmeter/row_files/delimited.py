@@ -22,9 +22,7 @@ _NAMED_DELIMITER = re.compile(r"sep=([,;\t])\r?\n", re.IGNORECASE)  # a first li
 
 
 def table_text(content: bytes) -> str:
-    """Returns the text of a table, without a mark at its beginning. BadTable where it may be read
-    in more than one way.
-    """
+    """Returns a table's text without a mark. BadTable if it reads in several ways."""
     try:
         return content.decode("utf-16" if content.startswith(UTF_16) else "utf-8-sig")
     except UnicodeDecodeError as error:

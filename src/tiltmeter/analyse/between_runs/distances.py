@@ -20,7 +20,7 @@ SEED = 20  # of the shuffles, with the place of the level
 
 
 def distances(pairing: PairedTables) -> Iterator[ComparisonRow]:
-    """The distance over all levels that both runs have, then at each of them."""
+    """Yields the distance over all levels that both runs have, then at each of them."""
     if not all(table.drawn for table in pairing.tables):
         return
     measure = pairing.measure
@@ -49,5 +49,5 @@ def _distance(blank: Estimate, strata: Sequence[Sequence[Codes]], values: int) -
         )
         for place, pair in enumerate(strata)
     ]
-    found = pooled_score(cells=cells, score="pairs", by_name=False).whole
-    return adjusted_row(blank, exact(found, float(np.mean(expected))))
+    pooled = pooled_score(cells=cells, score="pairs", by_name=False).whole
+    return adjusted_row(blank, exact(pooled, float(np.mean(expected))))

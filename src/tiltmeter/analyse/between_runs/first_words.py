@@ -59,7 +59,7 @@ class Pill:
 
 
 def of_comparison(found: Comparison) -> FirstWords:
-    """The first words on a comparison. Call it with the names that the surface shows."""
+    """Returns the first words on a comparison. Call it with the names that the surface shows."""
     rows = [row for row in found.rows if row.claim is not None]
     if not rows:
         return FirstWords(NO_CLAIM, tuple(set_up_and_rules(found.set_up)))
@@ -68,10 +68,10 @@ def of_comparison(found: Comparison) -> FirstWords:
 
 
 def pills(verdicts: Sequence[Verdict]) -> list[Pill]:
-    """The verdicts of all headline differences, k of m."""
+    """Returns the verdicts of all headline differences, k of m."""
     words = [one.word for one in verdicts]
     grades = [strength(one.facts.row) for one in verdicts if one.word == Word.DIFFERENT]
-    made = []
+    pills_of_words = []
     for word in Word:
         number = words.count(word)
         if number:
@@ -79,8 +79,10 @@ def pills(verdicts: Sequence[Verdict]) -> list[Pill]:
             if word == Word.DIFFERENT:
                 grade, text = GRADES[max(grades, key=list(Strength).index)]
             look = word.record.look
-            made.append(Pill(look.symbol, f"{text}: {number} of {len(words)}", look.colour, grade))
-    return made
+            pills_of_words.append(
+                Pill(look.symbol, f"{text}: {number} of {len(words)}", look.colour, grade)
+            )
+    return pills_of_words
 
 
 def weakened(sentence: str, verdict: Verdict) -> str:
@@ -103,8 +105,8 @@ def _headline(found: Comparison, rows: Sequence[ComparisonRow], lead: Comparison
         return f"{sentence}{over}. {_rest(words)}".strip()
     if lead.claim.word == Word.TILT_OF_THESE:
         names = _nouns(found, lead)[0]
-        told = change.between().removesuffix(".")
-        return f"With these {names}: {told}; {names} like these are not settled."
+        sentence_between = change.between().removesuffix(".")
+        return f"With these {names}: {sentence_between}; {names} like these are not settled."
     if set(words) == {Word.EQUIVALENT}:
         widest = max(rows, key=lambda row: abs(row.estimate.value or 0.0))
         margin = amount_of_margin(widest.margin, widest.estimate.unit)
@@ -138,8 +140,8 @@ def _no_difference(change: Change, rows: Sequence[ComparisonRow]) -> str:
         return f"No difference found: {values} in {change.runs[0]}{could}."
     same = sum(row.claim is not None and row.claim.word == Word.EQUIVALENT for row in rows)
     margin = amount_of_margin(rows[0].margin, "share")
-    told = f", {same} of them the same to within {margin}" if same else ""
-    return f"No difference found in {len(rows)} comparisons{told}{could}."
+    alike = f", {same} of them the same to within {margin}" if same else ""
+    return f"No difference found in {len(rows)} comparisons{alike}{could}."
 
 
 def _rest(words: Sequence[Word]) -> str:
@@ -171,8 +173,8 @@ def difference(value: float, low: float | None, high: float | None, unit: str) -
         ends = "" if low is None or high is None else f" [{low:.3g}, {high:.3g}]"
         return f"{value:+.3g}{ends}".replace("-", numerals.MINUS)
     places = numerals.point_places(value)
-    told = [numerals.fixed_decimals(100 * one, places) for one in (low, high) if one is not None]
-    ends = f" [{', '.join(told)}]" if len(told) == 2 else ""
+    ends_of = [numerals.fixed_decimals(100 * one, places) for one in (low, high) if one is not None]
+    ends = f" [{', '.join(ends_of)}]" if len(ends_of) == 2 else ""
     return f"{numerals.sign(value)}{numerals.points(value)}{ends}"
 
 
@@ -191,12 +193,14 @@ def adjusted(row: Estimate | Verdict) -> str:
 
 def set_up_text(changes: Sequence[Difference]) -> Iterator[str]:
     """Yields the other differences between the runs."""
-    told = [_set_up_change(one) for one in changes if not _is_between_simulated_models(one)]
+    things = [_set_up_change(one) for one in changes if not _is_between_simulated_models(one)]
     more = (
-        f" and {count_of(len(told) - MOST_NAMED, 'thing')} more" if len(told) > MOST_NAMED else ""
+        f" and {count_of(len(things) - MOST_NAMED, 'thing')} more"
+        if len(things) > MOST_NAMED
+        else ""
     )
-    if told:
-        yield f"What else differs: {'; '.join(told[:MOST_NAMED])}{more}."
+    if things:
+        yield f"What else differs: {'; '.join(things[:MOST_NAMED])}{more}."
     elif any(one.what == "model" for one in changes):
         yield "Of what the runs record, only the simulated model differs."
     else:
@@ -222,13 +226,13 @@ def _setting(text: str) -> str:
 
 
 def set_up_and_rules(changes: Sequence[Difference]) -> Iterator[str]:
-    """The set-up, and by which version of the rules all runs were read."""
+    """Yields the set-up, and by which version of the rules all runs were read."""
     yield from set_up_text(changes)
     yield f"All runs are read by the same rules (version {RULES})."
 
 
 def change_of(found: Comparison, row: ComparisonRow) -> Change:
-    """A row of a comparison as words take it."""
+    """Returns a row of a comparison as words take it."""
     claim = row.claim
     return Change(
         found.protocol,
@@ -251,7 +255,7 @@ def _cell(claim: Verdict | None) -> NamedCell | None:
 
 
 def amount_of_margin(margin: float, unit: str) -> str:
-    """The margin in the unit of a number."""
+    """Returns the margin in the unit of a number."""
     return numerals.points(margin) if unit == "share" else f"{margin:g}"
 
 

@@ -7,9 +7,9 @@ interaction of its own contrast with `run`. Only items that both runs have on ev
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cache, cached_property
 
 from ...protocol import MeasureSpec, few_items
 from ...protocol.measures import measure_kind
@@ -30,6 +30,7 @@ from .common_items import CommonItems, common_items
 from .paired_runs import RUN, ComparisonRow, PairedTables
 
 Values = tuple[float | None, float | None]  # of the first run and of the second
+SidesByPlace = dict[Key, dict[str, Side]]
 NARROW = 0.90  # confidence of the interval that is held to the margin
 OPEN = 1e-9  # bounds that are not wider leave nothing open
 
@@ -47,7 +48,7 @@ class JoinedRuns:
         return self.pairing.measure
 
     def rows(self) -> Iterator[ComparisonRow]:
-        """A comparison per group that both runs have, second run less first."""
+        """Yields a comparison per group that both runs have, second run less first."""
         sides = measure_kind(self.measure.kind).sides
         if sides == "one":
             yield from self._shares(common_items(self.pairing.tables, self.measure, self.by))
@@ -59,7 +60,7 @@ class JoinedRuns:
             yield from self._gaps(name, common)
 
     def _shares(self, items: CommonItems) -> Iterator[ComparisonRow]:
-        """The share as a difference between the levels of `run`."""
+        """Yields the share as a difference between the levels of `run`."""
         first, second = self.pairing.names
         contrast = {"factor": RUN, "level": second, "baseline": first}
         spec = replace(self.measure, kind="difference", contrast=contrast, null=0.0, unit="share")
@@ -71,6 +72,9 @@ class JoinedRuns:
             asked = self.pairing.join(items.asked)
             beside = list(shares.difference(asked, spec, self.by))
             groups_asked = dict(_shares_by_run(asked, spec, self.by, self.pairing.names))
+        sides_by_place = cache(
+            lambda: [corrected_rows.sides(table, self.measure, self.by) for table in items.counted]
+        )
         for row in every:
             groups = values.get(_place(row))
             if row.measure != spec.name or groups is None:
@@ -90,10 +94,10 @@ class JoinedRuns:
                     yield from self._beside(
                         row, other, _missing_shares(asked_here) if missing else None
                     )
-            yield from self._corrected(row, items)
+            yield from self._corrected(row, items, sides_by_place)
 
     def _of_outputs(self, row: Estimate, groups: Mapping[str, Group]) -> ComparisonRow:
-        """The row of a group that is one item: its outputs are the sample."""
+        """Returns the row of a group that is one item: its outputs are the sample."""
         (xa, na), (xb, nb) = (
             (round(float(group.hits.sum())), round(float(group.among.sum())))
             for group in groups.values()
@@ -108,7 +112,7 @@ class JoinedRuns:
         return self.pairing.row(plain, _ratios(groups), within)
 
     def _gaps(self, name: str, items: CommonItems) -> Iterator[ComparisonRow]:
-        """The difference or effect as an interaction of its contrast with `run`."""
+        """Yields the difference or effect as an interaction of its contrast with `run`."""
         spec = replace(self.measure, unit="share", null=0.0)
         before, after = (dict(_pairs(table, spec, self.by, name)) for table in items.counted)
         asked = [dict(_pairs(table, spec, self.by, name)) for table in items.asked]
@@ -180,8 +184,13 @@ class JoinedRuns:
             replace(other, outcomes={}), values or (None, None), None, headline=False
         )
 
-    def _corrected(self, row: Estimate, items: CommonItems) -> Iterator[ComparisonRow]:
-        """The share as the gold of both runs corrects it, each by its own judge's errors."""
+    def _corrected(
+        self, row: Estimate, items: CommonItems, sides_by_place: Callable[[], list[SidesByPlace]]
+    ) -> Iterator[ComparisonRow]:
+        """Yields the share as the gold of both runs corrects it, each by its own judge's errors.
+
+        sides_by_place: reads the sides of all rows, of each run.
+        """
         attribute, gold = self.measure.attribute, self.pairing.gold
         if attribute not in gold:
             return
@@ -191,10 +200,7 @@ class JoinedRuns:
             return
         random = all(corrected_rows.is_random(table, attribute) for table in items.counted)
         place = tuple((name, row.condition[name]) for name in self.by)
-        sides = [
-            corrected_rows.sides(table, self.measure, self.by)[place][TESTED]
-            for table in items.counted
-        ]
+        sides = [by_place[place][TESTED] for by_place in sides_by_place()]
         hits = corrected_rows.hits(self.measure, row.condition, self.by)
         sense = Sense(
             hits, self.measure.among, self.measure.without, shared_items(self.pairing.before)
@@ -227,7 +233,7 @@ class JoinedRuns:
         ]
 
     def _held(self, row: Estimate, values: Values) -> ComparisonRow:
-        """The row held to the margin."""
+        """Returns the row held to the margin."""
         within = None
         if row.value is not None and row.spread is not None:
             se, df = row.spread
@@ -264,7 +270,7 @@ def _ratios(groups: Mapping[str, Group]) -> Values:
 
 
 def _missing_shares(groups: Mapping[str, Group]) -> Values:
-    """The share of each run's labels that is in no denominator."""
+    """Returns the share of each run's labels that is in no denominator."""
     first, second = (group.missing / sum(group.outcomes.values()) for group in groups.values())
     return first, second
 
@@ -284,7 +290,7 @@ def _pairs(
 
 
 def _pair_of(sides: Sides, spec: MeasureSpec, control: str) -> Pair:
-    """The tested side and one control, by cluster of items."""
+    """Returns the tested side and one control, by cluster of items."""
     hits, among, total = (
         tuple(sides.sum_by_cluster(values[side]) for side in (TESTED, control))
         for values in (sides.hits, sides.among, sides.total)
@@ -308,6 +314,6 @@ def _pair_of(sides: Sides, spec: MeasureSpec, control: str) -> Pair:
 
 
 def _missing(pair: Pair) -> Pair:
-    """The pair with what is in no denominator as hits, among all labels."""
+    """Returns the pair with what is in no denominator as hits, among all labels."""
     (a, b), (na, nb) = pair.missing, pair.among
     return replace(pair, hits=pair.missing, among=(a + na, b + nb))

@@ -31,8 +31,8 @@ class PromptInBoth(NamedTuple):
 def prompt_in_both(
     protocol: Protocol, row: ComparisonRow, parts: Sequence[RunPart]
 ) -> PromptInBoth | None:
-    """The example of a difference; None of pictures, of probabilities that were read, and if no
-    prompt was answered in both.
+    """Returns the example of a difference; None of pictures, of probabilities that were read, and
+    if no prompt was answered in both.
     """
     spec = next((one for one in protocol.measures if one.name == row.estimate.measure), None)
     if spec is None or protocol.modality == "image":
@@ -61,10 +61,10 @@ def _answers(
     part: RunPart, annotator: str, attribute: str
 ) -> dict[tuple[str, str], label_sets.FirstLabel]:
     """{(mode, factors): the first labelled answer of a subject there}."""
-    found: dict[tuple[str, str], label_sets.FirstLabel] = {}
+    answers: dict[tuple[str, str], label_sets.FirstLabel] = {}
     for one in label_sets.first_labels(part.store, part.subject, annotator, attribute):
-        found.setdefault((one.mode, one.factors), one)
-    return found
+        answers.setdefault((one.mode, one.factors), one)
+    return answers
 
 
 def _fits(key: tuple[str, str], about: Mapping[str, str], row: ComparisonRow) -> bool:

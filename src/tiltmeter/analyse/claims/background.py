@@ -85,7 +85,7 @@ def read_background(store: Store, protocol: Protocol, rows: Sequence[Estimate]) 
 
 
 def claim_key(spec: MeasureSpec, row: Estimate) -> Key:
-    """The key of a claim in `Background.gold`."""
+    """Returns the key of a claim in `Background.gold`."""
     values = spec.values
     if values in ((EVERY,), ()):
         named = row.condition.get(spec.attribute)
@@ -116,20 +116,20 @@ def _gold_facts(store: Store, protocol: Protocol, rows: Sequence[Estimate]) -> d
     pairs = gold_pairs(store)
     persons = {(who.removesuffix(ADJUDICATED), a) for who, a in labels.people_attributes(store)}
     people = Counter(attribute for _, attribute in persons)
-    found: dict[Key, GoldFacts] = {}
+    facts: dict[Key, GoldFacts] = {}
     for spec, row in families.headline(protocol, rows) if pairs else ():
         key = claim_key(spec, row)
         own = pairs.get(key[:2], [])
-        if own and key[2] and key not in found:
+        if own and key[2] and key not in facts:
             levels = _levels(spec, own)
             golds = [_binary(one, key[2], protocol.item, own) for one in levels.values()]
-            found[key] = GoldFacts(
+            facts[key] = GoldFacts(
                 len(own),
                 people.get(spec.attribute, 0),
                 _refuted(key, golds, len(own)),
                 errors_between((spec.contrast or {}).get("factor", ""), levels, key, protocol.item),
             )
-    return found
+    return facts
 
 
 def gold_pairs(store: Store) -> dict[tuple[str, str], list[GoldPair]]:
@@ -185,14 +185,14 @@ def errors_between(
 
 
 def _sure_gap(gap: Interval) -> float:
-    """The difference of two rates; 0 where its interval holds 0, or there is none."""
+    """Returns the difference of two rates; 0 where its interval holds 0, or there is none."""
     if gap.value is None or gap.low is None or gap.high is None or gap.low <= 0 <= gap.high:
         return 0.0
     return gap.value
 
 
 def _levels(spec: MeasureSpec, pairs: Sequence[GoldPair]) -> dict[str, list[GoldPair]]:
-    """The gold of each level that a claim compares; all of it where it compares none."""
+    """Returns the gold of each level that a claim compares; all of it where it compares none."""
     contrast = spec.contrast or {}
     named = [contrast[name] for name in ("level", "baseline") if name in contrast]
     levels = {

@@ -66,11 +66,11 @@ class Outcome:
         )
         why = f" ({row.note})" if row.value is None and row.note else ""
         why += f". {self.open}" if self.open else ""
-        said = {"shown": "holds", "inconclusive": "is inconclusive", "cleared": "does not hold"}[
+        words = {"shown": "holds", "inconclusive": "is inconclusive", "cleared": "does not hold"}[
             self.word
         ]
         return (
-            f"{self.threshold.in_words}: {said} for {row.subject} by {row.instrument} ({about}): "
+            f"{self.threshold.in_words}: {words} for {row.subject} by {row.instrument} ({about}): "
             f"{number}{ends}{kind}{why}"
         )
 
@@ -78,8 +78,8 @@ class Outcome:
 def judge(
     threshold: Threshold, estimates: Sequence[Estimate], claims: Sequence[Verdict] = ()
 ) -> list[Outcome]:
-    """Every row that the threshold speaks of, with its word; none where nothing of the measure was
-    estimated. claims: the verdicts of the run's headline claims.
+    """Returns every row that the threshold speaks of, with its word; none where nothing of the
+    measure was estimated. claims: the verdicts of the run's headline claims.
     """
     rows = _rows(threshold, estimates)
     judged = {uncorrected_key(one.facts.row): one for one in claims}

@@ -129,7 +129,7 @@ def judge(claim: Claim, background: Background) -> Verdict:
     cut = cut_replies.share_of(row, background.cut)
     much_cut = cut_replies.sentence(cut) if cut > cut_replies.MUCH else ""
     word = _word(claim, known, unsettled, scarce or few or alone or much_cut)
-    told = sentences.items_differ(spec, row) if word.record.items and items_differ(row) else ""
+    differing = sentences.items_differ(spec, row) if word.record.items and items_differ(row) else ""
     first = [
         *_told((CautionKind.JUDGE_REFUTED, known.refuted)),
         *unsettled,
@@ -138,7 +138,7 @@ def judge(claim: Claim, background: Background) -> Verdict:
             (CautionKind.TOO_FEW_ITEMS, few),
             (CautionKind.ONE_ANNOTATOR, alone),
             (CautionKind.MUCH_CUT, much_cut),
-            (CautionKind.ITEMS_DIFFER, told),
+            (CautionKind.ITEMS_DIFFER, differing),
         ),
     ]
     rest = further_cautions(claim, first, known)
@@ -146,7 +146,7 @@ def judge(claim: Claim, background: Background) -> Verdict:
     if cut_replies.SOME < cut <= cut_replies.MUCH:
         cautions = (*cautions, Caution(CautionKind.CUT, cut_replies.sentence(cut)))
     open_ = [text for text in (scarce, few, alone, much_cut) if text]
-    reasons = _reasons(claim, word, open_, [caution.text for caution in unsettled], told)
+    reasons = _reasons(claim, word, open_, [caution.text for caution in unsettled], differing)
     joined = row.instrument in background.cascades
     facts = _facts(claim, word, cautions, known.refuted, joined=joined)
     return Verdict(
@@ -186,14 +186,14 @@ def _told(*pairs: tuple[CautionKind, str]) -> Iterator[Caution]:
 def _facts(
     claim: Claim, word: Word, cautions: Sequence[Caution], refuted: str, *, joined: bool
 ) -> ClaimFacts:
-    """The claim as the first sentence needs it."""
-    found = {factor for factor, _, _ in significant(claim.nuisances)}
+    """Returns the claim as the first sentence needs it."""
+    significant_factors = {factor for factor, _, _ in significant(claim.nuisances)}
     nuisances = tuple(
         Nuisance(
             factor,
             tuple(sorted(levels.items(), key=lambda pair: -pair[1])),
             abs(effect.value or 0.0) / 2,
-            factor in found,
+            factor in significant_factors,
         )
         for factor, effect, levels in claim.nuisances
     )

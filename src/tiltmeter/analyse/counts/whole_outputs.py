@@ -62,13 +62,13 @@ class LabelledOutputs:
     )
 
     def pool_subjects(self, stratum: Stratum) -> list[LabelledOutput]:
-        """The outputs of all subjects that the same annotator labelled."""
+        """Returns the outputs of all subjects that the same annotator labelled."""
         return [
             one for key, found in self.outputs.items() if key[1:] == stratum[1:] for one in found
         ]
 
     def subjects(self, stratum: Stratum) -> list[str]:
-        """The subjects that have outputs with the annotator and mode of this stratum."""
+        """Returns the subjects that have outputs with the annotator and mode of this stratum."""
         return [key[0] for key in self.outputs if key[1:] == stratum[1:]]
 
 
@@ -79,7 +79,7 @@ def read_labelled_outputs(store: Store, protocol: Protocol) -> LabelledOutputs:
         number: (subject, mode, read(factors))
         for number, subject, mode, factors in iter_numbered(store)
     }
-    found: dict[Stratum, dict[int, LabelledOutput]] = {}
+    outputs_of: dict[Stratum, dict[int, LabelledOutput]] = {}
     words = store.words()
     places = cache(partial(_places_by_annotator, words))
     for number, annotators, attributes, values, _ in chain(
@@ -88,7 +88,7 @@ def read_labelled_outputs(store: Store, protocol: Protocol) -> LabelledOutputs:
         subject, mode, factors = trials[number]
         said = [words[one] for one in json.loads(values)]
         for annotator, own in places(annotators, attributes):
-            outputs = found.setdefault((subject, annotator, mode), {})
+            outputs = outputs_of.setdefault((subject, annotator, mode), {})
             if number not in outputs:
                 outputs[number] = LabelledOutput(factors, {})
             known = outputs[number].values
@@ -98,13 +98,13 @@ def read_labelled_outputs(store: Store, protocol: Protocol) -> LabelledOutputs:
     asked = {
         tuple(factors.items()): factors for _, mode, factors in trials.values() if mode not in aside
     }
-    lists = {annotator: _lists(store, protocol, annotator) for _, annotator, _ in found}
+    lists = {annotator: _lists(store, protocol, annotator) for _, annotator, _ in outputs_of}
     chosen_on = {
         annotator: json.loads(_artefact(store, taxonomy.LEARNT_FROM, annotator) or "{}")
         for annotator in lists
     }
     return LabelledOutputs(
-        {key: list(outputs.values()) for key, outputs in found.items()},
+        {key: list(outputs.values()) for key, outputs in outputs_of.items()},
         list(asked.values()),
         lists,
         chosen_on,
@@ -137,10 +137,10 @@ def _lists(store: Store, protocol: Protocol, annotator: str) -> list[taxonomy.At
     if spec is None:
         return []
     fixed = spec.settings.get("lists", {})
-    found = [taxonomy.Attribute(key, "", tuple(values), {}) for key, values in fixed.items()]
+    attributes = [taxonomy.Attribute(key, "", tuple(values), {}) for key, values in fixed.items()]
     text = _artefact(store, "taxonomy", annotator)
     parts, keys = tuple(spec.settings.get("found", ())), tuple(spec.settings.get("sets", ()))
-    return found + (
+    return attributes + (
         taxonomy.parse(text, "the run's taxonomy", keys=keys, parts=parts, fixed=()) if text else []
     )
 
@@ -169,8 +169,8 @@ class BaseAndGroups:
     supports: dict[str, int] = field(default_factory=dict, repr=False)
 
     def shuffles(self, draws: int) -> Shuffles:
-        """The same for all measures, others for another object or subject: so a result depends on
-        no other cell, and those of several cells are independent.
+        """Returns shuffles, the same for all measures, others for another object or subject: so a
+        result depends on no other cell, and those of several cells are independent.
         """
         name = "\0".join((self.subject, *self.condition.values()))
         generator = np.random.default_rng(list(name.encode()))
@@ -217,8 +217,7 @@ def split_by_base(
     `where` keeps. The contrast of the measure names base, group and dimension. pooled: of the
     outputs of all subjects.
 
-    Of `by` the group and the dimension are left to the score, which says in each row what it is
-    about.
+    Of `by` the group and the dimension are left to the score, whose rows name them.
     """
     contrast = measure.contrast or {}
     names = (contrast["within"], contrast["factor"])

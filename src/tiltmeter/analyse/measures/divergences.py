@@ -45,8 +45,8 @@ def _groups(table: CountTable, by: Sequence[str]) -> Iterator[tuple[dict[str, st
 
 
 def codes_of(table: CountTable, measure: MeasureSpec, among: Sequence[str]) -> dict[str, Codes]:
-    """The labels at each level of the measure's factor as codes, shape (outputs, 1): the places of
-    values in `among`. A level without labels has none.
+    """Returns the labels at each level of the measure's factor as codes, shape (outputs, 1): the
+    places of values in `among`. A level without labels has none.
     """
     factor = (measure.contrast or {})["factor"]
     rows = table.rows.filter(
@@ -82,17 +82,17 @@ def _between_levels(table: CountTable, measure: MeasureSpec) -> Iterator[Estimat
         return
     counts = {level: _counts(one, len(among)) for level, one in codes.items()}
     if len(codes) > 2:  # of two, all pairs are one
-        found = permutation.pairs_within(groups=list(codes.values()), shuffles=table.shuffles)
-        row = _with_permutation(whole, found, list(counts.values()))
+        permuted = permutation.pairs_within(groups=list(codes.values()), shuffles=table.shuffles)
+        row = _with_permutation(whole, permuted, list(counts.values()))
         yield replace(row, detect=_smallest_found(codes, len(codes)))
         outcomes = {}
     of_two = _smallest_found(codes, 2)
     for a, b in combinations(codes, 2):
         one = replace(blank, contrast={factor: f"{a} − {b}"}, outcomes=outcomes)
-        found = permutation.base_against_group(
+        permuted = permutation.base_against_group(
             base=codes[a], group=codes[b], shuffles=table.shuffles
         )
-        row = _with_permutation(one, found, [counts[a], counts[b]])
+        row = _with_permutation(one, permuted, [counts[a], counts[b]])
         yield replace(row, detect=of_two)
 
 
@@ -132,7 +132,7 @@ def exact(found: Permuted, expected: float) -> Permuted:
 
 
 def adjusted_row(estimate: Estimate, found: Permuted) -> Estimate:
-    """The chance-adjusted divergence as the headline; None if there is no null band."""
+    """Returns the chance-adjusted divergence as the headline; None if there is no null band."""
     if found.low is None or found.high is None:
         found = replace(found, value=None)
     return with_chance_adjusted(estimate, found, found.note, n=float(sum(found.sizes)))

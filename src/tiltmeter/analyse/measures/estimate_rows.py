@@ -249,8 +249,8 @@ def bounds_of_pair(pair: Pair, group: Group, measure: MeasureSpec) -> Estimate:
         less(first.low, other.high),
         less(first.high, other.low),
     )
-    found = replace(first, value=value, low=low, high=high, note=None)
-    return bounds_row(group, measure, found, pair.contrast)
+    bounds = replace(first, value=value, low=low, high=high, note=None)
+    return bounds_row(group, measure, bounds, pair.contrast)
 
 
 def bounds_row(
@@ -276,7 +276,7 @@ def bounds_row(
 
 
 def share_of_items(group: Group) -> Interval:
-    """The share of a group over its items; of one item alone over its outputs."""
+    """Returns the share of a group over its items; of one item alone over its outputs."""
     if group.fixed:
         return one_item(group)
     return rates.clustered_share(successes=group.hits, n=group.among)
@@ -306,8 +306,8 @@ def from_null(group: Group, null: float) -> Floats:
     total = group.among.sum()
     if total == 0:
         return np.zeros(0)
-    found: Floats = (group.hits - null * group.among) * (group.among.size / total)
-    return found
+    differences: Floats = (group.hits - null * group.among) * (group.among.size / total)
+    return differences
 
 
 def generator_of(estimate: Estimate) -> np.random.Generator:
@@ -321,5 +321,5 @@ def generator_of(estimate: Estimate) -> np.random.Generator:
 
 
 def finite(value: float | None) -> float | None:
-    """The value as a float; None if it is missing, infinite or NaN."""
+    """Returns the value as a float; None if it is missing, infinite or NaN."""
     return float(value) if value is not None and np.isfinite(value) else None

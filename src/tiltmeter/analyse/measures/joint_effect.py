@@ -1,5 +1,4 @@
-"""The one question of a paired design: over all groups and controls together, does what was tested
-differ?
+"""The one question of a paired design: over all groups and controls together, does it differ?
 
 Where `effect` has a row a group and control, a joint effect is one number and one claim: in each
 item the share of hits on the tested side less the mean of its shares in the controls, averaged over
@@ -31,7 +30,7 @@ LANGUAGE = "language"
 
 
 def joint_effect(table: CountTable, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Estimate]:
-    """The joint effect of each group of `by`, in shares, with t(C-1) over items.
+    """Yields the joint effect of each group of `by`, in shares, with t(C-1) over items.
 
     Test: in each item it is drawn at random which condition is the tested one (exact where items
     are few). By hand: items (1; 0, .5) and (.5; .5, .5): (.75 + 0)/2 = .375, p = 1/3.
@@ -110,7 +109,7 @@ def _with_all_groups(
 
 def _row(group: JointGroup, measure: MeasureSpec, table: CountTable) -> Estimate:
     parts, shares = group.parts, _shares(group.complete, group.controls)
-    found = rates.clustered_mean(values=shares[:, 0] - shares[:, 1:].mean(axis=1))
+    interval = rates.clustered_mean(values=shares[:, 0] - shares[:, 1:].mean(axis=1))
     outcomes: dict[str, float] = {}
     for sides in parts:
         for side in (TESTED, *group.controls):
@@ -121,16 +120,16 @@ def _row(group: JointGroup, measure: MeasureSpec, table: CountTable) -> Estimate
         measure,
         group.condition,
         group.contrast,
-        finite(found.value),
-        low=finite(found.low) if intervals else None,
-        high=finite(found.high) if intervals else None,
-        confidence=found.confidence if intervals else None,
-        interval_method=found.method if intervals else None,
+        finite(interval.value),
+        low=finite(interval.low) if intervals else None,
+        high=finite(interval.high) if intervals else None,
+        confidence=interval.confidence if intervals else None,
+        interval_method=interval.method if intervals else None,
         n=round(sum(float(n.sum()) for sides in parts for n in sides.among.values()), 6),
         clusters=len(shares),
         outcomes=outcomes,
-        note=found.note or "",
-        cautions=found.cautions,
+        note=interval.note or "",
+        cautions=interval.cautions,
         sides=_raw_shares(shares, parts, list(measure.expected)),
     )
     if measure.null is None or not intervals:
@@ -140,7 +139,7 @@ def _row(group: JointGroup, measure: MeasureSpec, table: CountTable) -> Estimate
     def detect(level: float) -> float | None:
         return observed_tested_shift(rates=shares, level=level)
 
-    return with_test(row, test, found, detect)
+    return with_test(row, test, interval, detect)
 
 
 def _raw_shares(
@@ -167,8 +166,8 @@ def _shares(parts: Sequence[Sides], controls: Sequence[str]) -> Floats:
 
 
 def _by_cluster(parts: Sequence[Sides], controls: Sequence[str]) -> dict[str, Floats]:
-    """The shares of each cluster, tested side first, of items that are defined on every side. Items
-    that share their controls are averaged, also where their groups differ.
+    """Returns the shares of each cluster, tested side first, of items that are defined on every
+    side. Items that share their controls are averaged, also where their groups differ.
     """
     sums: dict[str, Floats] = {}
     number: Counter[str] = Counter()

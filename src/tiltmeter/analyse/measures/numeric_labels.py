@@ -78,8 +78,8 @@ def _scored_sides(measure: MeasureSpec, found: NumberSums) -> dict[str, float] |
 def mean_difference(
     table: CountTable, measure: MeasureSpec, by: Sequence[str]
 ) -> Iterator[Estimate]:
-    """The mean at one level of a factor less the mean at its baseline, paired by item where items
-    stand on both sides.
+    """Yields the mean at one level of a factor less the mean at its baseline, paired by item where
+    items stand on both sides.
 
     By hand: an item with 100 and 120 words at the level, 80 and 100 at the baseline: 110 − 90 = 20.
     """
@@ -87,20 +87,20 @@ def mean_difference(
     for a, b in _pairs(table, measure, by):
         items = list(dict.fromkeys((*a.cut.items, *b.cut.items)))
         (sa, na), (sb, nb) = a.align_to(items), b.align_to(items)
-        found = means.pooled_difference(sums_a=sa, n_a=na, sums_b=sb, n_b=nb)
+        interval = means.pooled_difference(sums_a=sa, n_a=na, sums_b=sb, n_b=nb)
         cut = replace(a.cut, outcomes=together(a.cut.outcomes, b.cut.outcomes))
-        estimate = _estimate(measure, cut, na + nb, found, table)
+        estimate = _estimate(measure, cut, na + nb, interval, table)
         estimate = replace(estimate, note=join_notes(estimate.note or None, a.note or b.note) or "")
         if a.n.any() and b.n.any():
             estimate = replace(estimate, sides={"level": _pooled(a), "baseline": _pooled(b)})
         both = (na > 0) & (nb > 0)
         if both.any():
             parts = parts_of_difference(sa, na, sb, nb)
-            row = with_sign_flip(estimate, parts, found, table)
+            row = with_sign_flip(estimate, parts, interval, table)
             yield with_cue_words(row, prompts.of(cut.condition), null=0.0)
         else:
             yield with_shuffled_items(
-                estimate, (sa[na > 0] / na[na > 0], sb[nb > 0] / nb[nb > 0]), found, table
+                estimate, (sa[na > 0] / na[na > 0], sb[nb > 0] / nb[nb > 0]), interval, table
             )
 
 
@@ -118,11 +118,11 @@ def _pairs(
 def item_means(
     table: CountTable, measure: MeasureSpec, by: Sequence[str]
 ) -> dict[Key, dict[str, dict[str, float]]]:
-    """The mean of each item at the two levels of a contrast, by group of the grouping."""
-    found: dict[Key, dict[str, dict[str, float]]] = {}
+    """Returns the mean of each item at the two levels of a contrast, by group of the grouping."""
+    numbers: dict[Key, dict[str, dict[str, float]]] = {}
     for key, cuts in table.contrast_groups(measure, by).items():
         sides = {level: _sums(cut, measure) for level, cut in cuts.items()}
-        found[key] = {
+        numbers[key] = {
             level: {
                 item: float(total / n)
                 for item, total, n in zip(side.cut.items, side.sums, side.n, strict=True)
@@ -130,7 +130,7 @@ def item_means(
             }
             for level, side in sides.items()
         }
-    return found
+    return numbers
 
 
 def _pooled(side: NumberSums) -> float:
@@ -145,21 +145,21 @@ def mean_ratio(table: CountTable, measure: MeasureSpec, by: Sequence[str]) -> It
     for a, b in _pairs(table, measure, by):
         items = list(dict.fromkeys((*a.cut.items, *b.cut.items)))
         (sa, na), (sb, nb) = a.align_to(items), b.align_to(items)
-        found = means.geometric_ratio(sums_a=sa, n_a=na, sums_b=sb, n_b=nb)
+        interval = means.geometric_ratio(sums_a=sa, n_a=na, sums_b=sb, n_b=nb)
         cut = replace(a.cut, outcomes=together(a.cut.outcomes, b.cut.outcomes))
-        row = _estimate(measure, cut, na + nb, found, table)
+        row = _estimate(measure, cut, na + nb, interval, table)
         both = (na > 0) & (nb > 0) & (sa > 0) & (sb > 0)
         logs = np.log(sa[both] / na[both]) - np.log(sb[both] / nb[both])
-        yield with_sign_flip(row, logs, found, table, math.expm1)
+        yield with_sign_flip(row, logs, interval, table, math.expm1)
 
 
 def number(value: str) -> float | None:
-    """The number that a label is; None for any other."""
+    """Returns the number that a label is; None for any other."""
     try:
-        found = float(value)
+        parsed = float(value)
     except ValueError:
         return None
-    return found if math.isfinite(found) else None
+    return parsed if math.isfinite(parsed) else None
 
 
 def _sums(cut: Cut, measure: MeasureSpec) -> NumberSums:

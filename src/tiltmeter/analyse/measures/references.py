@@ -34,8 +34,8 @@ WHOLE = "given shares"  # names a reference that is no column
 def from_reference(
     table: CountTable, measure: MeasureSpec, by: Sequence[str]
 ) -> Iterator[Estimate]:
-    """A share less its reference, over items, paired: Σ(hits_i − reference_i·among_i)/Σamong,
-    clustered by item.
+    """Yields a share less its reference, over items, paired: Σ(hits_i −
+    reference_i·among_i)/Σamong, clustered by item.
 
     By hand: items with 3 of 4 and 1 of 4 hits whose references are .5 and .25: 4/8 − (2 + 1)/8 =
     .125.
@@ -44,16 +44,16 @@ def from_reference(
         yield from _from_whole(table, measure, by, measure.reference)
         return
     for group, reference, note in _with_references(table, measure, by):
-        found = _difference(group, reference)
+        interval = _difference(group, reference)
         estimate = replace(
-            estimate_row(group, measure, found, table),
+            estimate_row(group, measure, interval, table),
             contrast={"reference": str(measure.reference)},
-            sides=_sides(found.value, _mean(reference, group.among)),
+            sides=_sides(interval.value, _mean(reference, group.among)),
         )
         if measure.null is not None and not group.fixed and group.among.sum() > 0:
             expected = (reference + measure.null) * group.among
             gaps = (group.hits - expected) * (group.among.size / group.among.sum())
-            estimate = with_sign_flip(estimate, gaps, found, table)
+            estimate = with_sign_flip(estimate, gaps, interval, table)
         yield replace(estimate, note=join_notes(estimate.note or None, note) or "")
 
 
@@ -66,13 +66,13 @@ def reference_slope(
     Every item counts alike. By hand: references .2, .5, .8 and shares .1, .5, .9: .24/.18 = 1.33.
     """
     for group, reference, note in _with_references(table, measure, by):
-        found = means.slope(successes=group.hits, n=group.among, reference=reference)
+        slope = means.slope(successes=group.hits, n=group.among, reference=reference)
         estimate = replace(
-            estimate_row(group, measure, found, table),
+            estimate_row(group, measure, slope, table),
             contrast={"reference": str(measure.reference)},
         )
         if measure.null is not None and table.variant.intervals and not group.fixed:
-            estimate = with_test(estimate, means.slope_test(slope=found, null=measure.null), found)
+            estimate = with_test(estimate, means.slope_test(slope=slope, null=measure.null), slope)
         yield replace(estimate, note=join_notes(estimate.note or None, note) or "")
 
 
@@ -85,26 +85,28 @@ def _from_whole(
     rankings = lineups_of(table, measure, by, reference)
     for number, (value, expected) in enumerate(reference.items()):
         for group in (table.group(cut, measure, (value,)) for cut in cuts):
-            found = _shift_interval(share_of_items(group), expected)
+            interval = _shift_interval(share_of_items(group), expected)
             place = tuple(group.condition.items())
             condition = {**group.condition, measure.attribute: value}
-            row = estimate_row(replace(group, condition=condition), measure, found, table)
+            row = estimate_row(replace(group, condition=condition), measure, interval, table)
             sides = _sides(row.value, expected)
             row = replace(row, contrast={"reference": f"{WHOLE} ({expected:g})"}, sides=sides)
             if measure.null is not None and not group.fixed:
-                row = with_sign_flip(row, from_null(group, expected + measure.null), found, table)
-                row = with_lineups(row, rankings.get(place), number, found, measure.null)
+                row = with_sign_flip(
+                    row, from_null(group, expected + measure.null), interval, table
+                )
+                row = with_lineups(row, rankings.get(place), number, interval, measure.null)
             yield row
 
 
 def _mean(reference: Floats, among: Floats) -> float:
-    """The share that the reference expects of a group's answers."""
+    """Returns the share that the reference expects of a group's answers."""
     total = float(among.sum())
     return float((reference * among).sum()) / total if total else 0.0
 
 
 def _sides(difference: float | None, expected: float) -> dict[str, float] | None:
-    """The share itself and what it is held against."""
+    """Returns the share itself and what it is held against."""
     return None if difference is None else {"level": difference + expected, "baseline": expected}
 
 
@@ -112,13 +114,13 @@ def _difference(group: Group, reference: Floats) -> Interval:
     """Compares a share with its reference; of one item, by the share's own interval, moved."""
     if group.fixed:
         return _shift_interval(one_item(group), float(reference[0]) if reference.size else 0.0)
-    found = rates.clustered_difference(
+    interval = rates.clustered_difference(
         successes_a=group.hits,
         n_a=group.among,
         successes_b=reference * group.among,
         n_b=group.among,
     )
-    return replace(found, n=float(group.among.sum()))
+    return replace(interval, n=float(group.among.sum()))
 
 
 def _shift_interval(found: Interval, by: float) -> Interval:

@@ -44,11 +44,11 @@ def share(table: CountTable, measure: MeasureSpec, by: Sequence[str]) -> Iterato
         for group in groups:
             place = group.condition
             group = replace(group, condition={**group.condition, **more})
-            found = share_of_items(group)
-            estimate = estimate_row(group, measure, found, table)
+            interval = share_of_items(group)
+            estimate = estimate_row(group, measure, interval, table)
             if measure.null is not None and not group.fixed:
                 flipped, as_unit = from_null(group, measure.null), _shift_from(group, measure.null)
-                estimate = with_sign_flip(estimate, flipped, found, table, as_unit)
+                estimate = with_sign_flip(estimate, flipped, interval, table, as_unit)
                 estimate = with_items_of_group(estimate, group, measure, table)
                 tested = prompts.of(place, more)
                 estimate = with_cue_words(estimate, tested, null=measure.null)
@@ -68,17 +68,17 @@ def odds(table: CountTable, measure: MeasureSpec, by: Sequence[str]) -> Iterator
     """Computes Σhits/Σ(among − hits), interval on the log scale; tests the share against ½."""
     for group in table.groups(measure, by, measure.values):
         rest = group.among - group.hits
-        found = association.odds(first=group.hits, second=rest)
+        interval = association.odds(first=group.hits, second=rest)
         if not table.variant.intervals:
             plain = group.hits.sum() / rest.sum() if rest.sum() > 0 else None
-            found = replace(
-                found,
+            interval = replace(
+                interval,
                 value=plain,
                 note=None if plain is not None else "no answer in the denominator",
             )
-        estimate = estimate_row(group, measure, found, table)
+        estimate = estimate_row(group, measure, interval, table)
         yield (
-            with_sign_flip(estimate, from_null(group, 0.5), found, table, _odds_from_even(group))
+            with_sign_flip(estimate, from_null(group, 0.5), interval, table, _odds_from_even(group))
             if measure.null == 1
             else estimate
         )
@@ -110,9 +110,9 @@ def difference(table: CountTable, measure: MeasureSpec, by: Sequence[str]) -> It
                 row = with_few_items(row, alone, Test(None, row.p, row.test or ""))
             yield row
             continue
-        found = rates.clustered_difference(successes_a=xa, n_a=na, successes_b=xb, n_b=nb)
+        interval = rates.clustered_difference(successes_a=xa, n_a=na, successes_b=xb, n_b=nb)
         own = prompts.of(pair.condition, more)
-        row = _pair_estimate(pair, more, measure, found, table, own)
+        row = _pair_estimate(pair, more, measure, interval, table, own)
         row = with_cue_words(row, own, null=0.0)
         yield _in_few_items(row, pair, more, prompts)
         if measure.headline and measure.among and table.variant.intervals:
@@ -125,8 +125,8 @@ def difference(table: CountTable, measure: MeasureSpec, by: Sequence[str]) -> It
 def _in_few_items(
     row: Estimate, pair: Pair, more: Mapping[str, str], prompts: PromptsByValue
 ) -> Estimate:
-    """The row as it stands for these items, if they are few and the word itself is the cue: the
-    outcomes of each item are dealt anew to its sides.
+    """Returns the row as it stands for these items, if they are few and the word itself is the cue:
+    the outcomes of each item are dealt anew to its sides.
     """
     (xa, xb), (na, nb) = pair.hits, pair.among
     both = (na > 0) & (nb > 0)
@@ -142,7 +142,7 @@ def _in_few_items(
 
 
 def refusals(table: CountTable, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Estimate]:
-    """The difference in refusals, of groups in which something was refused."""
+    """Yields the difference in refusals, of groups in which something was refused."""
     rows = table.rows.filter(pl.col("attribute") == measure.attribute)
     if REFUSAL in rows["value"]:
         yield from (row for row in difference(table, measure, by) if row.outcomes.get(REFUSAL))
@@ -184,8 +184,7 @@ def _of_outputs(
 
 
 def ratio(table: CountTable, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Estimate]:
-    """Rate at one level of a factor over the rate at its baseline (disparate impact), paired by
-    item.
+    """Rate at one level over the rate at its baseline (disparate impact), paired by item.
 
     per = "labels": hits ÷ labels; per = "outputs": hits ÷ outputs, as papers count, a plain ratio
     with no interval.
@@ -298,9 +297,9 @@ def with_paired_test(
     table: CountTable,
     as_unit: Callable[[float], float | None],
 ) -> Estimate:
-    """The test of two sides of the same items: outcomes dealt anew inside items where a side has
-    few outputs, else a sign flip of what each item adds to the difference. sides, as_unit: as in
-    both.
+    """Returns the test of two sides of the same items: outcomes dealt anew inside items where a
+    side has few outputs, else a sign flip of what each item adds to the difference. sides, as_unit:
+    as in both.
     """
     _, na, _, nb = sides
     if table.drawn and resampling.sides_are_unequal(n_a=na, n_b=nb):

@@ -175,9 +175,7 @@ def label(
     taxonomy: Path | str | None = None,
     **options: Unpack[LabelOptions],
 ) -> Run:
-    """Labels the outputs without labels, by the protocol's instruments and the judges named; judge,
-    watch and taxonomy as in `run`.
-    """
+    """Labels what lacks labels, by instruments and named judges; other options as in `run`."""
     arguments.refuse_unknown(options, LabelOptions.__optional_keys__)
     if options.get("trust"):
         protocol_snapshot.trust(folder)

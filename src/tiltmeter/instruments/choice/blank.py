@@ -162,9 +162,7 @@ class Blank:
         return NEITHER if filled else ""
 
     def word(self, part: str, most: int = _ALONE) -> str:
-        """The option of a pronoun's other case, `neither` for another word or two (so many at
-        most); else "".
-        """
+        """Returns the option of a pronoun's other case, `neither` for few other words; else ""."""
         if part in self._cases:
             return self._cases[part]
         words, letters = part.split(), sum(map(str.isalpha, part))
@@ -315,9 +313,7 @@ def _own_line(quoted: re.Match[str], blank: re.Pattern[str]) -> str:
 
 
 def _parts(canonical: str) -> Iterator[Part]:
-    """The parts between full stops, question marks and colons, without commas. A question keeps its
-    mark.
-    """
+    """Splits at full stops, question marks and colons, without commas; keeps question marks."""
     for part, mark in _PART.findall(canonical.replace(" ,", "")):
         if part.strip():
             yield f"{part}? " if mark == "?" else part, mark

@@ -1,6 +1,4 @@
-"""The offered word that an answer chooses: drawn answers by the rules of reader.py,
-probabilities by exact.py.
-"""
+"""The word that an answer chooses: drawn ones by reader.py's rules, probabilities by exact.py."""
 
 from __future__ import annotations
 

@@ -45,9 +45,7 @@ class Decisions:
         self._by_name = not any(MENTION.search(marker.mark(word)) for word in said_no)
 
     def as_a_whole(self, canonical: str) -> str:
-        """The option of a phrase that says yes or no as a whole, with its own negation ("no reason
-        not to"); "" for none.
-        """
+        """Returns the option of a phrase that says yes or no ("no reason not to"), or ""."""
         meant = [meaning for name, meaning in _WHOLE.items() if self._language.has(canonical, name)]
         return self._yes_no[not meant[0]] if self._yes_no and len(meant) == 1 else ""
 

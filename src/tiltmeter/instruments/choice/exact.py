@@ -54,9 +54,7 @@ Asking = Generator[Sequence[Request], Sequence[Reply], dict[str, float]]
 
 
 class AnswerPlaces:
-    """The meaning of a run of bytes after the begun answer: an option, `other`, open, or a piece of
-    a character.
-    """
+    """The meaning of bytes after the begun answer: an option, `other`, open, half a character."""
 
     def __init__(self, forms: Forms, code: str) -> None:
         self._options = {
@@ -104,9 +102,7 @@ class AnswerPlaces:
         return OTHER
 
     def _may_go_on(self, text: str, piece: bytes) -> bool:
-        """True if an unfinished character can be one of a form, of a listed word, or of what stands
-        before a form.
-        """
+        """True if an unfinished character may be of a form, a listed word or what precedes one."""
         rests = [
             word[len(text) :] for word in (*self._words, *self._blocked) if word.startswith(text)
         ]
@@ -127,9 +123,7 @@ class Path(NamedTuple):
 
 
 class Tree:
-    """The probability of one trial: settled shares, and paths that are still open, by their
-    bytes.
-    """
+    """One trial's probability: settled shares, and paths that are still open, by bytes."""
 
     def __init__(self, places: AnswerPlaces, subject: str) -> None:
         self._places, self._subject = places, subject
@@ -221,9 +215,7 @@ def _further(item: Answered, said: bytes, annotator: str) -> Request:
 
 
 def _decode(said: bytes) -> tuple[str, bytes]:
-    """The text of the whole characters, folded and without what may stand before a form; and the
-    bytes after them.
-    """
+    """Returns the whole characters' text, folded, without a lead-in; and the bytes after."""
     whole, lost, after = said.partition(_LOST)
     try:
         text, piece = whole.decode(), lost + after
@@ -239,9 +231,7 @@ def _bare(text: str) -> str:
 
 
 def _ends(word: str, rest: str) -> bool:
-    """True if a form ends where it does: the text is over, the script has no spaces, or no letter
-    follows.
-    """
+    """True if a form ends here: the text is over, no letter follows, or no spaces exist."""
     if not rest or is_unspaced(word[-1]):
         return True
     return not (rest[0].isalnum() or rest[0] in _INSIDE or is_mark(rest[0]))

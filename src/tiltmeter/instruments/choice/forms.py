@@ -31,9 +31,7 @@ def forms_of(
 
 
 def filled(forms: Forms, cell: Mapping[str, str]) -> Forms:
-    """The forms with the values of a row in their slots ("{ans0}"). KeyError for a column that the
-    row lacks.
-    """
+    """Fills a row's values into the forms' slots ("{ans0}"). KeyError for no such column."""
     if not any(map(SLOT.search, (form for written in forms.values() for form in written))):
         return forms
     return {

@@ -55,9 +55,7 @@ def _variants(words: Mapping[str, str], language: Language) -> dict[str, str]:
 
 
 def verbs(forms: Forms, meaning: Mapping[str, str], language: Language) -> dict[str, str]:
-    """Option's number → a pattern for the forms of the verbs that it is, if no other option's
-    verb begins so.
-    """
+    """Maps an option's number to a pattern of its verb, if no other's verb begins so."""
     found = {
         str(number): "|".join(filter(None, (_verb(form, language) for form in written)))
         for number, written in enumerate(forms.values())

@@ -160,9 +160,7 @@ class Marker:
         return [sentence for sentence in map(_pad, found) if self._mention.search(sentence)]
 
     def _is_line(self, sentence: str) -> bool:
-        """True if a sentence is one option, alone or behind a letter or a number ("B) reject"), or
-        only such a mark.
-        """
+        """True if a sentence is one option, alone or behind a mark ("B) reject"), or a mark."""
         marked = self.mark(sentence)
         return len(self.content(marked)) < 2 and len(values(marked)) < 2
 
@@ -239,9 +237,7 @@ class Marker:
         return short and not self.content(piece)
 
     def content(self, text: str) -> str:
-        """Returns the rest of a clause without mentions, marks, numbers and words that change
-        nothing.
-        """
+        """Returns a clause without mentions, marks, numbers and words that change nothing."""
         bare = self._idle.sub(" ", f"{text} ")
         return WORDLESS.sub("", MENTION.sub(" ", bare))
 
@@ -300,9 +296,7 @@ def _pad(text: str) -> str:
 
 
 def _run(joints: Sequence[str], least: int = 0) -> str:
-    """A pattern for mentions that joints hold together, `least` or more of them beside the
-    first.
-    """
+    """Makes a pattern of mentions held together by joints, `least` or more after the first."""
     return rf"@\S+(?:(?: (?:{'|'.join(joints)})){{1,3}} @\S+){{{least},}}"
 
 
@@ -329,9 +323,7 @@ def _join_all(found: re.Match[str]) -> str:
 
 
 def _together(words: Sequence[str]) -> str:
-    """Mentions held together as one; one that names a value again stands apart ("he or she,
-    he").
-    """
+    """Joins mentions; one that names a value again stands apart ("he or she, he")."""
     groups: list[set[str]] = [set()]
     for new in map(values, words):
         if new & groups[-1]:

@@ -1,6 +1,4 @@
-"""The only option that an answer names, quotes or calls likely, if no clause states a choice. The
-rules: reader.py.
-"""
+"""The only option that an answer names, quotes or calls likely, if no clause states a choice."""
 
 from __future__ import annotations
 
@@ -46,9 +44,7 @@ class OnlyNamed:
         self._passing, self._decides = passing, decides and not passing
 
     def only(self, text: str, canonical: str, prompt: str) -> str:
-        """The only option that is named, or `neither` for another word that is quoted as the
-        answer; "" for none.
-        """
+        """Returns the only named option, `neither` for another quoted word, or ""."""
         marked = self._marker.mark(self._marker.without(canonical, prompt))
         quoted = [self._canonical(found[1]) for found in QUOTED.finditer(without_thought(text))]
         explained = self._language.has(canonical, "about_words")

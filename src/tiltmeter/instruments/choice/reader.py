@@ -81,9 +81,7 @@ class ChosenValue(NamedTuple):
 
 
 class ReadingRule(NamedTuple):
-    """A way to read an answer. refines: the values of the rules before that it may replace; read:
-    gives a value, or "".
-    """
+    """A rule. refines: values of earlier rules that it may replace; read: a value or ""."""
 
     name: str
     refines: Collection[str]
@@ -131,9 +129,7 @@ class Reader:
         self._known = lru_cache(maxsize=4096)(self._canonical)
 
     def _options_of(self, first: str, second: str, forms: Forms) -> tuple[str, str] | None:
-        """The options that stand for yes and no by two lists of the pack; None if they are
-        others.
-        """
+        """Returns the options that mean yes and no by the pack; None if they are others."""
         meant = [
             option
             for name in (first, second)

@@ -47,9 +47,7 @@ class Statements:
         return [self._states(clause) for clause in clauses]
 
     def final(self, clauses: Sequence[MarkedClause], every: Sequence[Stated]) -> Stated:
-        """Returns the statement of the conclusion, or from the last correction on. every: the
-        statements of all clauses.
-        """
+        """Returns the conclusion's statement, or that of the last correction. every: of clauses."""
         stated = list(every)
         for number, clause in enumerate(clauses):
             if not clause.question or not stated[number]:
@@ -185,9 +183,7 @@ class Statements:
         )
 
     def _doubts(self, clause: MarkedClause) -> bool:
-        """True if a language that knows few phrases has a negation in the clause ("I would not say
-        that it is …").
-        """
+        """True if a clause is negated, in a language that knows few phrases."""
         return bool(self._language.data.get("named")) and self.denies(clause)
 
     def value(self, canonical: str, told: str) -> str:

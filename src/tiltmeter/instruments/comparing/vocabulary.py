@@ -64,9 +64,7 @@ class Vocabulary(TextComparer):
         self._counted = frozenset(enough[:most])
 
     def read(self, item: Answered) -> Sequence[Label]:
-        """A label for each counted word of the text; without any, `neither` or why it is no
-        answer.
-        """
+        """Yields a label per counted word; without any, `neither` or an outcome."""
         text, outcome = prose(item, self.settings)
         found = [] if outcome else sorted(words_of(text) & self._counted)
         labels = [self.label(item, word, rank) for rank, word in enumerate(found)]

@@ -194,9 +194,7 @@ class Attributes(Team, Learner):
         return {key: trial.subject if key == "subject" else trial.factors[key] for key in self.sets}
 
     def can_label(self, trial: Trial) -> bool:
-        """True if there are attributes of a taxonomy for what the trial shows, or a person wants
-        none.
-        """
+        """True if a taxonomy has attributes for what the trial shows, or a person wants none."""
         return (self.given and not self.found) or any(
             one.belongs(self.set_of(trial)) for one in self.found
         )
@@ -225,9 +223,7 @@ class Attributes(Team, Learner):
             )
 
     def _choose(self, of: Mapping[str, str], items: Sequence[tuple[Trial, Output]]) -> Discovery:
-        """Asks for attributes until they can be labelled with, ROUNDS times at most; False: there
-        are none.
-        """
+        """Asks for attributes until they serve, at most ROUNDS times; False if none do."""
         if len(items) < FEWEST_PICTURES:
             return False
         asked = taxonomy_prompt.question(

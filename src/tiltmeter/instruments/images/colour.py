@@ -140,9 +140,7 @@ def colours() -> tuple[str, ...]:
 
 
 def own(values: Collection[str]) -> dict[str, Rgb]:
-    """Value → its first shade, where every value is a colour of the palette: a bar of red things is
-    red. Else nothing.
-    """
+    """Maps values to their first shades, if all are colours of the palette; else {}."""
     shades = dict(reversed(palette()))
     return (
         {name: shades[name] for name in values if name in shades}

@@ -78,9 +78,7 @@ class PictureColour(PictureParser):
 
 
 def colour_of(content: bytes, region: str = WHOLE, least: float = LEAST_SHARE) -> str:
-    """The palette's colour of a picture's bytes, or multicolor. Raises Unusable for what is no
-    picture.
-    """
+    """Returns a picture's colour of the palette, or multicolor. Raises Unusable."""
     import numpy as np
     from PIL import Image
 

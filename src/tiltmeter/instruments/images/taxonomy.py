@@ -40,9 +40,7 @@ _TABLE = re.compile(r"^\s*\[\[\s*attributes\s*\]\]")
 
 @dataclass(frozen=True, slots=True)
 class Attribute:
-    """One attribute with its closed list. of: {what: level} of the outputs that it belongs to, {}
-    for all.
-    """
+    """An attribute with its closed list. of: {what: level} of its outputs, {} for all."""
 
     name: str
     part: str

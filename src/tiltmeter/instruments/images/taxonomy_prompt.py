@@ -1,6 +1,4 @@
-"""The question that makes a vision model choose the attributes of pictures, and the reading of its
-reply.
-"""
+"""The question that makes a model choose pictures' attributes, and the reading of replies."""
 
 from __future__ import annotations
 
@@ -28,9 +26,7 @@ class Wanted:
 
 
 def question(prompts: Sequence[str], one: str, wanted: Wanted) -> str:
-    """Writes the question about pictures of `one` (a car), given the prompt that each was made
-    from.
-    """
+    """Writes the question about pictures of `one` (a car), given each one's prompt."""
     parts = [
         f"{number} attribute{'s' * (number != 1)} of the {part}"
         for part, number in wanted.parts.items()

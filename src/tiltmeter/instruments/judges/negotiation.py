@@ -188,9 +188,7 @@ class Negotiation(Team):
     def _ask(
         self, item: Answered, model: str, messages: list[Message], words: Sequence[str]
     ) -> Turn:
-        """Asks, once more where the reply cannot be read. Adds what was said to the
-        conversation.
-        """
+        """Asks, once more if the reply cannot be read. Adds what was said to the conversation."""
         role = self.parts[OBJECT in words]
 
         def request(said: tuple[Message, ...], turn: int) -> Request:
@@ -252,9 +250,7 @@ class Negotiation(Team):
 
 
 def topic_of(text: str, topics: Sequence[str]) -> WordAndReason | None:
-    """The topic that the first line is, with the lines below as its reason; None where it is none,
-    or names a second.
-    """
+    """Returns the first line's topic and the reason below; None for none or two topics."""
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     named = {word for line in lines if (word := one_of(line, topics)) is not None}
     if not lines or len(named) != 1 or one_of(lines[0], topics) is None:
@@ -265,9 +261,7 @@ def topic_of(text: str, topics: Sequence[str]) -> WordAndReason | None:
 
 
 def verdict_of(text: str) -> WordAndReason | None:
-    """The verdict at the start of the first line, alone or before a mark ("Object: …"), with all
-    else as its reason.
-    """
+    """Returns the verdict that begins the first line ("Object: …"), and the reason."""
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     first = _VERDICT.match(lines[0]) if lines else None
     if first is None or any(one_of(line, (AGREE, OBJECT)) for line in lines[1:]):
@@ -278,9 +272,7 @@ def verdict_of(text: str) -> WordAndReason | None:
 
 
 def _topics(spec: InstrumentSpec) -> Mapping[str, str]:
-    """The declared topics. Raises ProtocolError where a name cannot be told from another or from an
-    outcome.
-    """
+    """Returns the topics. ProtocolError if one is like another, or like an outcome."""
     topics = spec.settings.get("topics")
     if (
         not isinstance(topics, Mapping)

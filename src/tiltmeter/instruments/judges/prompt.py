@@ -1,6 +1,4 @@
-"""Shared parts of all judges: texts shown to a model as data, and replies that are one word of a
-closed list or nothing.
-"""
+"""Parts of all judges: texts shown as data, and replies that are one word of a list or nothing."""
 
 from __future__ import annotations
 
@@ -28,9 +26,7 @@ def plain(text: str) -> str:
 
 
 def reply_text(reply: Reply) -> str:
-    """Returns a judge's reply without its thoughts; "" if it refused or the reply cannot be
-    used.
-    """
+    """Returns a judge's reply without thoughts; "" if it refused or cannot be used."""
     return without_thought(plain(reply.text)).strip() if reply.outcome == ANSWER else ""
 
 
@@ -86,9 +82,7 @@ def nonce(item: Answered, sampling: Sampling, *turn: str | int) -> str:
 
 
 def one_of(text: str, words: Iterable[str]) -> str | None:
-    """The word of a closed list that a text is, quotes and a full stop aside; no word is looked for
-    inside a text.
-    """
+    """Returns the list's word that a text is, quotes and full stop aside; never one inside."""
     return _by_folded(tuple(words)).get(fold(text).strip(AROUND))
 
 
@@ -99,9 +93,7 @@ def _by_folded(words: tuple[str, ...]) -> dict[str, str]:
 
 
 def json_object(text: str) -> dict[str, Json] | None:
-    """The object that a whole text is, a code fence aside; None where it is anything else or names
-    a key twice.
-    """
+    """Parses the object that a text is, code fence aside; None if not, or a key is twice."""
     text = text.strip()
     if text.startswith("```") and text.endswith("```"):
         text = text.removeprefix("```json").removeprefix("```").removesuffix("```").strip()

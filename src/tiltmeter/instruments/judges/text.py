@@ -28,9 +28,7 @@ ROUNDS = 3
 
 
 class ChoiceJudge(SecondJudge):
-    """A judge for a `choice` instrument, made from that instrument's spec and the name of a
-    model.
-    """
+    """A judge for a `choice` instrument, made from that one's spec and a model's name."""
 
     kind = "judge"
     version = "3"
@@ -67,9 +65,7 @@ class ChoiceJudge(SecondJudge):
 def word_of(
     by: Instrument, item: Answered, asked: Message, words: Sequence[str]
 ) -> Generator[Sequence[Request], Sequence[Reply], str]:
-    """The word of a closed list that the judge of an instrument says of an output, or `unresolved`
-    after ROUNDS replies.
-    """
+    """Asks for a word of a closed list, or `unresolved` after ROUNDS replies."""
 
     def request(messages: tuple[Message, ...], turn: int) -> Request:
         again = nonce(item, SAMPLING, turn)
@@ -86,9 +82,7 @@ def word_of(
 
 
 def question(item: Answered, listed: ClosedList) -> Message:
-    """Writes the question to the judge about one answer, with the pictures that the subject was
-    shown.
-    """
+    """Writes the question about an answer, with the pictures that its subject was shown."""
     task, answer = plain(item.task), plain(item.trial.begin + item.output.text)
     asked = listed.form.fill(mark=mark(task, answer), task=task, answer=answer)
     return Message("user", asked, item.trial.pictures)

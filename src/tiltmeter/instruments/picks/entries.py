@@ -53,9 +53,7 @@ _BETWEEN = re.compile(r"\s[-–—]\s")
 
 
 class Entries:
-    """Reads entries for the words of one list. `units`: what an entry, a line or a sentence holds,
-    by its text.
-    """
+    """Reads entries of one list. `units`: what an entry, line or sentence holds, by text."""
 
     def __init__(self, words: WordList) -> None:
         self.words = words
@@ -148,9 +146,7 @@ class Entries:
         )
 
     def _behind(self, text: str, cut: re.Match[str]) -> Unit | None:
-        """Listed words behind a heading ("Communal: kind, warm", "Word 1: wise"), or the one in
-        brackets.
-        """
+        """Returns listed words behind a heading ("Word 1: wise"), or the one in brackets."""
         mark, rest = cut[0].strip()[:1] or ".", text[cut.end() :]
         if mark in _COLON:
             return self._entry(rest) or self._row(rest) or self._side_by_side(rest)
@@ -207,9 +203,7 @@ class Entries:
         return Unit(ROW, tuple(picks), listed) if enough else None
 
     def _parts(self, text: str) -> list[PickPart]:
-        """The parts of a row that have letters; one with "and" inside is two where either is
-        listed.
-        """
+        """Splits a row into parts with letters; at "and" too if either side is listed."""
         pieces = text.replace("，", ",").replace("、", ",").split(",")  # these recur
         return [part for piece in pieces for part in self._parted[piece]]
 
@@ -323,9 +317,7 @@ class Entries:
         return []
 
     def _leads(self, text: str) -> bool:
-        """True if a text of several words ends in a listed one: it begins a sentence ("She is
-        kind").
-        """
+        """True if several words end in a listed one: it begins a sentence ("She is kind")."""
         last, (tokens, between) = self._last(text), self._tokens(text)
         if last is None:
             return False

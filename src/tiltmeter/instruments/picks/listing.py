@@ -158,9 +158,7 @@ class ListReader:
         return text
 
     def _numbered_entries(self, text: str) -> list[Pick]:
-        """Entries that begin with 1, 2, 3, …: each at the start of a line or with the number that
-        is due.
-        """
+        """Yields entries that begin with 1, 2, 3, …, at a line's start or in their order."""
         before, *pieces = _NUMBER.split(text)
         if not pieces:
             return []
@@ -265,9 +263,7 @@ class ListReader:
         return units
 
     def _sentences(self, text: str) -> list[Pick]:
-        """Words in a row inside sentences: "I would call her wise, kind, and patient with
-        everyone.".
-        """
+        """Yields words in a row in sentences: "I would call her wise, kind, and patient."."""
         return [
             pick
             for line in text.split("\n")
@@ -308,9 +304,7 @@ def _ends_in_new_line(text: str) -> bool:
 
 
 def repeats_list(picks: Sequence[Pick], words: WordList, asked: int) -> bool:
-    """True if picks are the word list itself: far more than asked, or more than asked and in its
-    own order.
-    """
+    """True if picks are the list itself: far more than asked, or more and in its order."""
     if len(picks) <= asked:
         return False
     places = [

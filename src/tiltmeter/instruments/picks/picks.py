@@ -137,9 +137,7 @@ class Picks(Parser):
 
     @classmethod
     def expected_labels(cls, spec: InstrumentSpec, attribute: str, language: str) -> Labels:
-        """As many picks as are asked for, of the words (or their classes) of the language's
-        list.
-        """
+        """Returns as many picks as asked for, of the language's list (or their classes)."""
         if attribute == LENGTH:
             return Labels(1, 3)
         own = [row for row in spec.settings["words"] if row["language"] in (language, "")]
@@ -195,9 +193,7 @@ class Picks(Parser):
         return code
 
     def _elsewhere(self, picks: Sequence[Pick], listed: int, code: str) -> bool:
-        """True if more of the words are on another language's list ("intelligent, loyal, kind"
-        asked in French).
-        """
+        """True if more words are of another language's list ("loyal, kind" asked in French)."""
         if listed == len(picks):
             return False
         texts, least = {pick.text for pick in picks} & self.others[code], max(listed, 1)

@@ -15,9 +15,7 @@ Found = TypeVar("Found")
 
 
 class Pick(NamedTuple):
-    """A word that an answer picks: its lexeme, "" where it is not on the list, and its letters as
-    written.
-    """
+    """A picked word: its lexeme, "" if it is not listed, and its letters as written."""
 
     lexeme: str
     text: str
@@ -39,9 +37,7 @@ class PickPart(NamedTuple):
 
 
 class Unit(NamedTuple):
-    """An entry, a line or a sentence: what it is, the picks that it holds, and how many of them are
-    listed.
-    """
+    """An entry, line or sentence: what it is, its picks, and how many of them are listed."""
 
     kind: str
     picks: tuple[Pick, ...]

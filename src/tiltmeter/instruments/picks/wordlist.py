@@ -44,9 +44,7 @@ def language_data(code: str) -> Mapping[str, Any]:
 
 
 class WordList:
-    """The words of one language. `classes`: lexeme → its classes; `order`: lexeme → its place in
-    the list.
-    """
+    """A language's words. `classes`: lexeme → classes; `order`: lexeme → place in the list."""
 
     def __init__(self, code: str, rows: Rows) -> None:
         self.code = code

@@ -37,9 +37,7 @@ def plain(text: str) -> str:
 
 
 class LineUp:
-    """The people who are to be ranked, in the order of the prompt. Texts that it reads are
-    `plain`.
-    """
+    """The people to be ranked, in the prompt's order. Texts that it reads are `plain`."""
 
     def __init__(self, names: Sequence[str]) -> None:
         self._given = list(names)
@@ -51,9 +49,7 @@ class LineUp:
         ]
 
     def mentions(self, text: str) -> list[NameMention]:
-        """Every mention in the order of the text: full names, and parts of the names of those who
-        are never named in full.
-        """
+        """Yields mentions in order: full names, and parts of names never given in full."""
         lowered = text.lower()
         if len(lowered) != len(text):  # a letter whose small form is longer
             text = lowered = lowered.lower()

@@ -185,9 +185,7 @@ def candidates(text: str) -> list[tuple[str, str]]:
 
 
 def read_ranking(text: str, names: Sequence[str]) -> Ranking:
-    """Reads the rank of each person, in English; an answer in another language that is not a
-    refusal is `other_language`.
-    """
+    """Reads each person's rank, in English; other languages are `other_language`."""
     found = ranking(text, names)
     if found.outcome in ("", INVALID) and in_other_language(text, names):
         return Ranking(outcome=OTHER_LANGUAGE)

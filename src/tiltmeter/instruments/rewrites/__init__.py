@@ -285,9 +285,7 @@ def _is_sure(cell: Mapping[str, str], reading: Reading, sure: float | None) -> b
 
 
 def category(pronoun: str) -> tuple[str, str]:
-    """The policy's input category of a cell's pronoun, and the name of its set where it is a
-    neopronoun.
-    """
+    """Returns the policy's category of a cell's pronoun, and a neopronoun's set."""
     return (
         ("neo", pronoun)
         if pronoun in pronoun_sets()

@@ -183,9 +183,7 @@ def _exchange_patterns(
 def behaviours(
     given: str, output: str, who: Person, pronoun: str, reading: Reading
 ) -> dict[str, bool]:
-    """Finds the behaviours of an output. `pronoun` is the input's category (he, she, they, none,
-    neo).
-    """
+    """Finds an output's behaviours. `pronoun`: the input's (he, she, they, none, neo)."""
     known, output = _parse_input(given, who), plain(output)
     lower = output.lower()
     return {
@@ -234,9 +232,7 @@ def _author(given: GivenInput, reading: Reading) -> bool:
 
 
 def _honest(given: GivenInput, output: str) -> bool:
-    """Section 4.2.1's "make an honest man out of me": the writer's gender, which the input does not
-    say so.
-    """
+    """True for "make an honest man out of me" (section 4.2.1), unless the input has it."""
     return _HONEST.search(output) is not None and _HONEST.search(given.text) is None
 
 

@@ -130,9 +130,7 @@ class RewriteJudge(SecondJudge):
 
 
 def class_named(text: str) -> str | None:
-    """The class that a reply names: its whole text is the object of the schema, a code fence aside.
-    None otherwise.
-    """
+    """Returns the class in a reply that is the schema's object, code fence aside, or None."""
     found = json_object(text)
     if found is None or set(found) != {"pairs", "identified_gender", "reason"}:
         return None
@@ -148,9 +146,7 @@ def class_named(text: str) -> str | None:
 
 
 def class_on_its_line(text: str) -> str | None:
-    """The class of the paper that a reply names after `identified_gender`, where it names one
-    there; None otherwise.
-    """
+    """Returns the paper's class behind `identified_gender` in a reply, or None."""
     named = {found.lower() for found in _IDENTIFIED.findall(text)}
     value = named.pop() if len(named) == 1 else ""
     return value if value in CLASSES and value != "neo" else None

@@ -89,9 +89,7 @@ def _count_words(text: str) -> tuple[int, int]:
 
 
 def _count(chunk: str) -> int:
-    """Words + _FUNCTION · function words: one number, since one sum is four times as fast as
-    two.
-    """
+    """Computes words + _FUNCTION · function words: one sum is four times as fast as two."""
     found, known = _WORD.findall(chunk), _function_words()
     return len(found) + _FUNCTION * sum(
         word.lower().partition("'")[0].partition("’")[0] in known for word in found

@@ -56,9 +56,7 @@ _SIDES = {"m": "masculine", "f": "feminine", "": "none"}
 
 
 class PolicyVerdict(NamedTuple):
-    """The verdict of the policy. noted: a remark that is reported and not counted (4.2.5), or
-    "".
-    """
+    """The policy's verdict. noted: a remark that is reported, not counted (4.2.5), or ""."""
 
     value: str
     noted: str = ""

@@ -1,6 +1,4 @@
-"""The facts that an input gives about its person and about others: told.py compares a rewrite with
-them.
-"""
+"""The facts that an input gives about its person and others, for told.py to compare."""
 
 from __future__ import annotations
 

@@ -51,9 +51,7 @@ _LETTER = re.compile(r"[^\W\d_]")
 
 
 class Prose(NamedTuple):
-    """text: what is to be read, without the prompt and without thoughts; outcome: why it is not to
-    be, or "".
-    """
+    """A text to read, without prompt and thoughts; outcome: why it is not to be, or ""."""
 
     text: str
     outcome: str
@@ -97,9 +95,7 @@ def outcome(text: str, code: str = "", prompt: str = "") -> str:
 
 
 def _names_somebody(text: str, prompt: str, known: Language) -> bool:
-    """True if the first sentence of a text is a word or two of its prompt, and neither yes nor
-    no.
-    """
+    """True if the first sentence is a word or two of the prompt, and not yes or no."""
     first = _SENTENCE.match(known.canonical(text[:_FIRST]))
     words = first[0].strip(" .?,").split() if first and prompt else []
     asked = known.canonical(prompt).split() if 0 < len(words) < 3 else []

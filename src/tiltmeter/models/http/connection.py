@@ -55,6 +55,7 @@ MAX_REPLY_BYTES = 64 * 2**20  # bytes; more than any reply or picture that is me
 # seconds that an idle connection is kept: llama.cpp's server and uvicorn close theirs after 5
 IDLE_SECONDS = 4.0
 SHORTEST_KEY = 8  # what is shorter ("none", "x") is no secret, and may be a word of an answer
+MOST_OFFSET_S = 3600 * 24 * 365 * 10  # of a server's clock; one that is further off tells nothing
 SHOWN_RAW = 64 * 2**10  # bytes of an unreadable reply that are kept
 _write_json = json_writer(", ", ": ", sort_keys=False)
 T = TypeVar("T")
@@ -113,7 +114,8 @@ class Connection:
         """Seconds that the server's clock is ahead of ours; None if it has not told its time."""
         sent, ours = self._dated
         with suppress(ValueError, TypeError, OverflowError):
-            return parsedate_to_datetime(sent).timestamp() - ours
+            offset = parsedate_to_datetime(sent).timestamp() - ours
+            return offset if abs(offset) < MOST_OFFSET_S else None
         return None
 
     @property
@@ -314,9 +316,7 @@ class Connection:
         return self.clean(plain(message(answer.body)))[:300] or self.start(answer.content)
 
     def fail(self, answer: Answer, meant: int, wait: float | None) -> NoReturn:
-        """Raises what an error status means. meant: the status as HTTP means it; wait: seconds,
-        where said in the body.
-        """
+        """Raises an error status's meaning. meant: as HTTP means it; wait: seconds, if told."""
         status, reason, raw = answer.status, self.error_text(answer), self._raw(answer.content)
         if meant in (401, 403):
             how = f"Set {self.key_name} in the environment." if self.key_name else "Check the key."

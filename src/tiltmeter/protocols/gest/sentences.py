@@ -23,9 +23,7 @@ _FILE = re.compile(r"([^/]+)_template-(\d)\.txt$")
 
 
 def table(contents: Mapping[str, bytes]) -> str:
-    """Returns the sentences with their stereotype, its side and their number, for each template, as
-    JSON lines.
-    """
+    """Returns sentences with stereotype, side and number, per template, as JSON lines."""
     rows = (
         {
             "template": template,

@@ -30,9 +30,7 @@ Imported = tuple[Trial, Output, Sequence[Label]]
 
 
 def read(protocol: Protocol, path: Path) -> Iterator[Imported]:
-    """The pictures behind the counts. UsageError names the file, the line and the word of what
-    cannot be read.
-    """
+    """Yields the pictures behind the counts. UsageError names file, line and word."""
     known, seen = _listed_words(protocol), dict[tuple[str, str, str], int]()
     for number, row in given_rows(path, COLUMNS):
         where = f"{path.name}, line {number} ({row['Native_Word']})"
@@ -53,9 +51,7 @@ def read(protocol: Protocol, path: Path) -> Iterator[Imported]:
 
 
 def _listed_words(protocol: Protocol) -> dict[tuple[str, str], dict[str, Row]]:
-    """(language, word with or without its article) → the word's cell on each side, as the paper
-    asked it.
-    """
+    """Maps (language, word, article or not) to the word's cells, as the paper asked it."""
     listed: dict[tuple[str, str], dict[str, Row]] = {}
     for cell in protocol.cells:
         asked = "published" in cell["declension"].split(SEVERAL) and "own" in cell[
@@ -68,9 +64,7 @@ def _listed_words(protocol: Protocol) -> dict[tuple[str, str], dict[str, Row]]:
 
 
 def _cells_of_unlisted(protocol: Protocol, language: str, word: str) -> dict[str, Row]:
-    """The cells of a word that the list does not have: what follows from its language, and marks
-    that are unknown.
-    """
+    """Makes the cells of an unlisted word: what its language tells, and unknown marks."""
     marks = dict.fromkeys(("concept", "gloss_gendered", "doubtful", "case", "elision"), UNKNOWN)
     factors = {**marks, "grammatical_gender": "", "word": f"{language}:{word}"}
     return {
@@ -83,9 +77,7 @@ def _cells_of_unlisted(protocol: Protocol, language: str, word: str) -> dict[str
 def _with_checked_row(
     cells: Mapping[str, Row], row: Mapping[str, str], protocol: Protocol, where: str
 ) -> dict[str, Row]:
-    """The cells with the row's category, and its gender where the list has none. Raises where they
-    contradict the list.
-    """
+    """Adds the row's category and gender to cells; raises if they contradict the list."""
     named = row["Grammar_Gender"].lower()
     gender = GENDERS.get(named, named)
     if gender not in GENDERS.values():

@@ -22,9 +22,7 @@ def plain(text: str) -> str:
 
 
 def pronouns(text: str) -> list[str]:
-    """Third-person personal pronouns of people, clitics off, in order: "they've" is "they"; it/its
-    are not counted.
-    """
+    """Lists people's third-person pronouns in order, clitics off; it/its are not counted."""
     tokens = re.findall(r"(?<!\w)'?[^\W\d_]+(?:'[^\W\d_]+)*", plain(text))
     bases = [re.sub(r"(?<=\w)'(s|d|ll|ve|re)\b.*$", "", token) for token in tokens]
     # 'em, but not the quote of 'they
@@ -33,9 +31,7 @@ def pronouns(text: str) -> list[str]:
 
 
 def noun_pattern(theme: str, noun: str) -> re.Pattern[str]:
-    """The theme noun in the singular, possessive allowed; titles stand with a surname, but for the
-    "Sir" of schools.
-    """
+    """Makes a pattern of the noun, possessive or not; titles stand with a surname."""
     core = re.escape(noun.rstrip(".")).replace(r"\-", "[- ]").replace(r"\ ", r"[\s-]+")
     surname = r"\.?\s(?=[^\W\d_a-z])" if theme == "title" and noun != "Sir" else ""
     return re.compile(rf"(?<!\w)(?i:{core})(?!\w){surname}")

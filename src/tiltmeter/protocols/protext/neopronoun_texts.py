@@ -81,9 +81,7 @@ def irregular() -> tuple[frozenset[str], frozenset[str], frozenset[str]]:
 
 @cache
 def verb_words(kind: str) -> frozenset[str]:
-    """A closed class of words: modal, invariant (finite, one form for all persons), adverb,
-    coordinated, ...
-    """
+    """Reads a closed class of words: modal, invariant, adverb, coordinated, …"""
     return frozenset(
         word
         for row in own_rows(HERE / "verb_words.csv")
@@ -94,9 +92,7 @@ def verb_words(kind: str) -> frozenset[str]:
 
 @cache
 def agreement() -> dict[str, dict[str, bool]]:
-    """For each text of our corpus: phrase ending in a verb -> whether that verb agrees with the
-    theme person.
-    """
+    """Returns per text: phrase with a verb at its end → does it agree with the person?"""
     notes: dict[str, dict[str, bool]] = {}
     for row in own_rows(HERE / "agreement.csv"):
         notes.setdefault(row["id"], {})[row["phrase"]] = row["agrees"] == "yes"
@@ -126,9 +122,7 @@ Kind = Literal["present", "past", "bare"]
 
 
 def verb_kind(verb: str) -> Kind:
-    """Classifies a verb after "they". Forms that may be both (put, read) count as past: to leave
-    them is never wrong.
-    """
+    """Classifies a verb after "they"; ambiguous forms (put, read) count as past."""
     lower = verb.lower()
     base, past, participle = irregular()
     if lower in verb_words("modal"):
@@ -156,9 +150,7 @@ def straight(word: str) -> str:
 
 
 def after_adverbs(text: str, tokens: list[re.Match[str]], i: int) -> int | None:
-    """Index of the first word from `i` that is no adverb; None when more than a space or a comma
-    stands between.
-    """
+    """Finds the first word from `i` that is no adverb; None across other marks."""
     while i < len(tokens):
         if re.search(
             r"[^\s,*_~'\"\u2018\u2019\u201c\u201d]", text[tokens[i - 1].end() : tokens[i].start()]
@@ -174,9 +166,7 @@ def after_adverbs(text: str, tokens: list[re.Match[str]], i: int) -> int | None:
 
 
 def first_verb(text: str, tokens: list[re.Match[str]], i: int) -> tuple[Kind, int, int | None]:
-    """For "they" at `i`: what its verb is, where to read on from, and the index of the word that
-    must agree.
-    """
+    """Returns "they"'s verb kind, where to read on, and which word must agree."""
     plain = [straight(token[0]) for token in tokens[: i + 1]]
     _, _, clitic = plain[i].partition("'")
     if clitic or plain[i] != "they":
@@ -255,9 +245,7 @@ def agreeing(text: str, notes: Mapping[str, bool]) -> list[re.Match[str]]:
 
 
 def replace_form(word: str, pronouns: PronounSet, participle_follows: bool) -> str:
-    """One form of they as its form of `pronouns`: "They've" -> "Xe's" ("Xe has" when no participle
-    follows).
-    """
+    """Turns a form of they into that of `pronouns`: "They've" → "Xe's" or "Xe has"."""
     apostrophe = "\u2019" if "\u2019" in word else "'"
     base, _, clitic = straight(word).partition("'")
     if base.startswith("they") and base != "they":

@@ -99,9 +99,7 @@ VALUES = {
 
 
 def load(path: Path, columns: Mapping[str, str] | None = None) -> list[dict[str, str]]:
-    """The rows of a file in this protocol's words. `columns`: ours → the file's, where the aliases
-    do not find them.
-    """
+    """Reads a file's rows in our words. `columns`: ours → theirs, if aliases fail."""
     rows = _rows(path)
     if not rows:
         raise ProtocolError(f"{path.name} has no rows.")
@@ -239,9 +237,7 @@ def write(
 
 
 def _fit_levels(definition: dict[str, Any], rows: Sequence[Mapping[str, str]]) -> dict[str, Any]:
-    """The protocol without what the texts have no level for: a corpus may have texts with he and no
-    other.
-    """
+    """Drops from the protocol what the texts have no level for (only he, for instance)."""
     levels_of = {
         column: [value for value in known if any(row[column] == value for row in rows)]
         for column, known in VALUES.items()
@@ -286,9 +282,7 @@ def _fit_levels(definition: dict[str, Any], rows: Sequence[Mapping[str, str]]) -
 
 
 def _lines(data: Mapping[str, Any]) -> Iterator[str]:
-    """A protocol's file: its keys, a header for each entry of a list of tables and for each named
-    table.
-    """
+    """Writes a protocol's file: keys, then a header per entry or named table."""
     nested = {
         key: value
         for key, value in data.items()

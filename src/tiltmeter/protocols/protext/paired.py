@@ -179,9 +179,7 @@ def _base(word: str) -> str:
 
 
 def inflect(word: str, pronoun: str) -> str:
-    """One word of a slot: a form of they as the pronoun's, plural/singular as it agrees, any other
-    word unchanged.
-    """
+    """Inflects a word of a slot: they's forms, plural/singular; others stay as they are."""
     plural, slash, singular = word.partition("/")
     if slash:
         return plural if pronoun == "they" else singular

@@ -39,7 +39,7 @@ class Grid:
     words: Mapping[tuple[str, str], tuple[str, str]] | None = None
 
     def shown(self) -> list[Estimate]:
-        """The estimates of its cells."""
+        """Returns the estimates of its cells."""
         return [e for row in self.rows.values() for e in row.values()]
 
 
@@ -76,31 +76,31 @@ def _groupings(spec: MeasureSpec) -> list[tuple[str, ...]]:
 def _grids(audit: Audit, spec: MeasureSpec, by: tuple[str, ...]) -> Iterator[tuple[str, Grid]]:
     """(the stratum in words, its grid) for each stratum; or one grid for all of them."""
     each = spec.values == ("*",)
-    found = [e for e in audit.of(spec.name) if reading.grouping(e)[: len(by)] == by]
-    found = [e for e in found if len(reading.grouping(e)) == len(by) + each]
-    if not found:
+    rows = [e for e in audit.of(spec.name) if reading.grouping(e)[: len(by)] == by]
+    rows = [e for e in rows if len(reading.grouping(e)) == len(by) + each]
+    if not rows:
         return
     if not by or len(by) + each < 2:
-        names = strata.labels(audit, found)
+        names = strata.labels(audit, rows)
         yield (
             "",
             _grid(
-                strata.differing(audit, found),
-                (found, found),
+                strata.differing(audit, rows),
+                (rows, rows),
                 lambda e: names[reading.stratum(e)],
                 reading.group_label,
             ),
         )
         return
-    column, present, labels = by[-1], strata.present(audit, found), strata.labels(audit, found)
-    found, silent = _order_columns(audit, found, column), {column, *_implied_factors(found, by)}
+    column, present, labels = by[-1], strata.present(audit, rows), strata.labels(audit, rows)
+    rows, silent = _order_columns(audit, rows, column), {column, *_implied_factors(rows, by)}
     for stratum in present:
-        kept = [e for e in found if reading.stratum(e) == stratum]
+        kept = [e for e in rows if reading.stratum(e) == stratum]
         words = labels[stratum] if len(present) > 1 else ""
         yield (
             words,
             _grid(
-                column, (kept, found), lambda e: reading.group(e)[column], lambda e: _row(e, silent)
+                column, (kept, rows), lambda e: reading.group(e)[column], lambda e: _row(e, silent)
             ),
         )
 
@@ -122,15 +122,15 @@ def _order_columns(audit: Audit, found: list[Estimate], column: str) -> list[Est
 
 def _implied_factors(found: Sequence[Estimate], by: Sequence[str]) -> set[str]:
     """Lists factors that a column's level implies (a group its dimension): rows omit them."""
-    told = set()
+    implied = set()
     for name in by[:-1]:
         levels: dict[str, set[str]] = {}
         for e in found:
             levels.setdefault(reading.group(e)[by[-1]], set()).add(reading.group(e)[name])
         several = len({level for each in levels.values() for level in each}) > 1
         if several and all(len(each) == 1 for each in levels.values()):
-            told.add(name)
-    return told if len(told) < len(by) - 1 else set()
+            implied.add(name)
+    return implied if len(implied) < len(by) - 1 else set()
 
 
 def _row(estimate: Estimate, silent: set[str]) -> str:
@@ -218,7 +218,7 @@ def scale_of(
 
 
 def _words(spec: MeasureSpec, value: float, *, signed: bool) -> str:
-    """A number as a cell has it: a share in per cent, a difference in points."""
+    """Returns a number as a cell has it: a share in per cent, a difference in points."""
     if spec.unit != "share":
         return numerals.quantity(value, spec.unit, signed, 2)
     if not signed:
@@ -269,16 +269,16 @@ def _symbol(estimate: Estimate, spec: MeasureSpec, leaders: dict[object, bool]) 
 
 
 def _note(spec: MeasureSpec, leaders: bool, holes: bool) -> str:
-    said = "In a cell: the value, and n under it."
+    sentence = "In a cell: the value, and n under it."
     if spec.null is not None:
-        said += (
+        sentence += (
             f" ▲ ▼: above or below {_words(spec, spec.null, signed=spec.signed)} after adjustment "
             f"({strata.level()}); "
         )
-        said += "white without a symbol: no difference found at this n."
+        sentence += "white without a symbol: no difference found at this n."
     elif leaders:
-        said += (
+        sentence += (
             " ▲ △: the highest of its row; ▲ where the row's columns differ after adjustment "
             f"({strata.level()})."
         )
-    return said + (" Hatched: nothing measured." if holes else "")
+    return sentence + (" Hatched: nothing measured." if holes else "")

@@ -12,7 +12,7 @@ UPRIGHT = 96  # px: the room of column names that are turned
 
 
 def draw(figure: Heat, narrow: bool = False) -> str:
-    """The map as an SVG element."""
+    """Returns the map as an SVG element."""
     width = NARROW if narrow else WIDE
     left = 4.0 if narrow else float(SIDE)
     wide = min(ROOM, (width - left - 4) / len(figure.columns))
@@ -20,26 +20,28 @@ def draw(figure: Heat, narrow: bool = False) -> str:
     upright = any(not lines for lines in names)
     top = 46.0 + (UPRIGHT if upright else 8 + 14 * max(map(len, names)))
     tall = TALL + GAP + (20 if narrow else 0)
-    made = root(figure, top + tall * len(figure.rows) + 6, narrow)
-    _legend(made, figure, width)
+    drawing = root(figure, top + tall * len(figure.rows) + 6, narrow)
+    _legend(drawing, figure, width)
     for place, name in enumerate(figure.columns):
         middle = left + wide * (place + 0.5)
         if upright:
-            text(made, middle + 4, top - 6, cut_text(name, UPRIGHT - 8), "fig-label", upright=True)
+            text(
+                drawing, middle + 4, top - 6, cut_text(name, UPRIGHT - 8), "fig-label", upright=True
+            )
         else:
             for line, words in enumerate(reversed(names[place])):
-                text(made, middle, top - 8 - 14 * line, words, "fig-label middle")
+                text(drawing, middle, top - 8 - 14 * line, words, "fig-label middle")
     for number, (label, cells) in enumerate(figure.rows):
         y = top + tall * number
         words = cut_text(label, (width if narrow else SIDE) - 14)
-        text(made, 4 if narrow else 8, y + (15 if narrow else TALL / 2 + 4), words, "fig-label")
+        text(drawing, 4 if narrow else 8, y + (15 if narrow else TALL / 2 + 4), words, "fig-label")
         for place, cell in enumerate(cells):
-            _cell(made, figure, cell, (left + wide * place, y + tall - TALL - GAP, wide - GAP))
-    return ET.tostring(made, encoding="unicode")
+            _cell(drawing, figure, cell, (left + wide * place, y + tall - TALL - GAP, wide - GAP))
+    return ET.tostring(drawing, encoding="unicode")
 
 
 def _lines(name: str, room: float) -> list[str]:
-    """A name in one line, or in two that fit; [] where neither does."""
+    """Returns a name in one line, or in two that fit; [] where neither does."""
     if width_of(name) <= room:
         return [name]
     gaps = [place for place, sign in enumerate(name) if sign == " "]

@@ -18,7 +18,7 @@ GAP = 2.0  # px between two bars
 
 
 def histogram(counts: WordCounts, column: str) -> Histogram:
-    """The bins of a column of the tables as a figure."""
+    """Returns the bins of a column of the tables as a figure."""
     title = f"Words of {column}: {len(counts.counts):,} texts"
     described = "; ".join(f"{first} to {last}: {number}" for first, last, number in counts.bins)
     return Histogram(
@@ -34,20 +34,20 @@ def draw(figure: Histogram, narrow: bool = False) -> str:
     """The bars as an SVG element, the two axes named; both begin at 0 or at the first bar."""
     width = NARROW if narrow else WIDE
     bottom = TOP + TALL
-    made = root(figure, bottom + 44, narrow)
+    drawing = root(figure, bottom + 44, narrow)
     most = max(number for _, _, number in figure.bins)
     step = next((step for step in STEPS if most / step <= TICKS), most)
     top = step * -(-most // step)
     for count in range(0, top + 1, step):
         y = bottom - TALL * count / top
-        shape(made, "line", "fig-grid", x1=LEFT, x2=width - RIGHT, y1=y, y2=y)
-        text(made, LEFT - 6, y + 4, numerals.count(count), "fig-tick end")
+        shape(drawing, "line", "fig-grid", x1=LEFT, x2=width - RIGHT, y1=y, y2=y)
+        text(drawing, LEFT - 6, y + 4, numerals.count(count), "fig-tick end")
     wide = (width - LEFT - RIGHT) / len(figure.bins)
     every = 1 + (len(figure.bins) * 36) // round(width - LEFT - RIGHT)
     for place, (first, last, number) in enumerate(figure.bins):
         x, high = LEFT + wide * place, TALL * number / top
         shape(
-            made,
+            drawing,
             "rect",
             "fig-part c0",
             x=round(x + GAP / 2, 2),
@@ -55,9 +55,9 @@ def draw(figure: Histogram, narrow: bool = False) -> str:
             width=round(wide - GAP, 2),
             height=round(high, 2),
         )
-        ET.SubElement(made[-1], "title").text = f"{first} to {last} words: {number}"
+        ET.SubElement(drawing[-1], "title").text = f"{first} to {last} words: {number}"
         if place % every == 0:
-            text(made, round(x, 2), bottom + 18, str(first), "fig-tick middle")
-    text(made, width - RIGHT, bottom + 38, "words of a text", "fig-side end")
-    text(made, 14, TOP + TALL / 2 + 16, "texts", "fig-side", upright=True)
-    return ET.tostring(made, encoding="unicode")
+            text(drawing, round(x, 2), bottom + 18, str(first), "fig-tick middle")
+    text(drawing, width - RIGHT, bottom + 38, "words of a text", "fig-side end")
+    text(drawing, 14, TOP + TALL / 2 + 16, "texts", "fig-side", upright=True)
+    return ET.tostring(drawing, encoding="unicode")

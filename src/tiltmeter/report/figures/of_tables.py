@@ -21,7 +21,7 @@ JOIN = " · "
 
 
 def figure(read: Audit, table: CrossTable) -> Plot | Heat:
-    """The drawing of a table."""
+    """Returns the drawing of a table."""
     marked = any(cell.endswith((LEADER, OPEN_LEADER)) for _, cells in table.rows for cell in cells)
     if marked or len(table.columns) > strata.SERIES:
         return _heat(read, table)
@@ -60,7 +60,7 @@ def _named(names: Levels, levels: Levels) -> str:
 
 
 def _heat(read: Audit, table: CrossTable) -> Heat:
-    """A map with the cells of the table, marked as they are."""
+    """Returns a map with the cells of the table, marked as they are."""
     rows: dict[str, dict[str, Estimate]] = {}
     words: dict[tuple[str, str], tuple[str, str]] = {}
     spec = _spec(read, table)
@@ -75,15 +75,15 @@ def _heat(read: Audit, table: CrossTable) -> Heat:
             words[JOIN.join(levels), JOIN.join(column)] = number, mark
     shown = list(table.estimates.values())
     grid = heat.Grid(JOIN.join(table.column_names), rows, shown, words)
-    made = heat.heat(read, spec, grid, [*map(JOIN.join, table.columns)])
+    figure = heat.heat(read, spec, grid, [*map(JOIN.join, table.columns)])
     name, note = slug("table", table.title), " ".join(table.notes)
-    return replace(made, id=name, title=table.title, note=note)
+    return replace(figure, id=name, title=table.title, note=note)
 
 
 def _spec(read: Audit, table: CrossTable) -> MeasureSpec:
-    """The measure of the first estimate: unit, null value and sign of the whole figure. Values
-    that are no differences have no side below 0.
+    """Returns the measure of the first estimate: unit, null value and sign of the whole figure.
+    Values that are no differences have no side below 0.
     """
     first = next(iter(table.estimates.values()))
-    found = read.spec(first.measure) or MeasureSpec(first.measure, "share", "", (), unit=first.unit)
-    return found if first.contrast else replace(found, contrast=None, null=None)
+    spec = read.spec(first.measure) or MeasureSpec(first.measure, "share", "", (), unit=first.unit)
+    return spec if first.contrast else replace(spec, contrast=None, null=None)

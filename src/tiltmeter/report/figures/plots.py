@@ -82,7 +82,7 @@ def draw(plot: Plot, narrow: bool = False) -> str:
 
 
 def _row(plot: Plot, row: FigureRow, narrow: bool) -> frame.Row:
-    """A line for each point, with its number at the right."""
+    """Returns a line for each point, with its number at the right."""
     width, below = NARROW if narrow else WIDE, LINE - 4 if narrow else 0
     gap = 7 if narrow or len(plot.series) > 1 else 0
 
@@ -133,54 +133,54 @@ def _draw_panels(plot: Plot) -> str:
     legend, axis = frame.shapes(plot.series), plot.axis
     top = frame.legend_height(legend, narrow=False) + HEAD
     bottom = top + (LINE + 1) * len(labels)
-    made = root(plot, bottom + AXIS + (SIDES if any(axis.ends) else 0), narrow=False)
-    frame.add_legend(made, legend, narrow=False)
+    drawing = root(plot, bottom + AXIS + (SIDES if any(axis.ends) else 0), narrow=False)
+    frame.add_legend(drawing, legend, narrow=False)
     middles = {label: top + (LINE + 1) * (place + 0.5) for place, label in enumerate(labels)}
     for label, middle in middles.items():
-        text(made, 8, middle + 4, cut_text(label, SIDE - 14), "fig-label")
+        text(drawing, 8, middle + 4, cut_text(label, SIDE - 14), "fig-label")
     wide = (WIDE - SIDE - 8 - GAP * (len(names) - 1)) / len(names)
-    told = [axis.ticks[0][1], axis.ticks[-1][1]]
-    told += [label for value, label in axis.ticks if value == axis.null]
+    end_labels = [axis.ticks[0][1], axis.ticks[-1][1]]
+    end_labels += [label for value, label in axis.ticks if value == axis.null]
     for number, name in enumerate(names):
         left = SIDE + (wide + GAP) * number
-        text(made, left, top - 10, cut_text(name, wide), "fig-heading")
+        text(drawing, left, top - 10, cut_text(name, wide), "fig-heading")
         x = axis.places(left + 6, left + wide - 6)
-        frame.add_grid(made, axis, x, (top, bottom + 4), told)
+        frame.add_grid(drawing, axis, x, (top, bottom + 4), end_labels)
         for row in (row for row in plot.rows if row.group == name):
-            _draw_joined(made, row.points, x, middles[row.label])
-    frame.add_sides(made, axis, (SIDE, WIDE - 8), bottom + 44)
-    return ET.tostring(made, encoding="unicode")
+            _draw_joined(drawing, row.points, x, middles[row.label])
+    frame.add_sides(drawing, axis, (SIDE, WIDE - 8), bottom + 44)
+    return ET.tostring(drawing, encoding="unicode")
 
 
 def draw_gauge(plot: Plot) -> str:
     """One number on its scale, as a decoration: the same number stands beside it."""
-    x, made = _strip(plot.axis, HIGH)
-    flat_line(made, "fig-track", HIGH / 2, 2, GAUGE - 2)
+    x, drawing = _strip(plot.axis, HIGH)
+    flat_line(drawing, "fig-track", HIGH / 2, 2, GAUGE - 2)
     if plot.axis.null is not None:
-        upright_line(made, "fig-null", x(plot.axis.null), 0, HIGH)
+        upright_line(drawing, "fig-null", x(plot.axis.null), 0, HIGH)
     for point in plot.rows[0].points:
-        draw_point(made, point, x, HIGH / 2, tone="told")
-    return ET.tostring(made, encoding="unicode")
+        draw_point(drawing, point, x, HIGH / 2, tone="told")
+    return ET.tostring(drawing, encoding="unicode")
 
 
 def draw_scale(plot: Plot) -> str:
     """The scale of the rows below: its ends, the value that is no tilt, what both sides mean."""
     axis = plot.axis
-    x, made = _strip(axis, 30)
+    x, drawing = _strip(axis, 30)
     for (value, words), side, end in zip(
         (axis.ticks[0], axis.ticks[-1]), axis.ends, ("", " end"), strict=True
     ):
         at = GAUGE - 2 if end else 2
-        text(made, at, 26, words, f"fig-tick{end}")
+        text(drawing, at, 26, words, f"fig-tick{end}")
         bare = side.removeprefix("towards ").partition(" with ")[0]
         told = cut_text(bare, GAUGE / 2 - 18)
         arrow = f"{told} →" if end else f"← {told}"
-        text(made, at, 11, arrow if side else "", f"fig-tick{end}")
-        upright_line(made, "fig-grid", x(value), 27, 30)
+        text(drawing, at, 11, arrow if side else "", f"fig-tick{end}")
+        upright_line(drawing, "fig-grid", x(value), 27, 30)
     if axis.null is not None and 40 < x(axis.null) < GAUGE - 40:
         words = next((label for v, label in axis.ticks if math.isclose(v, axis.null)), "")
-        text(made, x(axis.null), 26, words, "fig-tick middle")
-    return ET.tostring(made, encoding="unicode")
+        text(drawing, x(axis.null), 26, words, "fig-tick middle")
+    return ET.tostring(drawing, encoding="unicode")
 
 
 def _strip(axis: Axis, height: float) -> tuple[Places, ET.Element]:

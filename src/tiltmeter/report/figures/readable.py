@@ -17,8 +17,8 @@ _SHARE = re.compile(r"[+−]?(?:\.\d+|1\.0*|[01])(?=$|[\s,*\]])")
 
 
 def in_per_cent(figure: Figure, matters: float) -> Figure:
-    """The figure with its axis over the hull of the data, no tilt and what matters around it, and
-    its shares in per cent; any other figure as it is.
+    """Returns the figure with its axis over the hull of the data, no tilt and what matters around
+    it, and its shares in per cent; any other figure as it is.
     """
     if isinstance(figure, Plot) and figure.axis.scale == "linear" and _are_shares(figure.axis):
         signed = figure.axis.domain[0] < 0
@@ -89,7 +89,7 @@ def _per_cent(text: str, *, signed: bool = False) -> str:
         sign = found[0][0] if found[0][0] in f"+{numerals.MINUS}" and number != "0" else ""
         return f"{sign}{number}"
 
-    told = _SHARE.sub(shown, text)
-    value, gap, rest = told.partition(" [")
+    written = _SHARE.sub(shown, text)
+    value, gap, rest = written.partition(" [")
     plain = value.isdecimal() and not signed
-    return f"{value} %{gap}{rest}" if plain else told
+    return f"{value} %{gap}{rest}" if plain else written

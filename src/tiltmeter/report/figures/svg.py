@@ -22,10 +22,10 @@ HATCH = 7  # px between two lines of a hatching
 
 
 def root(figure: Figure, height: float, narrow: bool) -> ET.Element:
-    """The SVG element with its title and description."""
+    """Returns the SVG element with its title and description."""
     name = f"{figure.id}-narrow" if narrow else figure.id
     width = NARROW if narrow else WIDE
-    made = ET.Element(
+    drawing = ET.Element(
         "svg",
         {
             "xmlns": "http://www.w3.org/2000/svg",
@@ -36,9 +36,9 @@ def root(figure: Figure, height: float, narrow: bool) -> ET.Element:
             "aria-describedby": f"{name}-desc",
         },
     )
-    ET.SubElement(made, "title", {"id": f"{name}-title"}).text = figure.title
-    ET.SubElement(made, "desc", {"id": f"{name}-desc"}).text = figure.text
-    return made
+    ET.SubElement(drawing, "title", {"id": f"{name}-title"}).text = figure.title
+    ET.SubElement(drawing, "desc", {"id": f"{name}-desc"}).text = figure.text
+    return drawing
 
 
 def shape(parent: ET.Element, tag: str, name: str, **places: float) -> None:

@@ -48,16 +48,16 @@ class Timeline(Figure):
 
 
 def draw(figure: Timeline, narrow: bool = False) -> str:
-    """The panels under one another, as an SVG element."""
+    """Returns the panels under one another, as an SVG element."""
     width = NARROW if narrow else WIDE
-    made = root(figure, (HEAD + HIGH + FOOT) * len(figure.panels) + DATES, narrow)
+    drawing = root(figure, (HEAD + HIGH + FOOT) * len(figure.panels) + DATES, narrow)
     at = places(figure.dates, TICKS + 16, width - RIGHT - 16)
     y = 0.0
     for panel in figure.panels:
-        _panel(made, panel, at, (y + HEAD, y + HEAD + HIGH), width)
+        _panel(drawing, panel, at, (y + HEAD, y + HEAD + HIGH), width)
         y += HEAD + HIGH + FOOT
-    _write_dates(made, figure.dates, at, y + 8)
-    return ET.tostring(made, encoding="unicode")
+    _write_dates(drawing, figure.dates, at, y + 8)
+    return ET.tostring(drawing, encoding="unicode")
 
 
 def places(dates: Sequence[str], left: float, right: float) -> list[float]:
@@ -154,7 +154,7 @@ class Arrows(Figure):
 
 
 def draw_arrows(figure: Arrows, narrow: bool = False) -> str:
-    """The rows under one another, as SVG."""
+    """Returns the rows under one another, as SVG."""
     width = NARROW if narrow else WIDE
 
     def row(one: Arrow) -> frame.Row:

@@ -46,7 +46,7 @@ def lede(spoken: Sequence[Verdict], judged: Sequence[Verdict]) -> Iterator[tuple
 
 
 def _size(one: Verdict, among: Sequence[ClaimFacts]) -> str:
-    """The difference with its interval, how large it is at least, and adjusted p."""
+    """Returns the difference with its interval, how large it is at least, and adjusted p."""
     facts, row = one.facts, one.claim.row
     if row.value is None:
         return sentences.no_answers(row) if row.outcomes else f"{row.note or 'No reason stored'}."
@@ -135,7 +135,7 @@ def _least(one: Verdict) -> str:
 
 
 def _chance(facts: ClaimFacts, told: bool) -> str:
-    """The adjusted p. told: the number of comparisons is said before it."""
+    """Returns the adjusted p. told: the number of comparisons is said before it."""
     row = facts.row
     if row.deciding_p is None:
         return ""
@@ -156,26 +156,26 @@ def _without_gold(one: Verdict) -> str:
 
 
 def _nuisances(lead: Verdict) -> str:
-    """The level of each tested factor that is no question, in per cent."""
+    """Returns the level of each tested factor that is no question, in per cent."""
     lines = []
     counted = _counted(lead.facts)
     tested = lead.word.record.tested
     for one in lead.facts.nuisances if tested else ():
-        told = [f"{numerals.percent(share)} ({title})" for title, share in one.levels]
-        if told:
-            lines.append(f"By {one.name}: {counted}{join_names(told)}.")
+        shares = [f"{numerals.percent(share)} ({title})" for title, share in one.levels]
+        if shares:
+            lines.append(f"By {one.name}: {counted}{join_names(shares)}.")
     return " ".join(lines)
 
 
 def _nuisance_claims(spoken: Sequence[Verdict], judged: Sequence[Verdict]) -> str:
     """The largest nuisance that has a claim of its own, unless the first sentence speaks of it."""
-    found = [one for one in judged if one.nuisance and one.claim.row.value is not None]
-    if not found or any(one.nuisance for one in spoken):
+    nuisances = [one for one in judged if one.nuisance and one.claim.row.value is not None]
+    if not nuisances or any(one.nuisance for one in spoken):
         return ""
-    tilts = [one for one in found if one.facts.tilts]
-    largest = max(tilts or found, key=effect_of)
-    told = clause([largest.facts], whole=False).inside
-    return f"By {largest.nuisance}: {told}{'' if tilts else ', which may be chance'}."
+    tilts = [one for one in nuisances if one.facts.tilts]
+    largest = max(tilts or nuisances, key=effect_of)
+    inside = clause([largest.facts], whole=False).inside
+    return f"By {largest.nuisance}: {inside}{'' if tilts else ', which may be chance'}."
 
 
 def _cautions(lead: Verdict) -> Iterator[str]:

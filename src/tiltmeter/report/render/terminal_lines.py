@@ -69,7 +69,7 @@ def print_document(
 
 
 def _part(block: ScreenBlock, console: Console) -> Part:
-    """A block with all of its rows, then with fewer."""
+    """Returns a block with all of its rows, then with fewer."""
     rows = block.rows.rows if isinstance(block.rows, Table) else block.rows
     numbers = dict.fromkeys(min(n, len(rows)) for n in (len(rows), *block.fewer))
     return Part([_form(block, number, console) for number in numbers], block.weight)
@@ -96,8 +96,8 @@ def column_lines(table: Table, rows: Sequence[Sequence[str]], console: Console) 
     widths = {n: max(map(len, (table.columns[n].name, *(row[n] for row in rows)))) for n in places}
     least = sum(min(widths[n], LABEL) if n in texts else widths[n] for n in places)
     if least + 2 * len(places) > width_of(console):
-        told = map(Text, _paragraphs(table, rows, places))
-        return [line for text in told for line in lines_of(console, text)]
+        paragraphs = map(Text, _paragraphs(table, rows, places))
+        return [line for text in paragraphs for line in lines_of(console, text)]
     table_grid = grid()
     for n in places:
         broken = n in texts and widths[n] >= LABEL
@@ -110,7 +110,7 @@ def column_lines(table: Table, rows: Sequence[Sequence[str]], console: Console) 
 
 
 def grid() -> Grid:
-    """An empty table with a line under its header."""
+    """Returns an empty table with a line under its header."""
     return Grid(box=SIMPLE_HEAD, pad_edge=False, collapse_padding=True)
 
 

@@ -49,9 +49,9 @@ def build(
     *,
     for_page: bool = True,
 ) -> Content:
-    """The content of a report. Estimates of several variants go into sections of their own. named:
-    {model: short name}, where somebody gave one. for_page: with the figures, outputs, drawers and
-    all else that nothing but a page shows.
+    """Returns the content of a report. Estimates of several variants go into sections of their own.
+    named: {model: short name}, where somebody gave one. for_page: with the figures, outputs,
+    drawers and all else that nothing but a page shows.
     """
     facts = run_facts.read_facts(store, protocol)
     marks = audits.number_signatures(estimate.signature for estimate in estimates)
@@ -95,7 +95,7 @@ def build(
 
 
 def _with_printed(content: Content, printed: Sequence[PrintedBeside]) -> Content:
-    """The content with the numbers that the authors printed, if there are any."""
+    """Returns the content with the numbers that the authors printed, if there are any."""
     if not printed:
         return content
     badges = (*content.screen.badges, printed_numbers.badge(printed))
@@ -138,7 +138,7 @@ def _by_variant(
 def _judge(
     store: Store, audit: audits.Audit | None, named: Mapping[str, str] | None
 ) -> list[Verdict]:
-    """The headline claims of the first variant with their verdicts."""
+    """Returns the headline claims of the first variant with their verdicts."""
     if audit is None:
         return []
     background = read_background(store, audit.protocol, audit.estimates)
@@ -209,8 +209,8 @@ def _validation(store: Store, protocol: Protocol) -> Iterator[Section]:
         from ...gold import validation  # 20 modules that most reports do without
         from ..tables import judges as cards
 
-        found = cards.section(validation.check(store, protocol))
-        yield from [found] if found else []
+        section = cards.section(validation.check(store, protocol))
+        yield from [section] if section else []
 
 
 def _correction_note(store: Store) -> Iterator[str]:
@@ -223,15 +223,15 @@ def _correction_note(store: Store) -> Iterator[str]:
 
 def _injection(store: Store) -> Iterator[str]:
     """Yields how often texts shown to judges, and replies, try to instruct their reader."""
-    found = injection_count.read_counts(store)
-    if found:
+    counts = injection_count.read_counts(store)
+    if counts:
         sorts = "; ".join(
-            f"{name.replace('_', ' ')} {number:,}" for name, number in found["sorts"].items()
+            f"{name.replace('_', ' ')} {number:,}" for name, number in counts["sorts"].items()
         )
         yield (
-            f"{found['output_attempts']:,} of {found['outputs']:,} outputs that judges were "
-            f"shown{f' ({sorts})' if sorts else ''}, and {found['reply_attempts']:,} of "
-            f"{found['replies']:,} replies of judges, try to instruct their reader. Outputs were "
+            f"{counts['output_attempts']:,} of {counts['outputs']:,} outputs that judges were "
+            f"shown{f' ({sorts})' if sorts else ''}, and {counts['reply_attempts']:,} of "
+            f"{counts['replies']:,} replies of judges, try to instruct their reader. Outputs were "
             "shown as data."
         )
 
@@ -252,7 +252,7 @@ def _prompts(protocol: Protocol, estimates: Sequence[Estimate]) -> Pairs:
 
 
 def _measures(protocol: Protocol, estimates: Sequence[Estimate]) -> Pairs:
-    """The measures of the variant with their words."""
+    """Returns the measures of the variant with their words."""
     variant = protocol.variants[estimates[0].variant if estimates else "default"]
     named = (*variant.measures, *variant.only) if variant.measures else ()
     rows = []

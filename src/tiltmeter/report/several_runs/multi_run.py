@@ -44,22 +44,22 @@ def report(runs: Sequence[Analysed], named: Mapping[str, str] | None = None) -> 
     if len(runs) > 1:  # one letter is one model on the whole page
         subjects = dict.fromkeys(row.subject for run in runs for row in run.estimates)
         named = short_names(list(subjects), named)
-    made = [content.build(run.store, run.protocol, run.estimates, named) for run in runs]
+    contents = [content.build(run.store, run.protocol, run.estimates, named) for run in runs]
     if len(runs) == 1:
-        return alone(made[0])
+        return alone(contents[0])
     names = _names(runs)
     told = tuple(
         ToldRun(name, one, f"r{n}-")
-        for n, (name, one) in enumerate(zip(names, made, strict=True), 1)
+        for n, (name, one) in enumerate(zip(names, contents, strict=True), 1)
     )
     same = len({run.protocol.name for run in runs}) == 1
-    titles = list(dict.fromkeys(one.title for one in made))
-    question = made[0].question if same else ""
+    titles = list(dict.fromkeys(one.title for one in contents))
+    question = contents[0].question if same else ""
     return sanitize.all_visible(Report(" · ".join(titles), question, told, _against(runs, names)))
 
 
 def _names(runs: Sequence[Analysed]) -> list[str]:
-    """The names of the folders, never their places; numbered where two are the same."""
+    """Returns the names of the folders, never their places; numbered where two are the same."""
     bare = [Path(run.store.folder).resolve().name for run in runs]
     return [
         f"{name} ({bare[: place + 1].count(name)})" if bare.count(name) > 1 else name
@@ -81,14 +81,14 @@ def _against(runs: Sequence[Analysed], names: Sequence[str]) -> Section | None:
                     [run.store for run in of.values()],
                     [run.protocol for run in of.values()],
                 )
-                found = compare.compare(stores, protocols, names=list(of))
+                comparison = compare.compare(stores, protocols, names=list(of))
             except (RunMismatch, UsageError) as error:
                 lines.append(f"{', '.join(of)}: {_without_places(str(error), of)}")
                 continue
-            told = judges.comparison(found)
-            tables += [told] if told.rows else []
-            lines += [*changes.changes(found), *found.warnings]
-            lines += (f"Not compared: {line}." for line in found.left_out)
+            section = judges.comparison(comparison)
+            tables += [section] if section.rows else []
+            lines += [*changes.changes(comparison), *comparison.warnings]
+            lines += (f"Not compared: {line}." for line in comparison.left_out)
     return (
         Section("against", "Runs side by side", "\n".join(lines), (), tuple(tables))
         if tables
@@ -97,14 +97,14 @@ def _against(runs: Sequence[Analysed], names: Sequence[str]) -> Section | None:
 
 
 def _without_places(text: str, of: Mapping[str, Analysed]) -> str:
-    """A message with the names of the runs in place of their folders."""
+    """Returns a message with the names of the runs in place of their folders."""
     for name, run in of.items():
         text = text.replace(str(run.store.folder), name)
     return text
 
 
 def _side_by_side(of: Mapping[str, Analysed]) -> Table:
-    """A row a headline number, a column a subject of a run."""
+    """Returns a row a headline number, a column a subject of a run."""
     cells: dict[tuple[str, Parts], dict[tuple[str, str], str]] = {}
     words: set[Word] = set()
     for name, run in of.items():
@@ -168,7 +168,7 @@ def _differing(parts: Parts, others: Sequence[Parts]) -> Iterator[str]:
 
 
 def _cell(one: Verdict) -> str:
-    """The verdict's sign and the number that it rests on."""
+    """Returns the verdict's sign and the number that it rests on."""
     row = one.claim.row
     if row.value is None:
         return numerals.NOTHING

@@ -33,16 +33,16 @@ class Placed:
 
 
 def place(read: Audit, estimates: Sequence[Estimate], layout: TableLayout) -> Placed:
-    """The estimates that a layout asks for, each at its row and column. UnknownName for an axis
-    that they do not have; UsageError if nothing is left.
+    """Returns the estimates that a layout asks for, each at its row and column. UnknownName for an
+    axis that they do not have; UsageError if nothing is left.
     """
     layout = _with_names(layout)
     return _place(read, _in_where(estimates, layout), layout)
 
 
 def _with_names(layout: TableLayout) -> TableLayout:
-    """The layout with the names that axes have here; UsageError for one named twice or for a part
-    of a cell that there is none of.
+    """Returns the layout with the names that axes have here; UsageError for one named twice or for
+    a part of a cell that there is none of.
     """
     rows, columns = (
         tuple(ALIASES.get(name, name) for name in names) for names in (layout.rows, layout.columns)
@@ -58,14 +58,14 @@ def _with_names(layout: TableLayout) -> TableLayout:
 
 
 def axes(estimate: Estimate) -> dict[str, str]:
-    """The level of each axis of an estimate."""
+    """Returns the level of each axis of an estimate."""
     inner = {name: level for name, level in estimate.condition.items() if level}
     outer = {"model": estimate.subject, "instrument": estimate.instrument}
     return {**outer, **inner, **(estimate.contrast or {}), "measure": estimate.measure}
 
 
 def _in_where(estimates: Sequence[Estimate], layout: TableLayout) -> list[Estimate]:
-    """The estimates at the levels that are kept."""
+    """Returns the estimates at the levels that are kept."""
     for name, levels in layout.where.items():
         seen = list(dict.fromkeys(axes(e)[name] for e in estimates if name in axes(e)))
         if not seen:
@@ -85,7 +85,7 @@ def _all_axes(estimates: Sequence[Estimate]) -> list[str]:
 
 
 def _place(read: Audit, estimates: Sequence[Estimate], layout: TableLayout) -> Placed:
-    """Each estimate of the grouping that the layout asks for, at its row and column."""
+    """Returns each estimate of the grouping that the layout asks for, at its row and column."""
     named = {*layout.rows, *layout.columns}
     for name in named - {*FIXED}:
         if not any(name in axes(e) for e in estimates):
@@ -140,13 +140,13 @@ def _of_one_grouping(
     """Returns estimates with every named axis, of each measure those cut by fewest factors."""
     named = {*layout.rows, *layout.columns} - {*FIXED}
     whole = not named and not layout.where
-    found: list[Estimate] = []
+    chosen: list[Estimate] = []
     for measure in layout.measures:
-        own = [e for e in estimates if e.measure == measure and named <= {*axes(e)}]
-        sizes = [len(_factors(read, e)) for e in own if not whole or _factors(read, e)]
+        rows = [e for e in estimates if e.measure == measure and named <= {*axes(e)}]
+        sizes = [len(_factors(read, e)) for e in rows if not whole or _factors(read, e)]
         least = min(sizes, default=0)
-        found += [e for e in own if len(_factors(read, e)) == least]
-    if not found:
+        chosen += [e for e in rows if len(_factors(read, e)) == least]
+    if not chosen:
         words = "; ".join(
             dict.fromkeys(", ".join(_factors(read, e)) or "the whole" for e in estimates)
         )
@@ -154,7 +154,7 @@ def _of_one_grouping(
             f"No estimate of {', '.join(layout.measures)} has {', '.join(sorted(named))} together. "
             f"They are cut by: {words}."
         )
-    return found
+    return chosen
 
 
 def _factors(read: Audit, estimate: Estimate) -> tuple[str, ...]:

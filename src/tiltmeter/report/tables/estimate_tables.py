@@ -119,7 +119,7 @@ def _is_needed(column: Column, texts: Sequence[str]) -> bool:
 
 
 def _alike(column: Column, texts: Sequence[str]) -> bool:
-    """A text that all rows share is said above the table instead."""
+    """Returns a text that all rows share is said above the table instead."""
     movable = column.kind == "text" and column.name not in ("group", "note", "outcomes")
     return movable and len(set(texts)) == 1
 
@@ -131,7 +131,7 @@ def _letters(rows: Sequence[Estimate]) -> dict[str, str]:
 
 
 def _corrected_rows(audit: Audit, rows: Sequence[Estimate]) -> list[Estimate]:
-    """The rows of gold's corrections of some rows, whose notes stand among theirs."""
+    """Returns the rows of gold's corrections of some rows, whose notes stand among theirs."""
     keys = {(reading.stratum(e), reading.key(e)) for e in rows}
     found = audit.of(f"{rows[0].measure}{reading.CORRECTED}")
     return [e for e in found if (reading.stratum(e), reading.key(e)) in keys]
@@ -212,12 +212,12 @@ def _outcome_table(audit: Audit, prefix: str) -> Iterator[Table]:
 
 def _outcome_row(audit: Audit, group: Sequence[Estimate], names: Sequence[str]) -> tuple[str, ...]:
     """One condition, with the rate of each outcome."""
-    found, one = {e.condition.get("outcome", ""): e for e in group}, group[0]
+    of_outcome, one = {e.condition.get("outcome", ""): e for e in group}, group[0]
     return (
         *_of_outcomes(one).values(),
         *(level or numerals.NOTHING for _, level in audit.brief(one)),
         numerals.count(one.n),
-        *(_rate(found.get(name), audit.is_sampled(one)) for name in names),
+        *(_rate(of_outcome.get(name), audit.is_sampled(one)) for name in names),
         audit.marks.get(one.signature, numerals.NOTHING),
     )
 

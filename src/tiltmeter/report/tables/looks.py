@@ -42,27 +42,27 @@ def section(
     store: Store, protocol: Protocol, named: Mapping[str, str] | None = None
 ) -> Section | None:
     """Makes the section of looks; None if none was made. named: {model: short name}."""
-    found = read_progress(store)
-    if found is None or not found.made:
+    progress = read_progress(store)
+    if progress is None or not progress.made:
         return None
-    rows = list(_rows(found, protocol, named))
-    figure, table = _figure(found, rows), _table(found, rows)
-    text = f"{found.sentence()} {found.plan.told_moves}".rstrip()
+    rows = list(_rows(progress, protocol, named))
+    figure, table = _figure(progress, rows), _table(progress, rows)
+    text = f"{progress.sentence()} {progress.plan.told_moves}".rstrip()
     return Section(LOOKS, "When the run knew", text, (figure,), (table,))
 
 
 def limits(store: Store) -> Iterator[str]:
     """Yields the limit of a run that stops early; nothing of a run that asks all."""
-    found = read_progress(store)
-    if found is not None:
+    progress = read_progress(store)
+    if progress is not None:
         yield (
-            f"{found.sentence()} Claims have different numbers of answers by design; p holds at "
+            f"{progress.sentence()} Claims have different numbers of answers by design; p holds at "
             "any stop, intervals are longer for it, and what was not pursued is no finding."
         )
 
 
 def _state_words(path: Sequence[StoppingDecision]) -> str:
-    """The verdict that the last look leads to."""
+    """Returns the verdict that the last look leads to."""
     word = BY_STATE.get(path[-1].state)
     return "no tilt found" if word is None else word.value
 
@@ -100,11 +100,11 @@ def _figure(found: StoppingProgress, rows: Sequence[Row]) -> Plot:
         FigureRow(claim.measure, f"{label}: {_state_words(path)}", tuple(map(_point, path)))
         for claim, label, path in rows[:MOST_ROWS]
     )
-    said = "; ".join(f"{label}: {_state_words(path)}" for _, label, path in rows[:MOST_ROWS])
+    description = "; ".join(f"{label}: {_state_words(path)}" for _, label, path in rows[:MOST_ROWS])
     return Plot(
         id=audits.slug(LOOKS, "figure"),
         title="p at each look",
-        text=f"p of each claim at each look. {said}.",
+        text=f"p of each claim at each look. {description}.",
         note=NOTE,
         table=audits.slug(LOOKS),
         series=series,

@@ -45,10 +45,10 @@ def quotes(
         raise UnknownName("attribute with labels", attribute, known)
     groups: dict[Levels, list[str]] = {}
     for output, value in sorted(_values(store, attribute).items()):
-        found = outputs.one(store, output)
-        if found is None:
+        stored = outputs.one(store, output)
+        if stored is None:
             continue
-        trial, reply = found
+        trial, reply = stored
         shown = groups.setdefault((value, *_levels(trial, by, named or {})), [])
         if len(shown) < number and reply.text.strip():
             shown.append(reply.text.strip()[:LONGEST_CHARACTERS])
@@ -69,7 +69,7 @@ def quotes(
 
 
 def _values(store: Store, attribute: str) -> dict[str, str]:
-    """The value of each output: the first that a model or a rule gave it."""
+    """Returns the value of each output: the first that a model or a rule gave it."""
     found: dict[str, str] = {}
     for output, _, value in labels.of_machines(store, (attribute,)):
         found.setdefault(output, value)

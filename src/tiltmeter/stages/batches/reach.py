@@ -121,7 +121,7 @@ class Way:
             row.path,
             row.requests,
             file_of(self._store, row.key),
-            row.sent or row.since,
+            min(row.sent or row.since, row.since),  # a clock that is ahead would hide the batch
             pictures="image" in row.path,
             file_id=row.file_id,
         )

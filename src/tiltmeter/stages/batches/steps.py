@@ -47,7 +47,7 @@ def age_s(date: str) -> float:
 def is_kept(row: BatchRow) -> bool:
     """True if the provider may still keep the results of a batch."""
     days = kept_days(row.model.partition(":")[0])
-    return days is None or age_s(row.sent or row.since) < 86_400 * days
+    return days is None or age_s(max(row.sent, row.since)) < 86_400 * days
 
 
 class Unsure(Exception):
@@ -147,7 +147,10 @@ class Steps:
             if unsure:
                 raise Unsure
             since = datetime.fromisoformat(row.sent or row.changed)
-            rest = max(self._how.poll, LATE_LIST_S) - (wire.now() - since).total_seconds()
+            elapsed = (wire.now() - since).total_seconds()
+            if elapsed < 0:  # the provider's clock was ahead when it was sent
+                elapsed = age_s(row.changed)
+            rest = max(self._how.poll, LATE_LIST_S) - elapsed
             if not patient or (rest <= 0 and lists >= LISTS):
                 return None
             await self.way.pause(min(max(rest / 2, 0.0), LATE_LIST_S))
@@ -277,9 +280,7 @@ class Steps:
         batches.keep(self._store, row)
 
     async def end(self, row: BatchRow) -> None:
-        """Stops what is not done of a batch, and takes in what is. One that has ended is not
-        cancelled: providers refuse that.
-        """
+        """Stops what is not done of a batch and takes in what is; ended ones are not cancelled."""
         seen = await self.look(row)
         if seen is None or seen.ended:
             return

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from functools import lru_cache
+from functools import cache, lru_cache
 from itertools import combinations
 
 import numpy as np
@@ -75,14 +75,18 @@ def _of_planned(design: Design, level: float, seed: int) -> RejectionShare:
     """Computes the share of rejected tables of a design, by shift."""
     ranks = ranks_of(design, np.random.default_rng([seed, 1]))
 
+    @cache
+    def controls(tables: int) -> list[Floats]:
+        return [
+            rates_of(design, design.share, ranks[k, :tables], seed, k)
+            for k in range(1, design.conditions)
+        ]
+
     def rejection_share(shift: float, tables: int) -> float:
         tested = rates_of(design, design.share + shift, ranks[0, :tables], seed, 0)
         if design.conditions == 1:
             return float(flip_rejects(tested - design.share, level).mean())
-        others = [
-            rates_of(design, design.share, ranks[k, :tables], seed, k)
-            for k in range(1, design.conditions)
-        ]
+        others = controls(tables)
         if design.conditions == 2:
             return float(flip_rejects(tested - others[0], level).mean())
         return float(tested_rejects(np.stack([tested, *others], axis=2), level).mean())
@@ -99,7 +103,14 @@ def observed_shift(*, differences: ArrayLike, level: float = 0.05, seed: int = 0
     C = 40: (1.96 + .84)/√37 = .460. ``ValueError``: NaN, a level outside of 0 to 1.
     """
     d = arguments.vector("differences", differences)
-    level, items = arguments.level("level", level), d.size
+    return _observed(d.tobytes(), arguments.level("level", level), seed)
+
+
+@lru_cache(maxsize=2_048)
+def _observed(differences: bytes, level: float, seed: int) -> float | None:
+    """As ``observed_shift``, which a report asks for the same rows as the estimates did."""
+    d = np.frombuffer(differences)
+    items = d.size
     if items < 2 or not reach(items=items, tests=1, alpha=level).possible:
         return None
     centred = (d - d.mean()) * stretch(items, 3)
@@ -120,7 +131,7 @@ def divergence_shift(
     level: float = 0.05,
     seed: int = 0,
 ) -> tuple[float, float] | None:
-    """The smallest tilt of one of ``groups`` groups that shuffling finds in one attribute.
+    """Returns the smallest tilt of one of ``groups`` groups that shuffling finds in one attribute.
 
     ``shares``, shape (K,): the distribution of all groups but one; ``outputs`` of each group. The
     last group has (1-λ)·shares + λ·e, e the rarest value. The statistic is the mean Jensen–Shannon
