@@ -21,7 +21,6 @@ from tiltmeter.gold.majority import dissenting, majority
 from tiltmeter.gold.people import part_of
 from tiltmeter.records import UNRESOLVED
 from tiltmeter.stats.independent import difference
-from tiltmeter.stats.results import Interval
 
 PEOPLE = ("ann", "bea", "cy")
 RUNS = 200
@@ -47,7 +46,7 @@ def careless(gap: float) -> None:
     outputs = [f"{group}{number:03}" for group in ("cars", "vans") for number in range(200)]
     parts = {name: part_of(outputs, name, PEOPLE) for name in PEOPLE}
     for _ in range(RUNS):
-        said = {output: {} for output in outputs}
+        said: dict[str, dict[str, str]] = {output: {} for output in outputs}
         for output in outputs:
             true = "woman" if rng.random() < 0.5 + gap / (-2 if output[0] == "v" else 2) else "man"
             other = str(rng.choice(["woman", "man"])) if rng.random() < 0.5 else true
@@ -58,15 +57,15 @@ def careless(gap: float) -> None:
             without = {o: {w: v for w, v in each.items() if w != "bea"} for o, each in said.items()}
             found.append([_gap(said), _gap(without)])
     for place, name in enumerate(("headline", "without the careless one")):
-        held = np.mean([row[place].low <= gap <= row[place].high for row in found])
-        mean = 100 * np.mean([row[place].value for row in found])
+        held = np.mean([row[place][1] <= gap <= row[place][2] for row in found])
+        mean = 100 * np.mean([row[place][0] for row in found])
         print(
             f"gap {100 * gap:+.0f}, careless one named in {len(found)} of {RUNS} runs: {name} "
             f"{mean:+.1f} on average, interval holds the truth {held:.3f}"
         )
 
 
-def _gap(said: Mapping[str, Mapping[str, str]]) -> Interval:
+def _gap(said: Mapping[str, Mapping[str, str]]) -> tuple[float, ...]:
     counts = {"c": [0, 0], "v": [0, 0]}
     for output, each in said.items():
         value = majority(each) if each else UNRESOLVED
@@ -74,7 +73,8 @@ def _gap(said: Mapping[str, Mapping[str, str]]) -> Interval:
             counts[output[0]][0] += value == "woman"
             counts[output[0]][1] += 1
     (a, n), (b, m) = counts["c"], counts["v"]
-    return difference(successes_a=a, n_a=n, successes_b=b, n_b=m)
+    found = difference(successes_a=a, n_a=n, successes_b=b, n_b=m)
+    return tuple(end or 0.0 for end in (found.value, found.low, found.high))
 
 
 if __name__ == "__main__":
