@@ -18,9 +18,7 @@ from .rows import CALL_COLUMNS, TRIAL_COLUMNS
 
 
 class MigrationStep(NamedTuple):
-    """A step from one schema to the next. sql: statements that end in a semicolon; move: called
-    after them, to move rows.
-    """
+    """A step between schemas. sql: statements, each with its semicolon; move: moves rows."""
 
     what: str
     sql: str

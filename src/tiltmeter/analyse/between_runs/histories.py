@@ -262,9 +262,7 @@ def as_one_family(protocols: Sequence[Protocol]) -> Protocol:
 
 
 def _lines(runs: Sequence[OpenRun], steps: Sequence[HistoryStep]) -> Iterator[HistoryLine]:
-    """Yields each headline number by its model (where a run has several), annotator (likewise),
-    measure, condition and contrast.
-    """
+    """Yields headline numbers by model and annotator (if several), measure and levels."""
     every = [[*run.verdicts] for run in runs]
     apart = any(len({one.subject for one in own}) > 1 for own in every)
     judges = any(_several_annotators(own) for own in every)

@@ -119,7 +119,8 @@ def adjust_by_claim(protocol: Protocol, rows: Sequence[Estimate]) -> list[Estima
         row.key for _, row in headline(protocol, rows) if row.stopped or row.measure not in stopping
     }
     led = {uncorrected_key(row) for row in rows if row.key in first}
-    replaced = _corrected_keys(rows)
+    by_gold = (row for row in rows if row.measure.endswith(CORRECTED) and row.p is not None)
+    replaced = set(map(uncorrected_key, by_gold))
     members: dict[tuple[str, str], dict[Key, list[int]]] = {}
     for place, row in enumerate(rows):
         name = row.measure.removesuffix(CORRECTED)
@@ -259,11 +260,3 @@ def _join_equal_claims(members: dict[tuple[str, str], dict[Key, list[int]]]) -> 
 def uncorrected_key(row: Estimate) -> Key:
     """Returns the key of the row that this one corrects; of any other row its own."""
     return (row.measure.removesuffix(CORRECTED), *row.key[1:])
-
-
-def _corrected_keys(rows: Iterable[Estimate]) -> set[Key]:
-    return {
-        uncorrected_key(row)
-        for row in rows
-        if row.measure.endswith(CORRECTED) and row.p is not None
-    }

@@ -19,9 +19,7 @@ Weights = Mapping[str, float]
 
 
 def distance(a: Weights, b: Weights) -> float:
-    """Half the sum of the differences of shares. By hand: (3 of 4 x, 1 y) and (1 of 2 x, 1 y):
-    (|.75 − .5| + |.25 − .5|)/2 = .25.
-    """
+    """Halves the summed differences of shares. (3 of 4 x, 1 y), (1 of 2 x, 1 y): .25."""
     whole_a, whole_b = sum(a.values()), sum(b.values())
     if not whole_a or not whole_b:
         return 0.0

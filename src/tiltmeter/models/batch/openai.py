@@ -110,9 +110,7 @@ class OpenAIBatches:
 
 
 def endpoint(path: str) -> str:
-    """The endpoint of a line, by the path of the single call (Azure's has more before it):
-    /v1/chat/completions or /v1/responses.
-    """
+    """Returns a line's endpoint by the path of the single call (Azure's is longer)."""
     parts = path.partition("?")[0].split("/")
     return "/v1/responses" if parts[-1] == "responses" else "/v1/" + "/".join(parts[-2:])
 

@@ -95,7 +95,11 @@ def _figure(
     audit: Audit, names: Mapping[str, str], judged: Sequence[Verdict], lead: Verdict, cue: str
 ) -> Figure | None:
     """Draws the protocol's figure of raw labels; says so beside a number that gold corrects."""
-    tilted = _tilted_levels(audit.protocol, judged, cue)
+    tilted = {
+        wording.title(audit.protocol, cue, one.claim.row.condition[cue])
+        for one in judged
+        if one.word == Word.TILT and cue in one.claim.row.condition
+    }
     cell = leading_cell(lead.claim.row)
     attribute = cell["attribute"] if cell else ""
     figure = first_figure(audit, names, tilted, lead.measure, attribute)
@@ -148,15 +152,6 @@ def _wanted(protocol: Protocol, lead: Verdict, cue: str, situation: str) -> Want
         both = " or ".join(wording.title(protocol, facts.spec.attribute, one) for one in values)
         both = f"“{both}”"
     return WantedPair(facts.spec.attribute, values, row.instrument, more, less, both)
-
-
-def _tilted_levels(protocol: Protocol, judged: Sequence[Verdict], cue: str) -> set[str]:
-    """Titles of the levels of the cue for which a tilt was found."""
-    return {
-        wording.title(protocol, cue, one.claim.row.condition[cue])
-        for one in judged
-        if one.word == Word.TILT and cue in one.claim.row.condition
-    }
 
 
 def _levels(judged: Sequence[Verdict], lead: Verdict, cue: str) -> list[str]:
