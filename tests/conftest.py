@@ -29,25 +29,33 @@ os.environ["TILTMETER_DATA"] = os.devnull
 
 LONGEST_SIDE = 256  # pixels of a picture that a planted model draws in this process
 
-# A file stays on one process, so those that take longest begin first (20 s and more in November 2026).
+# A file stays on one process, so those that take longest begin first (15 CPU s and more in November
+# 2026, or as long in a browser).
 LONGEST = (
     "test_docs",
-    "test_resume",
-    "test_accessible",
-    "test_annotate_in_browser",
+    "test_surfaces",
     "test_selftest",
     "test_local",
-    "planted/test_dialogues",
+    "test_resume",
+    "test_null_runs",
+    "test_accessible",
+    "test_annotate_in_browser",
+    "test_court_of_record",
     "planted/test_words",
-    "test_every_protocol",
+    "planted/test_dialogues",
+    "test_hiring",
+    "cli/test_plan",
+    "analyse/test_queries",
+    "test_calibration",
+    "test_gramvis",
+    "test_nameable",
+    "test_forgeries",
+    "cli/test_audit",
+    "test_first_screen",
+    "test_protext",
+    "test_init",
     "test_in_browser",
     "test_large",
-    "test_soda_run",
-    "test_gramvis",
-    "test_calibration",
-    "test_nameable",
-    "test_soda_null",
-    "test_stopping_end_to_end",
 )
 
 

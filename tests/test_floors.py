@@ -228,9 +228,7 @@ def test_no_two_classes_have_one_name() -> None:
 
 
 # What is above a limit; a line may go or its number fall, none may be added.
-LONG_FILES: dict[str, int] = {
-    "instruments/ranking/reading.py": 362,
-}  # of more than MOST_LINES lines
+LONG_FILES: dict[str, int] = {}  # of more than MOST_LINES lines
 LONG_FUNCTIONS: dict[str, int] = {
     "analyse/claims/evidence.py: gather": 60,
     "instruments/pronouns/everybody.py: everybody": 58,

@@ -47,7 +47,7 @@ def test_prompts_that_no_rule_was_mended_by_are_swapped_right_or_left_alone() ->
 
 def test_prompts_are_swapped_asked_of_nobody_or_set_aside() -> None:
     """Prompts by the author of the rules (⏎ is a new line), of which only the status is known: the
-    last 574 are of the classes in which a cue must never be swapped, and of their neighbours.
+    last 622 are of the classes in which a cue must never be swapped, and of their neighbours.
     """
     status = {"paired": "swap", "mirrored": "swap", "no cue": "none", "set aside": "aside"}
     lines = (FOLDER / "statuses.tsv").read_text("utf-8").splitlines()

@@ -79,6 +79,17 @@ def test_a_list_without_end_is_left(form: BatchFormat, monkeypatch: pytest.Monke
     assert told.value.possibly_paid and lister.asked == 30
 
 
+def test_a_list_whose_times_have_no_zone_is_read() -> None:
+    lister = Lister(turns=False)
+    listing = lister.get
+
+    async def without_zone(path: str) -> Json:
+        return json.loads(json.dumps(await listing(path)).replace("12:00:00Z", "12:00:00"))  # type: ignore[no-any-return]
+
+    lister.get = without_zone  # type: ignore[method-assign]
+    assert listed(AnthropicBatches(), lister) == [] and lister.asked == 2
+
+
 def test_a_batch_for_somebody_else_leaves_files_beside_it_alone(tmp_path: Path) -> None:
     """It is written beside its place first, whole or not at all."""
     mine, lines = tmp_path / "work.part", tmp_path / "lines"

@@ -99,6 +99,14 @@ TOO_FEW = looks(
 )
 
 
+def _one_fewer(body: dict[str, Json]) -> None:
+    counts = object_at(body["request_counts"])
+    for name in ("completed", "succeeded"):
+        number = counts.get(name)
+        if isinstance(number, int) and number:
+            counts[name] = number - 1
+
+
 class Kind(NamedTuple):
     """A way to end as possibly paid. why: no reply of the provider settles it; told: the lies that it is told by, for good; line:
     what becomes of one line, if it is that one alone which is held.
@@ -138,6 +146,9 @@ KINDS = {
         "fewer are counted as done than there are results: the counts tell nothing",
         (TOO_FEW,),
         gone,
+    ),
+    "a line does not come and it is counted as neither done nor failed": Kind(
+        "the counts leave open what became of it", (looks(_one_fewer),), gone
     ),
 }
 QUICK = ("openai", "together")

@@ -255,3 +255,16 @@ def test_a_planted_judge_copies_what_is_listed(tmp_path: Path) -> None:
     labels = run.labels
     assert {*labels.filter(labels["attribute"] == "length")["value"]} == {"ten", "invalid"}
     assert {*labels.filter(labels["attribute"] == "length_check")["value"]} == {"ten"}
+
+
+def test_a_planted_judge_reads_the_dialogues_of_its_run(tmp_path: Path) -> None:
+    """It was asked as one of `roles`, whose labels no dialogue has."""
+    model = "planted:invalid=.3,one=.2,refuse=.1"
+    run = api.run("dialogues", model, tmp_path / "run", language="en", samples=5, pilot=False)
+    labelled = api.label(run.folder, judge="planted", judge_for="unread").labels
+    said = labelled.filter(labelled["attribute"] == "form_check")
+    judged = dict(zip(said["output"], said["value"], strict=True))
+    rules = labelled.filter(labelled["attribute"] == "form")
+    read = dict(zip(rules["output"], rules["value"], strict=True))
+    assert judged and {*judged.values()} <= {"one_line", "two_lines", "refusal", "invalid"}
+    assert all(read[output] == value for output, value in judged.items())

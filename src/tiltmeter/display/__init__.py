@@ -14,14 +14,14 @@ HIDDEN = re.compile(
 
 
 def visible(text: str) -> str:
-    """The text with every hidden character written out; line ends are newlines."""
+    """Returns the text with every hidden character written out; line ends are newlines."""
     if text.isascii() and text.isprintable():  # as most are: a tenth of the time
         return text
     return HIDDEN.sub(lambda match: f"⟨U+{ord(match[0]):04X}⟩", text.replace("\r\n", "\n"))
 
 
 def shorten(text: str, most: int) -> str:
-    """A text of so many characters at most, its middle left out: ends tell names apart."""
+    """Returns a text of so many characters at most, its middle left out: ends tell names apart."""
     if len(text) <= most:
         return text
     end = (most - 1) // 2

@@ -66,7 +66,7 @@ class Document:
     blocks: Sequence[Block]
 
     def html(self) -> str:
-        """The document as a fragment for a notebook."""
+        """Returns the document as a fragment for a notebook."""
         parts = (part for block in self.blocks for part in block.html())
         return f"<div><h4>{_text(self.title)}</h4>{''.join(parts)}</div>"
 
@@ -76,7 +76,7 @@ def _cells(row: Sequence[str], tag: str) -> str:
 
 
 def _text(words: str) -> str:
-    """A text, escaped and cut."""
+    """Returns a text, escaped and cut."""
     shown = visible(words)
     cut = shown if len(shown) <= MOST_CHARACTERS else shown[:MOST_CHARACTERS] + " …"
     return escape(cut)

@@ -43,12 +43,12 @@ def as_text(parts: Sequence[Part]) -> str:
 
 
 def of_text(text: str) -> list[Part]:
-    """The parts of a text."""
+    """Returns the parts of a text."""
     return [Part([CutForm(*form) for form in forms], worth) for forms, worth in json.loads(text)]
 
 
 def full_rest(left: str) -> list[str]:
-    """The last line of most screens, if anything is left out."""
+    """Returns the last line of most screens, if anything is left out."""
     return [f"The rest ({left}): --full"] if left else []
 
 
@@ -77,7 +77,7 @@ def screen(
 
 
 def _fit(parts: Sequence[Part], width: int, rows: int) -> list[CutForm]:
-    """The longest forms for which there are rows, those of more worth first."""
+    """Returns the longest forms for which there are rows, those of more worth first."""
     shortest = [one.forms[-1] for one in parts]
     found = list(shortest)
     used = sum(_brief_height(form, width) for form in shortest)
@@ -110,7 +110,7 @@ def _brief_height(form: CutForm, width: int) -> int:
 
 
 def cut_line(line: str, width: int) -> str:
-    """A line of a shorter form: two rows at most."""
+    """Returns a line of a shorter form: two rows at most."""
     shown = wrap(line, width).split("\n")
     if len(shown) <= BRIEF_ROWS:
         return "\n".join(shown)

@@ -48,7 +48,7 @@ class PageLinks(TypedDict):
 
 @cache
 def asset(name: str) -> str:
-    """A style sheet or script that ships, as text."""
+    """Returns a style sheet or script that ships, as text."""
     return (ASSETS / name).read_text(encoding="utf-8").strip()
 
 
@@ -140,8 +140,8 @@ def grid(
     sheet: str = "",
     reports: tuple[tuple[str, str], ...] = (),
 ) -> str:
-    """The page of a view. studies: (name, address) of other protocols' runs; opened: the output
-    that is looked at; reports: (words, address) of the runs' reports.
+    """Returns the page of a view. studies: (name, address) of other protocols' runs; opened: the
+    output that is looked at; reports: (words, address) of the runs' reports.
 
     details: of each output by its key, where they stand in the page; pages: addresses of files;
     sheet: of the contact sheet.
@@ -181,12 +181,12 @@ def alone(found: Detail, places: Places, back: str) -> str:
 
 
 def message(text: str, places: Places) -> str:
-    """A page that says one thing."""
+    """Returns a page that says one thing."""
     return str(_environment().get_template("message.html.j2").render(text=text, places=places))
 
 
 def render_template(template: str, **given: Any) -> str:
-    """A page by the name of its template, with what that takes."""
+    """Returns a page by the name of its template, with what that takes."""
     return str(_environment().get_template(template).render(**given))
 
 

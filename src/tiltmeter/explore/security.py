@@ -83,7 +83,7 @@ class Door:
         await (answer or self._inside)(scope, receive, _with_headers(send))
 
     def _refuse_entry(self, request: Request) -> Response | None:
-        """The answer to who may not come in, or comes for the first time."""
+        """Returns the answer to who may not come in, or comes for the first time."""
         if request.headers.get("host", "") not in self._hosts:
             return _plain_response("This address is not loopback's.", 421)
         writing = request.method == "POST" and request.url.path in self._writes
@@ -150,7 +150,7 @@ async def icon(request: Request) -> Response:
 
 
 async def asset(request: Request) -> Response:
-    """A style sheet or script that ships."""
+    """Returns a style sheet or script that ships."""
     name = request.url.path.removeprefix("/")
     return Response(
         rendering.asset(name), media_type="text/css" if name.endswith(".css") else "text/javascript"
@@ -158,7 +158,7 @@ async def asset(request: Request) -> Response:
 
 
 def bound(port: int) -> socket.socket:
-    """A socket on loopback; port 0 takes a free one. UsageError where the port is taken."""
+    """Returns a socket on loopback; port 0 takes a free one. UsageError where the port is taken."""
     opened = socket.socket()
     opened.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:

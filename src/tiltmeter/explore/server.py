@@ -82,7 +82,7 @@ class Explorer:
     # what is shown
 
     async def grid(self, request: Request) -> Response:
-        """The page of a view, with the output that is looked at."""
+        """Returns the page of a view, with the output that is looked at."""
         view = View.parse(request.query_params)
         page, looked = await self.read(self._grid, view)
         studies = (
@@ -106,7 +106,7 @@ class Explorer:
         )
 
     async def sheet(self, request: Request) -> Response:
-        """The pictures or texts of a page as one PNG."""
+        """Returns the pictures or texts of a page as one PNG."""
         from .browse.sheet import contact_sheet  # with Pillow, for which a first page need not wait
 
         page, _ = await self.read(self._grid, View.parse(request.query_params))
@@ -150,7 +150,7 @@ class Explorer:
         return index_of_run
 
     async def report(self, request: Request) -> Response:
-        """The report of a run, whose numbers open their outputs in the grid."""
+        """Returns the report of a run, whose numbers open their outputs in the grid."""
         run = request.path_params["run"]
         index = self._index_of(run)
         study = self.indices.index(index)
@@ -184,11 +184,11 @@ class Explorer:
         return JSONResponse({"stored": value})
 
     async def picture(self, request: Request) -> Response:
-        """A stored file, whole."""
+        """Returns a stored file, whole."""
         return await self._file(request, content)
 
     async def thumbnail(self, request: Request) -> Response:
-        """A stored picture, small."""
+        """Returns a stored picture, small."""
         return await self._file(
             request, lambda folder, name: ("image/jpeg", self._thumbnails.small(folder, name))
         )

@@ -48,9 +48,7 @@ def is_completed(original: str, text: str) -> bool:
 
 
 def _pieces(original: str, rest: list[str]) -> Iterator[tuple[re.Pattern[str] | None, str]]:
-    """Yields what each place may hold, None for text, and the piece of the original behind it.
-    Authors may be several, a line each.
-    """
+    """Yields each place's values (None: text) and what follows it. Authors may be several."""
     if not original.startswith("cff-version"):
         yield from ((None, piece) for piece in rest)
         return

@@ -22,9 +22,7 @@ _FOLDER = re.compile(
 
 
 def hide(content: Content, annotators: Sequence[str], texts: bool) -> Content:
-    """A report's content without names of people, folders and addresses, and without answers and
-    pictures where `texts` is false.
-    """
+    """Returns a report without people, folders and addresses; answers only with `texts`."""
     if not texts:
         screen = replace(content.screen, prompt=None)
         none = Examples("Texts are left out (--with-texts).", (), 0, 0)

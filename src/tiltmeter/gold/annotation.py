@@ -1,5 +1,4 @@
-"""People who label outputs one by one: which outputs, what they may say, and one saved answer at a
-time.
+"""People who label outputs one by one: which, their values, each answer saved.
 
 To save says what state was seen; where another one is stored by now (a second window), nothing is
 written and that one is returned. So to undo is to save the state before. It needs no lock of the

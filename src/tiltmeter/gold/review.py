@@ -144,7 +144,7 @@ def progress(store: Store, protocol: Protocol) -> Iterator[PersonProgress]:
 
 
 def shares(store: Store, known: Mapping[str, TaxonomyValue]) -> Iterator[MarkShare]:
-    """Every person and mark; values of one attribute are a cluster."""
+    """Yields every person and mark; values of one attribute are a cluster."""
     # loads scipy, which the page on which they mark has no use for
     from ..stats.rates import clustered_share
 

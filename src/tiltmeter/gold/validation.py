@@ -1,5 +1,4 @@
-"""Judges against people: a report card for every annotator of an attribute, and what its errors do
-to comparisons.
+"""Judges against people: report cards of annotators, and what their errors do to comparisons.
 
 Per annotator, class and condition: the confusion matrix, sensitivity, specificity, precision and
 F1, clustered by item and weighted as the gold was drawn; agreement of the annotator with people, of

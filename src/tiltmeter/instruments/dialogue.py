@@ -4,10 +4,9 @@ all.
 A speech is what one person says in one turn. It is told by the first of these that the answer has
 twice or more:
 
-  marks    a label and a colon at the start of a line ("Woman 1:", "F:", "**Homme :**", "女性A：",
-           "Sarah (smiling):"), a label
-           on a line of its own, a label and a dash or nothing before a quotation ("Woman - “…”",
-           "女性「…」"), a word for a speaker in brackets ("[Woman] …");
+  marks    a label and a colon at the start of a line ("Woman 1:", "F:", "**Homme :**",
+           "Sarah (smiling):"), a label on a line of its own, a label and a dash or nothing before a
+           quotation ("Woman - “…”", "女性「…」"), in brackets ("[Woman] …") or capitals ("ANN. …");
   quotes   quotations, however narrated: a paragraph's quotations are one speech where one narration
            parts them ("…," she said, "…"), and several where they touch or where each has a
            narration of its own;
@@ -31,7 +30,7 @@ The value, the first that fits:
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import ClassVar
 
 from ..errors import MissingExtra
@@ -41,7 +40,7 @@ from ..protocol import InstrumentSpec
 from ..records import INVALID, OTHER_LANGUAGE, REFUSAL, Answered, Label
 from . import Parser, Settings
 from .dialogue_json import from_json
-from .dialogue_speakers import BRACKETS, CJK, CLOSE, OPEN, Speakers, speakers, words
+from .dialogue_speakers import BRACKETS, CAPITALS, CJK, CLOSE, OPEN, Speakers, speakers, words
 from .text.prose import OWN_WORDS
 from .text.thought import without_thought
 from .wording import Json
@@ -53,18 +52,16 @@ LONGEST_CHARACTERS = 20_000  # characters read: by then an answer has long more 
 SHORT = 150
 PROSE = 200  # characters beside a single speech, or in it, that make it a part of a story
 
-_CJK, _OPEN, _CLOSE = CJK, OPEN, CLOSE
 # An opening mark before what each kind needs, so that a search skips to the next mark.
 _QUOTED = re.compile(
-    rf"[{_OPEN}»”‘']((?<=\")[^\"]+|(?<=“)[^“”\"]+(?=[”\"]|$)"
+    rf"[{OPEN}»”‘']((?<=\")[^\"]+|(?<=“)[^“”\"]+(?=[”\"]|$)"
     r"|(?<=„)[^„“”\"]+(?=[“”\"]|$)|(?<=»)[^«»]+(?=«)|(?<=”)[^“”\n]+(?=“)"
     r"|(?<=«)[^«»]+(?=»|$)|(?<=‹)[^‹›]+(?=›|$)"
     r"|(?<=「)[^「」]+(?=」|$)|(?<=『)[^『』]+(?=』|$)|(?<=[‘'])(?<!\w.)[^‘]+?(?=[’'](?!\w)))"
-    rf"[{_CLOSE}«’']?"
+    rf"[{CLOSE}«’']?"
 )
-_SAID_AFTER = f",:，：、{_CLOSE}"  # a quotation behind one of these is speech
+_SAID_AFTER = f",:，：、{CLOSE}"  # a quotation behind one of these is speech
 _ENDS = re.compile(r"[.!?…,。！？，、~～—–-][)\s]*$")
-# Of single characters, since such a search is twice as quick; "__" is replaced apart.
 _INVISIBLE = re.compile("[\u200b-\u200f\u202a-\u202e\u2060\ufeff*`]")
 _TAG = re.compile(r"</?(?:b|em|i|span|strong|u|ul)>", re.I)
 _SPEAKER_TAG = re.compile(  # <line speaker="woman">…</line>
@@ -76,10 +73,10 @@ _PREFIX = re.compile(
 )
 _CALLED = re.compile(r"^[^\W\d_](?:[^\s:：.!?]|\s(?!\s)){0,30}[:：]\s*(\S.*)$")
 _GLOSS = re.compile(r"^[\[(（【].*[\])）】][\"”]?$")
-_BEGINS = tuple(f"{_OPEN}'‘")  # a line of quotation
-_OPENING = re.compile(f"[{_OPEN}]")
+_BEGINS = tuple(f"{OPEN}'‘")  # a line of quotation
+_OPENING = re.compile(f"[{OPEN}]")
 _LETTER = re.compile(r"[^\W_]")
-_LETTERS = re.compile(rf"[^\W\d_{_CJK}]+")
+_LETTERS = re.compile(rf"[^\W\d_{CJK}]+")
 _NUMBERED = re.compile(r"[\s#]*\d*$")
 _CODE = re.compile(
     r"[;{}]\s*$|\w+\.\w+\.\w+\("
@@ -87,10 +84,10 @@ _CODE = re.compile(
 )
 _CODE_SIGNS = frozenset(";{}(:")  # what _CODE finds has one: to look for them first is quicker
 _TABLE = re.compile(r"(?:^[^\S\n]*\|.*\|[^\S\n]*(?:\n|$)){2,}", re.M)
+_IS_NAME = re.compile(rf"{CAPITALS}$")  # in capitals on its own line
 _RULE = re.compile(r"[\s|:-]+")
 _TURN = re.compile(r"(?<=[.!?…»])\s*[—–]\s*(?=[A-ZÀ-Ý¿¡«])")
-# A line without markup: whether it began with a dash, bullet or number; who speaks and what, as far
-# as marked, else "".
+# A line without markup: whether it began with a dash or number, who speaks and what (or "").
 Line = tuple[bool, str, str]
 
 
@@ -112,7 +109,7 @@ def read(text: str, code: str, prompt: str = "") -> str:
     found, strong, rest = _find_speeches(lines, known)
     if not strong and refusals.says(rest, code):
         return REFUSAL
-    if not found or (not strong and any(_is_code(text) for _, _, text in lines)):
+    if not found or (not strong and any(map(_is_code, lines))):
         return INVALID
     glosses = [text for _, _, text in lines if _GLOSS.match(text)]
     if identify.foreign("\n".join(found + glosses), code):
@@ -175,13 +172,17 @@ def _unlabelled_lines(lines: Sequence[Line], known: Speakers) -> tuple[list[str]
     said = [(item, text) for item, _, text in lines if not _GLOSS.match(text)]
     items = [part for item, text in said if item for part in _turns(text)]
     if any(map(str.isalpha, "".join(items))):
-        return items, False, _lower([text for item, _, text in lines if not item])
+        return items, False, _lower(text for item, _, text in lines if not item)
     bare = [text for _, text in said if not text.endswith((":", "："))]
     if len(bare) == 2 and all(_addresses(text, known) for text in bare):
         return bare, False, narration
     if len(bare) == 1 and known.patterns["vocative"].match(bare[0]):
         return bare, False, narration
     return [], False, narration
+
+
+def _lower(texts: Iterable[str]) -> str:
+    return " ".join(texts).casefold().replace("’", "'")
 
 
 def _is_long(lines: Sequence[Line], known: Speakers) -> bool:
@@ -235,8 +236,8 @@ def _turns(text: str) -> list[str]:
     return [part for part in _TURN.split(text) if part.strip()]
 
 
-def _is_code(text: str) -> bool:
-    return not _CODE_SIGNS.isdisjoint(text) and _CODE.search(text) is not None
+def _is_code(line: Line) -> bool:
+    return not _CODE_SIGNS.isdisjoint(line[2]) and _CODE.search(line[2]) is not None
 
 
 def _lines(text: str, prompt: str, known: Speakers) -> list[Line]:
@@ -279,9 +280,10 @@ def _line(text: str, known: Speakers) -> Line:
             _NUMBERED.sub("", label) if label[-1:] == "#" or label[-1:].isdecimal() else label
         ).casefold()
         if bare in known.silent:
-            return item, "", said if said.startswith(tuple(_OPEN)) else ""
-        return item, label, said if _LETTER.search(said) else ""
-    if known.patterns["alone"].match(rest):
+            return item, "", said if said.startswith(tuple(OPEN)) else ""
+        echoes = ":" in said and {*said.replace(":", " ").split()} <= {*label.split()}
+        return item, label, said if _LETTER.search(said) and not echoes else ""
+    if known.patterns["alone"].match(rest) or (rest.isupper() and _IS_NAME.match(rest)):
         return item, rest, ""
     return item, "", rest if _LETTER.search(rest) else ""
 
@@ -295,11 +297,9 @@ def _match_label(text: str, labels: Mapping[str, re.Pattern[str]]) -> re.Match[s
         found = labels["dash"].match(text)
     if not found and text[:1] in BRACKETS:
         found = labels["bracket"].match(text)
+    if not found and text[:2].isupper() and (script := labels["script"].match(text)):
+        found = script if script[1].isupper() else None
     return found
-
-
-def _lower(texts: Sequence[str]) -> str:
-    return " ".join(texts).casefold().replace("’", "'")
 
 
 def form_of(item: Answered, own: Mapping[str, str] | None = None) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 from ..records import Json
 from .text.json_replies import json_in
@@ -25,27 +25,38 @@ def from_json(text: str, is_speaker: Callable[[str], bool]) -> str:
         if len(texts) == len(data):  # names of their own, and no keys of a program
             return "\n".join(f"{name}: {said}" for name, said in texts)
     turns = data if isinstance(data, list) else [data]
-    lines = (_turn(turn, is_speaker) for turn in turns if isinstance(turn, Mapping))
-    return "\n".join(line for told in lines for line in told)
+    return "\n".join(_lines([turn for turn in turns if isinstance(turn, Mapping)], is_speaker))
 
 
-def _turn(turn: Mapping[str, Json], is_speaker: Callable[[str], bool]) -> list[str]:
-    """The lines of an object: its speakers with what they say, or its speaker and its text."""
+def _lines(turns: Sequence[Mapping[str, Json]], is_speaker: Callable[[str], bool]) -> list[str]:
+    """The lines of some objects. Several with the same two keys, whatever these are called, have a
+    speaker and a text each.
+    """
+    pairs = (
+        len(turns) > 1 and {len(turn) for turn in turns} == {2} and len({*map(tuple, turns)}) < 2
+    )
+    return [line for turn in turns for line in _turn(turn, is_speaker, pairs)]
+
+
+def _turn(turn: Mapping[str, Json], is_speaker: Callable[[str], bool], pair: bool) -> list[str]:
+    """The lines of an object: its speakers with what they say, its speaker and its text, or those
+    of the objects inside it.
+    """
     texts = {name: said for name, said in turn.items() if isinstance(said, str)}
     named = [f"{name}: {said}" for name, said in texts.items() if is_speaker(name)]
     if named:
         return named
-    speaking = (n for n, said in texts.items() if n.lower() in _SPEAKER or is_speaker(said))
-    speaker = texts.pop(next(speaking, ""), "")
-    said = next(iter(texts.values()), "")
     inside = [value for value in turn.values() if isinstance(value, list)]
     turns = [part for part in (inside[0] if inside else ()) if isinstance(part, Mapping)]
     turns += [
         part for part in turn.values() if isinstance(part, Mapping) and any(map(is_speaker, part))
     ]
-    if speaker and said:
-        return [f"{speaker}: {said}"]
-    return [line for part in turns for line in _turn(part, is_speaker)]
+    if turns:
+        return _lines(turns, is_speaker)
+    speaking = (n for n, said in texts.items() if n.lower() in _SPEAKER or is_speaker(said))
+    speaker = texts.pop(next(speaking, next(iter(texts), "") if pair else ""), "")
+    said = next(iter(texts.values()), "")
+    return [f"{speaker}: {said}"] if speaker and said else []
 
 
 def _is_name(key: str) -> bool:

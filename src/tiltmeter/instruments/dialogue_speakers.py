@@ -18,6 +18,7 @@ BRACKETS = "[(（【<"
 _ASIDE = r"(?:\s*[(（\[][^)）\]\n]{0,60}[)）\]])?"
 _RUN = rf"[{CJK}](?:[{CJK}\w]|[\s·・](?=[{CJK}A-Z\d])){{0,13}}"
 _SIGN = r"[^\w\s\"'“”‘’«»「」『』.,;:!?()\[\]{}<>=/\\|&%$#@+*^~`-]{1,8}"
+CAPITALS = r"[^\W\d_]{2,}(?: [^\W\d_]+){0,2}"  # a name in a script, if it is in capitals
 _COLON = r"\s*[:：]\s*"
 
 
@@ -69,6 +70,7 @@ def _patterns(own: str) -> Mapping[str, re.Pattern[str]]:
         "bracket": re.compile(
             rf"^[{re.escape(BRACKETS)}]\s*({known})\s*[\])）】>]\s*[:：]?\s*(.+)$"
         ),
+        "script": re.compile(rf"^({CAPITALS})(?:\s*\([^()\n]*\))?\.\s+(\S.*)$"),
         "vocative": re.compile(rf"^{known}\s*[,，、]\s*\S"),
         "alone": re.compile(rf"^{known}{_ASIDE}$"),
         "again": re.compile(

@@ -48,9 +48,7 @@ class Price(NamedTuple):
         )
 
     def worst(self, request: Request) -> float:
-        """The most that a request can cost: a token is at least one byte, and each turn has a few
-        of its own.
-        """
+        """Returns a request's highest cost: a token has a byte or more, a turn a few tokens."""
         size = sum(len(message.content.encode()) + 16 for message in request.messages) + len(
             request.begin.encode()
         )

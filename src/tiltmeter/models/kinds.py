@@ -158,9 +158,7 @@ def all_kinds() -> list[ModelKind]:
 
 
 def makes(name: str) -> tuple[str, ...]:
-    """Returns the media that a model makes, as in `Model.makes`: by its kind or its row in the
-    table; both if only its server knows.
-    """
+    """Returns the media that a model makes: by kind or table; both if its server alone knows."""
     by_kind, row = kind_of(name).makes, table.find(name)
     if len(by_kind) == 1 or row is None or row.own:
         return by_kind

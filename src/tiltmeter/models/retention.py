@@ -1,6 +1,4 @@
-"""The time for which providers keep the results of batches: dated entries of models.toml, which a
-user's own file overrides.
-"""
+"""The time for which providers keep batches' results: dated entries of models.toml, or a user's."""
 
 from __future__ import annotations
 

@@ -93,9 +93,7 @@ class Servers(Model):
         await asyncio.gather(*(server.model.close() for server in self._servers))
 
     async def ask(self, request: Request) -> Reply:
-        """The reply of one server. Where none takes the request, raises the error after which it
-        can be tried again soonest.
-        """
+        """Asks one server. If none takes the request, raises the error that is over soonest."""
         tried: dict[_Server, ModelError | TransientError] = {}
         while True:
             server = self._next(tried)
@@ -117,9 +115,7 @@ class Servers(Model):
                 server.in_flight -= 1
 
     def _next(self, tried: Collection[_Server]) -> _Server:
-        """The server with the fewest in flight, in turn where several have; where all are left out
-        the one that comes back first.
-        """
+        """Returns the server with the fewest in flight, by turns, or the one that is back first."""
         now, number = time.monotonic(), len(self._servers)
         rest = [server for server in self._servers if server not in tried]
         chosen = min(

@@ -123,9 +123,7 @@ class PlantedAnswers:
 
 
 class PlantedValues(PlantedAnswers):
-    """Planted answers that have values of attributes, each attribute by itself. Raises UsageError
-    for shares above 1.
-    """
+    """Planted answers with attributes, each by itself. UsageError for shares above 1."""
 
     lacks: ClassVar[tuple[str, ...]] = (
         "both",
@@ -187,9 +185,7 @@ def kinds(protocol: Protocol) -> list[tuple[InstrumentSpec, InstrumentKind]]:
 
 
 def setting_names(attributes: Mapping[str, Sequence[str]]) -> dict[str, dict[str, str]]:
-    """Attribute → value → the setting's name of it: the value, or ATTRIBUTE/VALUE where there are
-    several attributes.
-    """
+    """Maps attribute → value → its setting's name: the value, or ATTRIBUTE/VALUE."""
     alone = len(attributes) == 1
     return {
         attribute: {value: value if alone else f"{attribute}/{value}" for value in values}

@@ -27,7 +27,7 @@ from ..protocol import Protocol
 from ..records import INVALID, OTHER_LANGUAGE, REFUSAL
 from .answers import TEXT_OUTCOMES, PlantedValues, kinds
 from .settings import Settings
-from .speech import dialogues, one_of, pick, speakers
+from .speech import declines, dialogues, one_of, pick, speakers
 
 TWO, ONE, MORE, TOPIC = "two_lines", "one_line", "more_lines", "topic"
 _NO_DIALOGUE = ("...", "42")
@@ -107,6 +107,15 @@ class Dialogues(PlantedValues):
         lines = dialogues(code)[topic]
         written = [lines[0]] if form == ONE else [*lines, *lines] if form == MORE else list(lines)
         return one_of(ways_to_mark(written, speakers_of(cell, code), code), draws[3], self.settings)
+
+    def meaning(self, task: str, answer: str) -> str:
+        """The form of a dialogue, by the lines of the packs in it; a refusal by its sentence, and
+        `invalid` for any other text.
+        """
+        lines = sum(answer.count(line) for line in _first_lines())
+        refused = any(answer == text for code in shipped() for text in declines(code))
+        none = REFUSAL if refused else INVALID
+        return (none, ONE, TWO, MORE)[min(lines, 3)]
 
 
 def speakers_of(cell: Mapping[str, str], code: str = "en") -> tuple[str, str]:

@@ -169,9 +169,7 @@ _RANGES = {
 
 
 def plain_settings(given: dict[str, str], text: str) -> Settings:
-    """Takes the settings that every protocol has out of the pairs that are given. Raises
-    UsageError with the nearest value.
-    """
+    """Takes common settings out of the pairs. UsageError with the nearest value."""
     named = [key for key in given if key in DEFAULTS]
     values = {key: parse_value("planted", key, given.pop(key), DEFAULTS[key]) for key in named}
     settings = Settings(text=text, **values)  # type: ignore[arg-type]

@@ -16,9 +16,7 @@ from .settings import OUTCOMES, TOGETHER, Settings
 def planted_number(
     settings: Settings, protocol: Protocol, name: str, cell: Mapping[str, str]
 ) -> float | None:
-    """Returns the number planted for a name in a cell: at a level of the latest factor that has
-    one, else for all; None for nothing.
-    """
+    """Returns a name's planted number: of the latest factor's level that has one, else of all."""
     planted = settings.planted.get(name, {})
     at_level = number_at_level(planted, protocol, cell)
     return planted.get("", getattr(settings, name, None)) if at_level is None else at_level

@@ -6,8 +6,7 @@ are crossed. So words × option orders × languages, names × ages × occupation
 objects × groups all need one mechanism. A joined row is a *cell*; the columns named in `factors`
 make its condition, the others are slots for the prompt.
 
-A cell of a table may hold several values, joined by `|` (a word that a paper prints in two
-classes).
+A cell of a table may hold several values, joined by `|` (a word in two classes).
 """
 
 from __future__ import annotations
@@ -257,8 +256,7 @@ class Protocol:
         """Writes the prompt of one cell. A slot may hold a template of the protocol file; the text
         of a data file is expanded only in columns that its table declares as `slots`.
 
-        If the tables have a column `separator`, it stands between the values of a cell with
-        several.
+        If the tables have a column `separator`, it joins the values of a cell.
         """
         template = fill(
             self.prompt, {name: cell[name] for name in self.inline}, self.source, missing="keep"

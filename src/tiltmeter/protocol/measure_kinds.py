@@ -1,5 +1,4 @@
-"""The kinds of measures: one record per kind holds everything known of it, one function computes
-it.
+"""The kinds of measures: one record and one function for each.
 
 A package adds a kind by an entry point in the group `tiltmeter.measures`, a name and a
 `MeasureKind`. Those that ship are listed in `built_in_measures.py`; their functions are named as

@@ -14,8 +14,7 @@ from .source.keys import BandKeys, SentenceKeys
 
 @dataclass(frozen=True, slots=True)
 class Mode:
-    """One way to obtain outputs: drawn (`logprobs` 0) or read from the probabilities of the next
-    tokens.
+    """One way to obtain outputs: drawn (`logprobs` 0) or read from probabilities.
 
     size:  WIDTHxHEIGHT in pixels of the pictures that are asked for; "" in a protocol of texts.
     for_discovery: drawn beside the mode that is measured, for an instrument to learn from, and
@@ -44,8 +43,7 @@ class Mode:
 
 @dataclass(frozen=True, slots=True)
 class InstrumentSpec:
-    """A named instrument and its settings: `kind` is looked up in the registry, `settings` are
-    given to it.
+    """A named instrument: `kind` is looked up in the registry, `settings` are given to it.
 
     also: further attributes that it labels, for measures to name.
     told: settings of the judges that label beside it, over its own (those of a variant).

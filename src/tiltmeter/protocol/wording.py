@@ -77,8 +77,8 @@ LONGEST_TEXT = 170  # characters of a measure's words that the first screen has 
 
 
 def text_notes(measures: Sequence[MeasureSpec], place: SourceLocation) -> Iterator[str]:
-    """A line for each `text` of a measure that does not read as a phrase, as in "Share of she among
-    answers: 55 %", with its place in the file. place: that of the list of measures.
+    """Yields a line for each `text` of a measure that does not read as a phrase, as in "Share of
+    she among answers: 55 %", with its place in the file. place: that of the list of measures.
     """
     for number, measure in enumerate(measures):
         fault = _text_fault(measure.text)

@@ -201,7 +201,7 @@ class Estimate:
 
     @classmethod
     def columns(cls) -> list[str]:
-        """The columns of the table in order, `stars` after the columns that decide them."""
+        """Returns the columns of the table in order, `stars` after the columns that decide them."""
         names = [column.name for column in fields(cls) if column.repr]
         names.insert(names.index("adjustment") + 1, "stars")
         return names

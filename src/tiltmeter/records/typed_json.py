@@ -35,7 +35,7 @@ def _hints(kind: type) -> dict[str, object]:
 
 
 def _read(kind: Any, value: Any) -> Any:
-    """A value of JSON as a kind; lists become tuples."""
+    """Returns a value of JSON as a kind; lists become tuples."""
     if kind is object or type(value) in _LEAVES.get(kind, ()):
         return value
     origin, arguments = get_origin(kind), get_args(kind)

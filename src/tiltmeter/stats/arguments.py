@@ -50,14 +50,14 @@ def same_shape(name: str, first: NDArray[Any], other_name: str, second: NDArray[
 
 
 def number(name: str, value: float, *, minimum: float = 0.0) -> float:
-    """A finite number of at least ``minimum``."""
+    """Returns a finite number of at least ``minimum``."""
     if not minimum <= value < float("inf"):  # NaN fails too
         raise ValueError(f"{name}: a finite number of at least {minimum:g} expected, got {value!r}")
     return float(value)
 
 
 def level(name: str, value: float) -> float:
-    """A probability strictly between 0 and 1 (a confidence level, an α, a power)."""
+    """Returns a probability strictly between 0 and 1 (a confidence level, an α, a power)."""
     if not 0.0 < value < 1.0:
         raise ValueError(f"{name}: a number between 0 and 1 expected, got {value!r}")
     return float(value)

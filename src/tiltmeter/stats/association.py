@@ -221,8 +221,7 @@ def fisher(*, hits_a: int, n_a: int, hits_b: int, n_b: int) -> Test:
 
 
 def equivalence(*, value: float, se: float, df: float, margin: float) -> Test:
-    """Tests if the effect lies inside ±margin: two one-sided t tests (TOST) on an estimate and its
-    error.
+    """Tests if the effect lies inside ±margin: two one-sided t tests (TOST).
 
     Formula: p = max(P(T ≥ (value+margin)/se), P(T ≤ (value-margin)/se)); ``statistic`` is the t
     with the larger p. p ≤ α says "within ±margin at this α"; the margin must be named before the

@@ -21,8 +21,7 @@ LOOKED_UP = 256  # outcomes per item up to which logarithms are looked up: 16 MB
 
 
 def posterior_limits(successes: Floats, n: Floats, confidence: float = 0.95) -> tuple[float, float]:
-    """Computes equal-tailed limits of the mean share μ of items, from whole counts by item, shapes
-    (C,).
+    """Computes equal-tailed limits of the items' mean share μ, from whole counts, shapes (C,).
 
     Likelihood: beta-binomial with a = μ(1/ρ - 1), b = (1-μ)(1/ρ - 1), ρ the intra-item correlation.
     Prior: Jeffreys' on μ (flat in θ, μ = sin²(πθ/2)), flat on ρ. Grid: 400 cells of θ by 20 of u =

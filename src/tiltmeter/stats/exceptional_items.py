@@ -27,8 +27,7 @@ class ExceptionalItem(NamedTuple):
 
 
 def exceptional_shares(*, hits: ArrayLike, n: ArrayLike) -> list[ExceptionalItem]:
-    """Finds the items whose share differs from the others' pooled share: up to three, the most
-    surprising first.
+    """Finds the items whose share differs from the others' pooled share: the three most surprising.
 
     Exact binomial, two-sided by the probabilities of counts no likelier than the one seen, against
     the others' share with half a hit and half a miss more; Holm over items. Of two items neither is

@@ -1,5 +1,4 @@
-"""Means of numbers that come in clusters (lengths, scores), and the slope of items' shares on
-reference values.
+"""Means of numbers that come in clusters (lengths, scores), and slopes of shares on references.
 
 Arrays have one entry per cluster, as in ``rates``; a number may have any range.
 """
@@ -53,8 +52,7 @@ def pooled_difference(
     sums_b: ArrayLike,
     n_b: ArrayLike,
 ) -> Interval:
-    """The mean in A less the mean in B over the same clusters (paired), with t on the linearised
-    error.
+    """The mean in A less that in B over the same clusters (paired), by t on the linearised error.
 
     Formula: d = Σs_a/N_a - Σs_b/N_b; e_i = (s_ai - m_a·n_ai)/N_a - (s_bi - m_b·n_bi)/N_b; the rest
     as ``pooled_mean``. A cluster on one side only counts there. Null value 0. Source: as
@@ -90,7 +88,7 @@ def geometric_ratio(
     sums_b: ArrayLike,
     n_b: ArrayLike,
 ) -> Interval:
-    """The geometric mean over clusters of (mean in A)/(mean in B), with t on the log scale.
+    """Returns the geometric mean over clusters of (mean in A)/(mean in B), with t on the log scale.
 
     Formula: r = exp(d̄), d_i = ln((s_ai/n_ai)/(s_bi/n_bi)); exp(d̄ ± t(C-1)·s/√C). Clusters with
     a mean that is not positive on either side are left out. Range: above 0; null value 1. By hand:
@@ -112,8 +110,7 @@ def geometric_ratio(
 
 
 def counted_mean(*, numbers: ArrayLike, counts: ArrayLike) -> Interval:
-    """The mean of independent numbers given as how often each occurs, with t(n-1): outputs of one
-    item.
+    """The mean of independent numbers by how often each occurs, with t(n-1): one item's outputs.
 
     Formula: m ± t(n-1)·s/√n. Source: Student (1908). By hand: 1 once, 2 once, 3 once: 2 ±
     4.3027·1/√3 = 2 ± 2.4841.

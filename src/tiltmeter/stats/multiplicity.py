@@ -1,7 +1,6 @@
 """Adjustment of many p-values within a family that the caller names.
 
-Entries that were not tested (None or NaN) stay None and do not count: the family is what was
-tested.
+Entries that were not tested (None or NaN) stay None: the family is what was tested.
 """
 
 from __future__ import annotations
@@ -70,8 +69,7 @@ class Reach:
 
 
 def reach(*, items: int, tests: int, alpha: float = 0.05, conditions: int = 2) -> Reach:
-    """Computes if C items whose conditions change places at random can show a difference in a
-    family of m.
+    """Computes if C items with conditions dealt at random can show a difference in a family of m.
 
     Two conditions (a sign flip): smallest p 2/2^C, needed ⌈1 + log₂(m/α)⌉. More conditions, one of
     them tested: 1/K^C and ⌈log_K(m/α)⌉. By hand: 11 items for a family of 36 at .05 and 12 for one

@@ -12,7 +12,7 @@ from tiltmeter.stats import special
 
 @lru_cache(maxsize=256)
 def normal_quantile(probability: float) -> float:
-    """The z below which a standard normal falls with this probability."""
+    """Returns the z below which a standard normal falls with this probability."""
     return float(special.ndtri(probability))
 
 

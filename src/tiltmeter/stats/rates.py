@@ -68,7 +68,7 @@ def carriers(rare: Floats) -> float:
 
 
 def clustered_share(*, successes: ArrayLike, n: ArrayLike, confidence: float = 0.95) -> Interval:
-    """A share over clusters, Σx/Σn, with an interval for a population of such clusters.
+    """Returns a share over clusters, Σx/Σn, with an interval for a population of such clusters.
 
     Arrays: one entry per cluster, shape (C,); ``successes`` may be fractional (sums of
     probabilities). The limit towards the near end of [0, 1] is Wilson's on the effective n
@@ -272,7 +272,7 @@ def _mover(a: Interval, b: Interval) -> tuple[float | None, float | None]:
 
 
 def clustered_mean(*, values: ArrayLike) -> Interval:
-    """The unweighted mean of one value per cluster, with t(C-1).
+    """Returns the unweighted mean of one value per cluster, with t(C-1).
 
     Formula: m ± t(C-1)·s/√C. Range: that of the values; null value 0 for differences.
     Source: Student (1908), Biometrika 6. By hand: (1, 2, 3): m = 2, s = 1, t(2) = 4.3027 →
@@ -299,8 +299,7 @@ def clustered_mean(*, values: ArrayLike) -> Interval:
 
 
 def bounds(*, successes: float, failures: float, missing: float) -> Interval:
-    """The share of what was measured, between the two shares that the missing outcomes could have
-    given.
+    """Returns the share of what was measured, between the shares that missing outcomes could give.
 
     Formula: low = s/(s+f+m), high = (s+m)/(s+f+m), value = s/(s+f). Range [0, 1]. Not a confidence
     interval: it holds whatever the missing were. Source: Manski (1989), J. Human Resources 24. By
@@ -324,7 +323,7 @@ def bounds(*, successes: float, failures: float, missing: float) -> Interval:
 
 
 def _filled_clusters(x: Floats, size: Floats) -> tuple[Floats, Floats, str | None]:
-    """The clusters that hold outcomes, and a note on those left out."""
+    """Returns the clusters that hold outcomes, and a note on those left out."""
     if size.size == 0 or size.min() > 0:
         return x, size, None
     kept = size > 0

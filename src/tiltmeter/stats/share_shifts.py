@@ -25,8 +25,7 @@ def shift_of_share(*, shift: float, shares: tuple[float, float]) -> float | None
 
 
 def shift_from_value(*, shift: float, share: float, null: float) -> float | None:
-    """Computes the distance of a share from the value ``null`` at which ``observed_shift`` finds
-    ``shift``.
+    """Computes a share's distance from ``null`` at which ``observed_shift`` finds ``shift``.
 
     As ``shift_of_share``, but ``null`` does not vary: f² = (b+s)(1-b-s) over p(1-p), p the
     ``share`` observed and b the null value. By hand: .5 and .5, s = .3: f² = .16/.25 = .64, so

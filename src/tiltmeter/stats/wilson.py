@@ -10,7 +10,7 @@ from tiltmeter.stats.results import Interval
 
 
 def wilson(successes: float, n: float, *, confidence: float = 0.95) -> Interval:
-    """A share of independent outcomes with Wilson's score interval.
+    """Returns a share of independent outcomes with Wilson's score interval.
 
     Formula: (p + z²/2n ± z·sqrt(p(1-p)/n + z²/4n²)) / (1 + z²/n), p = successes/n.
     Range [0, 1]. Null value: the share that the protocol names (.5 for two options).

@@ -179,9 +179,7 @@ class Store(Database):
     # calls
 
     def answered_keys(self, purpose: str) -> set[str]:
-        """Keys of the calls of one purpose that may be asked again; a subject's call with an output
-        never is.
-        """
+        """Returns keys of a purpose's calls to ask again; not those with an output."""
         query = "SELECT key FROM calls WHERE purpose=? AND outcome IS NOT NULL"
         if purpose == SUBJECT:
             query += " AND n NOT IN (SELECT c FROM outputs)"
@@ -240,9 +238,7 @@ class Store(Database):
             self.packer.add_labels(labels, date)
 
     def withdraw(self, keys: Sequence[tuple[str, str, str]]) -> None:
-        """Marks earlier labels of annotators as no longer current; they are kept. keys: (output,
-        annotator, attribute).
-        """
+        """Withdraws annotators' labels, which are kept. keys: (output, annotator, attribute)."""
         update = (
             "UPDATE packed_labels SET current = 0 WHERE current AND output = ? AND annotator = ?"
             " AND attribute = ?"
@@ -261,8 +257,7 @@ class Store(Database):
     def iter_labels(self) -> Iterator[tuple[str, str, str, str, float]]:
         """Every current label as (output, annotator, attribute, value, weight), by output.
 
-        Read from an index that covers them, and without what their trials have in common: 1,000,000
-        in 1.3 CPU s.
+        Read from an index that covers them, without their trials: 1,000,000 in 1.3 CPU s.
         """
         return self.rows(
             "SELECT output, annotator, attribute, value, weight FROM labels WHERE current"

@@ -128,9 +128,7 @@ def foreign_object(db: sqlite3.Connection, is_newest: bool) -> str:
 
 
 def find_damage(db: sqlite3.Connection) -> str:
-    """`table.column` of the first value that no run has, or the name of a table that is missing;
-    "" where all are as they should be.
-    """
+    """Returns `table.column` of the first impossible value, or a missing table, or ""."""
     tables = {row[0] for row in db.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
     for table in TABLES:
         if table not in tables:

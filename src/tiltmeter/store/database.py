@@ -121,9 +121,7 @@ class Database:
         self.packer = Packer(self._db)
 
     def _leave_wal(self) -> None:
-        """Leaves the write-ahead journal where locks do nothing: the journal of a second process
-        could not be told from ours.
-        """
+        """Leaves the journal where locks do nothing: two processes' could not be told apart."""
         if self._lock and not self._lock.works:
             self._db.execute("PRAGMA journal_mode=DELETE")
 

@@ -245,9 +245,7 @@ def _add_labels(store: Store, source: Store) -> None:
 
 
 def _longer(store: Store, source: Store) -> Iterator[tuple[int, str]]:
-    """(integer of an output, annotator) whose labels went on in the other run. RunMismatch where
-    both went on, each in its own way.
-    """
+    """Returns (output, annotator) labelled on in the other run. RunMismatch if in both."""
     query = (
         "SELECT n, h.output, annotator, h.said, g.said, h.current, g.current FROM temp.held h"
         " JOIN temp.given g USING (n, annotator)"

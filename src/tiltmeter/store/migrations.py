@@ -1,5 +1,4 @@
-"""The tables of a run's file, as the steps that lead to them: schema n is what the first n steps
-make.
+"""The tables of a run's file as steps: schema n is what the first n steps make.
 
 A new run takes all steps; an older run takes those that it lacks when it is opened. A change to the
 tables is a new step at the end of `STEPS`, in one transaction with `PRAGMA user_version`; a step
@@ -19,9 +18,7 @@ from .rows import CALL_COLUMNS, TRIAL_COLUMNS
 
 
 class MigrationStep(NamedTuple):
-    """A step from one schema to the next. sql: statements that end in a semicolon; move: called
-    after them, to move rows.
-    """
+    """A step between schemas. sql: statements, each with its semicolon; move: moves rows."""
 
     what: str
     sql: str

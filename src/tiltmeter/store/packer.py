@@ -94,9 +94,7 @@ class Packer:
         return number
 
     def text(self, text: Any, base: tuple[int, str] | None = None) -> int:
-        """Returns the number of a long text, which is added if it is new. base: number and content
-        of a text that it may repeat.
-        """
+        """Returns a long text's number, adding new ones. base: of a text that it may repeat."""
         if not isinstance(text, str):  # nothing that tiltmeter wrote, and it stays what it is
             added = self._db.execute("INSERT INTO texts (body) VALUES (?)", (text,))
             return int(added.lastrowid or 0)

@@ -48,8 +48,7 @@ def between(
 ) -> list[str]:
     """A line for each model of both whose served names, or else fingerprints, are others. Pure.
 
-    whose: how the two are called, as in ("in run a", "in run b"). What a server never said is no
-    change.
+    whose: how the two are called, as in ("in run a", "in run b"). What was never said is no change.
     """
     before, after = _by_model(earlier), _by_model(later)
     warnings_ = []
@@ -83,8 +82,7 @@ def other_models(one: Iterable[Served], other: Iterable[Served]) -> str:
 
 
 def warnings(store: Store, serves_asked: Callable[[str], bool]) -> list[str]:
-    """A line for each model whose served name or fingerprint changed within the run, or is
-    another's.
+    """Yields a line per model whose served name or fingerprint changed in the run, or differs.
 
     serves_asked: True of a model whose server names the very model that was asked.
     A run that was extended on another day reads as two: what was served until the one day and from

@@ -194,9 +194,7 @@ class AskedColumn(NamedTuple):
 
 
 def public_columns(table: str, alias: str) -> dict[str, AskedColumn]:
-    """Returns the columns of a table that are handed on, without integers of this file. alias: of
-    the table in the query.
-    """
+    """Returns a table's public columns, without this file's integers. alias: in the query."""
     columns_ = {}
     for name, column in _COLUMNS[table].items():
         places = range(len(column.parts)) if column.kind else ()

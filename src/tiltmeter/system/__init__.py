@@ -1,6 +1,4 @@
-"""Everything that depends on the operating system (Linux, macOS, Windows); no other module may call
-these functions of the system.
-"""
+"""Everything that depends on the operating system; no other module may call these functions."""
 
 from __future__ import annotations
 

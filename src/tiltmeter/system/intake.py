@@ -92,9 +92,7 @@ def is_inside(folder: Path, path: Path) -> bool:
 
 
 def inside(folder: Path, name: str) -> Path:
-    """Returns the path of a file below a folder. NotTaken for a name that leads out of it, by `..`,
-    by being absolute, or by a link.
-    """
+    """Returns a file's path below a folder. NotTaken if it leads out, by `..` or a link."""
     parts = {*PurePosixPath(name).parts, *PureWindowsPath(name).parts}
     absolute = name.startswith(("/", "\\")) or PureWindowsPath(name).drive
     if not name or "\0" in name or absolute or ".." in parts:

@@ -33,7 +33,7 @@ PICKS = Picks(SPEC)
 ROWS = SPEC.settings["words"]
 LANGUAGES = ("en", "fr", "es", "zh", "ja", "ko")
 # Labelled by hand and read otherwise. A parser that learns to read them should say so here.
-MISSED = {"prose rejects words of the list", "a listed word as a heading"}
+MISSED = {"a listed word as a heading"}
 
 OPENING = {
     "en": "Sure! Here are 10 words that best describe Ashley:",

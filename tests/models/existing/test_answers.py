@@ -17,6 +17,7 @@ from tiltmeter import api
 from tiltmeter.cli import main
 from tiltmeter.errors import ModelError, TiltmeterError, UsageError
 from tiltmeter.models.existing.readers import read_lines
+from tiltmeter.row_files.logs.reader import read_log
 
 from ...api.test_python import JOBS, KEYS
 
@@ -247,6 +248,22 @@ def test_a_file_that_is_none_of_these(name: str, content: bytes, said: str, tmp_
     (tmp_path / name).write_bytes(content)
     with pytest.raises(TiltmeterError, match=said):
         list(read_lines(tmp_path / name))
+
+
+@pytest.mark.parametrize("read", [read_lines, read_log])
+def test_a_parquet_that_polars_panics_at_is_a_line(
+    read: Callable[[Path], object], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As at some of the files with a flipped byte; the error is no Exception."""
+
+    def panic(content: object) -> None:
+        raise pl.exceptions.PanicException("called `Option::unwrap()` on a `None` value")
+
+    monkeypatch.setattr(pl, "read_parquet", panic)
+    (tmp_path / "a.parquet").write_bytes(b"PAR1")
+    with pytest.raises(TiltmeterError, match="Parquet"):
+        found = read(tmp_path / "a.parquet")
+        list(found)  # type: ignore[call-overload]
 
 
 def test_an_entry_of_zstandard_is_read(tmp_path: Path) -> None:

@@ -76,14 +76,14 @@ class Change:
         return _filled(template, slots) or _filled(LEVEL if "higher" in slots else SAME, slots)
 
     def over_time(self) -> str:
-        """The sentence of one run after another, without its full stop."""
+        """Returns the sentence of one run after another, without its full stop."""
         slots, spec = self.slots(), self.spec
         own = str(spec.sentence.get(TIME, "")) if spec else ""
         usual = OVER_TIME if "rose" in slots else APART_OVER_TIME
         return (_filled(own, slots) if own and "rose" in slots else "") or _filled(usual, slots)
 
     def _cell(self, cell: NamedCell) -> dict[str, str]:
-        """The value of a cell, where it is, and its share in both runs."""
+        """Returns the value of a cell, where it is, and its share in both runs."""
         value = wording.title(self.protocol, cell["attribute"], cell["value"])
         attribute = wording.title(self.protocol, "attribute", cell["attribute"])
         where = ", ".join(filter(None, (*self.levels, cell["object"])))
@@ -153,7 +153,7 @@ class Change:
         }
 
     def _ends(self) -> list[str]:
-        """The levels that the number compares, in words."""
+        """Returns the levels that the number compares, in words."""
         return [
             reading.level_title(self.protocol, name, level) for name, level in self.held.items()
         ]
@@ -167,7 +167,7 @@ class Change:
         return {"counted": text, "Counted": text[:1].upper() + text[1:]}
 
     def _gap(self, spec: MeasureSpec) -> dict[str, str]:
-        """The two levels, and how many points more or less the one has in each run."""
+        """Returns the two levels, and how many points more or less the one has in each run."""
         ends = [end for level in self.held.values() for end in level.split(numerals.BETWEEN)]
         if len(ends) != 2 or self.unit != "share":
             return {}
@@ -190,7 +190,7 @@ def _points(value: float | None) -> str:
 
 
 def _filled(template: str, slots: Mapping[str, str]) -> str:
-    """The template with its slots; "" if one of them has nothing."""
+    """Returns the template with its slots; "" if one of them has nothing."""
     try:
         return template.format_map(slots)
     except KeyError:

@@ -35,7 +35,7 @@ class CommonItems:
         return any(self.unanswered.values())
 
     def note(self, condition: Mapping[str, str]) -> str | None:
-        """The number of items that are not compared in a group; None if all are."""
+        """Returns the number of items that are not compared in a group; None if all are."""
         place = tuple((name, condition[name]) for name in self.by)
         alone, unanswered = self.alone.get(place, 0), self.unanswered.get(place, 0)
         return join_notes(
@@ -47,8 +47,8 @@ class CommonItems:
 def common_items(
     tables: Tables, measure: MeasureSpec, by: Sequence[str], against: str = TESTED
 ) -> CommonItems:
-    """The common items of each group of a grouping. against: the side that the tested one is held
-    against, of a difference or an effect.
+    """Returns the common items of each group of a grouping. against: the side that the tested one
+    is held against, of a difference or an effect.
 
     Items that share their controls are common, or not, together.
     """
@@ -75,7 +75,7 @@ def common_items(
 
 
 def _counting(cut: Cut, measure: MeasureSpec) -> Iterator[str]:
-    """The items with something in the denominator."""
+    """Returns the items with something in the denominator."""
     sums = cut.sum(measure.among or tuple(cut.values))
     return (item for item, n in zip(cut.items, sums, strict=True) if n > 0)
 

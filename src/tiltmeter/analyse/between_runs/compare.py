@@ -1,5 +1,4 @@
-"""Runs of one protocol against one another: subjects, dates or prompts, paired by item and held to
-a margin.
+"""Runs of one protocol compared: subjects, dates or prompts, paired by item, held to a margin.
 
 The first run is what the others are compared with. One thing may differ at a time: the subject, the
 date, or how it was asked (begun answer, temperature). What the signatures say is not comparable is
@@ -82,8 +81,8 @@ def compare(
     margin: float = MARGIN,
     names: Sequence[str] = (),
 ) -> Comparison:
-    """Every subject of every run against the first. RunMismatch names what makes two of them not
-    comparable.
+    """Returns every subject of every run against the first. RunMismatch names what makes two of
+    them not comparable.
 
     names: what the runs are called; the names of their folders otherwise.
     """
@@ -160,7 +159,7 @@ def run_names(stores: Sequence[Store], names: Sequence[str] = ()) -> Sequence[st
 def with_claims(
     protocol: Protocol, rows: Sequence[ComparisonRow], pairs: Sequence[RunPair]
 ) -> list[ComparisonRow]:
-    """The rows of all pairs with p adjusted, and the verdict of each headline claim."""
+    """Returns the rows of all pairs with p adjusted, and the verdict of each headline claim."""
     return compared_verdicts.with_verdicts(protocol, _adjust_families(protocol, rows), pairs)
 
 
@@ -177,7 +176,7 @@ def refuse_other_design(one: Store, other: Store) -> None:
 
 
 def read_parts(name: str, store: Store, protocol: Protocol) -> list[RunPart]:
-    """The subjects of a run, each with its counted labels."""
+    """Returns the subjects of a run, each with its counted labels."""
     tables: dict[str, dict[Stratum, CountTable]] = {}
     gold: set[str] = set()
     for over, stratum, table, gold_of_stratum in measure_run.tables(store, protocol):
@@ -200,8 +199,8 @@ def read_parts(name: str, store: Store, protocol: Protocol) -> list[RunPart]:
 
 
 def pair_rows(protocol: Protocol, pair: RunPair, margin: float) -> Iterator[ComparisonRow]:
-    """Every difference of two subjects, with p that is not adjusted. RunMismatch if more than
-    one thing differs, or nothing is common.
+    """Yields every difference of two subjects, with p that is not adjusted. RunMismatch if more
+    than one thing differs, or nothing is common.
 
     Of runs that stopped early p and intervals pay for their looks, and nothing is surely smaller
     than the margin.
@@ -291,7 +290,7 @@ def pair_warnings(pair: RunPair) -> Iterator[str]:
 
 
 def left_out(protocol: Protocol) -> Iterator[str]:
-    """The headline measures that have no comparison."""
+    """Yields the headline measures that have no comparison."""
     for measure in measure_run.default_measures(protocol):
         compared = corrected_rows.can_correct(measure) or can_compare(measure)
         if measure.headline and not compared and measure.kind not in BY_OUTPUTS:

@@ -59,7 +59,7 @@ class Pill:
 
 
 def of_comparison(found: Comparison) -> FirstWords:
-    """The first words on a comparison. Call it with the names that the surface shows."""
+    """Returns the first words on a comparison. Call it with the names that the surface shows."""
     rows = [row for row in found.rows if row.claim is not None]
     if not rows:
         return FirstWords(NO_CLAIM, tuple(set_up_and_rules(found.set_up)))
@@ -68,7 +68,7 @@ def of_comparison(found: Comparison) -> FirstWords:
 
 
 def pills(verdicts: Sequence[Verdict]) -> list[Pill]:
-    """The verdicts of all headline differences, k of m."""
+    """Returns the verdicts of all headline differences, k of m."""
     words = [one.word for one in verdicts]
     grades = [strength(one.facts.row) for one in verdicts if one.word == Word.DIFFERENT]
     pills_of_words = []
@@ -226,13 +226,13 @@ def _setting(text: str) -> str:
 
 
 def set_up_and_rules(changes: Sequence[Difference]) -> Iterator[str]:
-    """The set-up, and by which version of the rules all runs were read."""
+    """Yields the set-up, and by which version of the rules all runs were read."""
     yield from set_up_text(changes)
     yield f"All runs are read by the same rules (version {RULES})."
 
 
 def change_of(found: Comparison, row: ComparisonRow) -> Change:
-    """A row of a comparison as words take it."""
+    """Returns a row of a comparison as words take it."""
     claim = row.claim
     return Change(
         found.protocol,
@@ -255,7 +255,7 @@ def _cell(claim: Verdict | None) -> NamedCell | None:
 
 
 def amount_of_margin(margin: float, unit: str) -> str:
-    """The margin in the unit of a number."""
+    """Returns the margin in the unit of a number."""
     return numerals.points(margin) if unit == "share" else f"{margin:g}"
 
 

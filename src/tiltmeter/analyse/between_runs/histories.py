@@ -145,8 +145,8 @@ def _line_as_dict(line: HistoryLine) -> dict[str, Json]:
 
 
 def history(runs: Sequence[OpenRun], margin: float = MARGIN) -> History:
-    """The history of runs of one protocol, in whatever order they are given. UsageError for fewer
-    than two, or of several protocols.
+    """Returns the history of runs of one protocol, in whatever order they are given. UsageError for
+    fewer than two, or of several protocols.
     """
     if len(runs) < 2:
         raise UsageError("Name at least two runs. Type: tiltmeter history RUN RUN …")
@@ -208,7 +208,7 @@ def _step(
     judged: Sequence[ComparisonRow],
     reasons: Sequence[str],
 ) -> HistoryStep:
-    """The step between two runs. judged: the rows of all steps."""
+    """Returns the step between two runs. judged: the rows of all steps."""
     first, second = place
     names = {pair.names for pair in pairs}
     verdicts = tuple(row.claim for row in judged if row.claim and row.runs in names)
@@ -224,7 +224,7 @@ def _compare_pairs(
     place: tuple[int, int],
     margin: float,
 ) -> tuple[list[tuple[RunPair, list[ComparisonRow]]], list[str]]:
-    """The pairs of two runs with their rows, and why others have none."""
+    """Returns the pairs of two runs with their rows, and why others have none."""
     first, second = place
     try:
         compare.refuse_other_design(runs[first].store, runs[second].store)
@@ -251,7 +251,7 @@ def _common(before: Sequence[RunPart], after: Sequence[RunPart]) -> list[RunPair
 
 
 def as_one_family(protocols: Sequence[Protocol]) -> Protocol:
-    """The last of some versions of a protocol, with the measures that an earlier one alone
+    """Returns the last of some versions of a protocol, with the measures that an earlier one alone
     declares, and no headline in a family of its own.
     """
     every = {m.name: m for protocol in reversed(protocols) for m in reversed(protocol.measures)}
@@ -262,9 +262,7 @@ def as_one_family(protocols: Sequence[Protocol]) -> Protocol:
 
 
 def _lines(runs: Sequence[OpenRun], steps: Sequence[HistoryStep]) -> Iterator[HistoryLine]:
-    """Yields each headline number by its model (where a run has several), annotator (likewise),
-    measure, condition and contrast.
-    """
+    """Yields headline numbers by model and annotator (if several), measure and levels."""
     every = [[*run.verdicts] for run in runs]
     apart = any(len({one.subject for one in own}) > 1 for own in every)
     judges = any(_several_annotators(own) for own in every)

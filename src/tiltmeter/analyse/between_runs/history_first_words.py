@@ -24,7 +24,7 @@ from .paired_runs import held_of
 
 
 def of_history(found: History, names: Mapping[str, str]) -> FirstWords:
-    """The first words on a history. names: {model: its short name}."""
+    """Returns the first words on a history. names: {model: its short name}."""
     return FirstWords(_headline(found, names), tuple(_lede(found, names)))
 
 
@@ -109,14 +109,14 @@ def _lede(found: History, names: Mapping[str, str]) -> Iterator[str]:
 
 
 def _lead(told: Sequence[Verdict]) -> Verdict:
-    """The change with the smallest adjusted p, of several the largest."""
+    """Returns the change with the smallest adjusted p, of several the largest."""
     return min(told, key=lambda one: (one.p_adjusted or 0.0, -abs(one.value or 0.0)))
 
 
 def _change(
     found: History, step: HistoryStep, verdict: Verdict, names: Mapping[str, str]
 ) -> Change:
-    """A difference of a step, with the numbers of both runs by themselves."""
+    """Returns a difference of a step, with the numbers of both runs by themselves."""
     line = line_of(found, verdict)
     if line is not None:
         return _of_line(found, line, (step.first, step.second), names)
@@ -154,7 +154,7 @@ def _of_line(
 
 
 def line_of(found: History, verdict: Verdict) -> HistoryLine | None:
-    """The headline number of a difference."""
+    """Returns the headline number of a difference."""
     held = held_of(verdict)
     return next(
         (
@@ -170,5 +170,5 @@ def line_of(found: History, verdict: Verdict) -> HistoryLine | None:
 
 
 def _nth(place: int) -> str:
-    """The ordinal of a run, from its place (0 is the first)."""
+    """Returns the ordinal of a run, from its place (0 is the first)."""
     return ORDINALS[place] if place < len(ORDINALS) else f"{place + 1}th"

@@ -48,7 +48,7 @@ class JoinedRuns:
         return self.pairing.measure
 
     def rows(self) -> Iterator[ComparisonRow]:
-        """A comparison per group that both runs have, second run less first."""
+        """Yields a comparison per group that both runs have, second run less first."""
         sides = measure_kind(self.measure.kind).sides
         if sides == "one":
             yield from self._shares(common_items(self.pairing.tables, self.measure, self.by))
@@ -60,7 +60,7 @@ class JoinedRuns:
             yield from self._gaps(name, common)
 
     def _shares(self, items: CommonItems) -> Iterator[ComparisonRow]:
-        """The share as a difference between the levels of `run`."""
+        """Yields the share as a difference between the levels of `run`."""
         first, second = self.pairing.names
         contrast = {"factor": RUN, "level": second, "baseline": first}
         spec = replace(self.measure, kind="difference", contrast=contrast, null=0.0, unit="share")
@@ -97,7 +97,7 @@ class JoinedRuns:
             yield from self._corrected(row, items, sides_by_place)
 
     def _of_outputs(self, row: Estimate, groups: Mapping[str, Group]) -> ComparisonRow:
-        """The row of a group that is one item: its outputs are the sample."""
+        """Returns the row of a group that is one item: its outputs are the sample."""
         (xa, na), (xb, nb) = (
             (round(float(group.hits.sum())), round(float(group.among.sum())))
             for group in groups.values()
@@ -112,7 +112,7 @@ class JoinedRuns:
         return self.pairing.row(plain, _ratios(groups), within)
 
     def _gaps(self, name: str, items: CommonItems) -> Iterator[ComparisonRow]:
-        """The difference or effect as an interaction of its contrast with `run`."""
+        """Yields the difference or effect as an interaction of its contrast with `run`."""
         spec = replace(self.measure, unit="share", null=0.0)
         before, after = (dict(_pairs(table, spec, self.by, name)) for table in items.counted)
         asked = [dict(_pairs(table, spec, self.by, name)) for table in items.asked]
@@ -187,7 +187,7 @@ class JoinedRuns:
     def _corrected(
         self, row: Estimate, items: CommonItems, sides_by_place: Callable[[], list[SidesByPlace]]
     ) -> Iterator[ComparisonRow]:
-        """The share as the gold of both runs corrects it, each by its own judge's errors.
+        """Yields the share as the gold of both runs corrects it, each by its own judge's errors.
 
         sides_by_place: reads the sides of all rows, of each run.
         """
@@ -233,7 +233,7 @@ class JoinedRuns:
         ]
 
     def _held(self, row: Estimate, values: Values) -> ComparisonRow:
-        """The row held to the margin."""
+        """Returns the row held to the margin."""
         within = None
         if row.value is not None and row.spread is not None:
             se, df = row.spread
@@ -270,7 +270,7 @@ def _ratios(groups: Mapping[str, Group]) -> Values:
 
 
 def _missing_shares(groups: Mapping[str, Group]) -> Values:
-    """The share of each run's labels that is in no denominator."""
+    """Returns the share of each run's labels that is in no denominator."""
     first, second = (group.missing / sum(group.outcomes.values()) for group in groups.values())
     return first, second
 
@@ -290,7 +290,7 @@ def _pairs(
 
 
 def _pair_of(sides: Sides, spec: MeasureSpec, control: str) -> Pair:
-    """The tested side and one control, by cluster of items."""
+    """Returns the tested side and one control, by cluster of items."""
     hits, among, total = (
         tuple(sides.sum_by_cluster(values[side]) for side in (TESTED, control))
         for values in (sides.hits, sides.among, sides.total)
@@ -314,6 +314,6 @@ def _pair_of(sides: Sides, spec: MeasureSpec, control: str) -> Pair:
 
 
 def _missing(pair: Pair) -> Pair:
-    """The pair with what is in no denominator as hits, among all labels."""
+    """Returns the pair with what is in no denominator as hits, among all labels."""
     (a, b), (na, nb) = pair.missing, pair.among
     return replace(pair, hits=pair.missing, among=(a + na, b + nb))

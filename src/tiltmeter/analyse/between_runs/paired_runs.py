@@ -66,8 +66,8 @@ class ComparisonRow:
 
 
 def leading(rows: Sequence[ComparisonRow]) -> ComparisonRow:
-    """The headline difference that the first sentence is of: one that was found before one that is
-    open, that before none; of several the smallest p, then the largest.
+    """Returns the headline difference that the first sentence is of: one that was found before one
+    that is open, that before none; of several the smallest p, then the largest.
     """
 
     def order(row: ComparisonRow) -> tuple[int, float, float]:
@@ -92,12 +92,12 @@ class RunPart:
 
 
 def held_of(row: Estimate | Verdict) -> dict[str, str]:
-    """The levels that a row compares inside each run, by factor."""
+    """Returns the levels that a row compares inside each run, by factor."""
     return {name: level for name, level in (row.contrast or {}).items() if name != FACTOR}
 
 
 def stratum_text(stratum: Stratum) -> str:
-    """The levels of a stratum joined by ` · `, without empty ones."""
+    """Returns the levels of a stratum joined by ` · `, without empty ones."""
     return " · ".join(level for _, level in stratum if level)
 
 
@@ -134,7 +134,7 @@ class PairedTables:
         return self.first.gold | self.second.gold
 
     def join(self, tables: Sequence[CountTable]) -> CountTable:
-        """The rows of both tables as one table with the factor `run`."""
+        """Returns the rows of both tables as one table with the factor `run`."""
         rows = [
             table.rows.with_columns(pl.lit(name).alias(RUN))
             for name, table in zip(self.names, tables, strict=True)
@@ -143,7 +143,7 @@ class PairedTables:
         return replace(self.before, rows=joined)
 
     def about(self, row: Estimate) -> Estimate:
-        """The row as one of these two runs: the second less the first."""
+        """Returns the row as one of these two runs: the second less the first."""
         where = dict(self.stratum)
         annotator = where.pop("annotator")
         held = {name: level for name, level in (row.contrast or {}).items() if name != RUN}
@@ -164,7 +164,7 @@ class PairedTables:
         within_margin: bool | None,
         headline: bool | None = None,
     ) -> ComparisonRow:
-        """The row of an estimate. values: of the first part and of the second."""
+        """Returns the row of an estimate. values: of the first part and of the second."""
         headline = self.measure.headline if headline is None else headline
         return ComparisonRow(
             self.about(estimate), self.names, *values, within_margin, self.margin, headline

@@ -31,8 +31,8 @@ class PromptInBoth(NamedTuple):
 def prompt_in_both(
     protocol: Protocol, row: ComparisonRow, parts: Sequence[RunPart]
 ) -> PromptInBoth | None:
-    """The example of a difference; None of pictures, of probabilities that were read, and if no
-    prompt was answered in both.
+    """Returns the example of a difference; None of pictures, of probabilities that were read, and
+    if no prompt was answered in both.
     """
     spec = next((one for one in protocol.measures if one.name == row.estimate.measure), None)
     if spec is None or protocol.modality == "image":

@@ -53,8 +53,8 @@ class ScorePair:
         return self.pairing.measure
 
     def rows(self) -> Iterator[ComparisonRow]:
-        """A comparison for each group of each cell that both have; of a pooled measure for each
-        group over all cells, and for all groups together.
+        """Yields a comparison for each group of each cell that both have; of a pooled measure for
+        each group over all cells, and for all groups together.
         """
         cells = list(self._cells)
         if self.measure.kind.endswith(_POOLED):
@@ -149,7 +149,7 @@ class _TwoCells:
         return {*self.first.attributes} ^ {*self.second.attributes}
 
     def compared(self, places: Sequence[Place]) -> ComparedCell:
-        """The coded outputs of some prompts, both subjects by the same codes."""
+        """Returns the coded outputs of some prompts, both subjects by the same codes."""
         runs = self.first.prompts, self.second.prompts
         coded = codes([run.get(place, ()) for run in runs for place in places], self.names)
         order = list(runs[0])

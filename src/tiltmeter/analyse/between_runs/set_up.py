@@ -22,7 +22,7 @@ class Difference(NamedTuple):
 
 
 def differences(before: Mapping[str, str], after: Mapping[str, str]) -> Iterator[Difference]:
-    """The things that are others in the later run. before, after: of `made_with`."""
+    """Yields the things that are others in the later run. before, after: of `made_with`."""
     for what in dict.fromkeys((*before, *after)):
         earlier, later = before.get(what, ""), after.get(what, "")
         if earlier != later:

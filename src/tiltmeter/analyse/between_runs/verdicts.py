@@ -45,8 +45,8 @@ class RunPair(NamedTuple):
 def with_verdicts(
     protocol: Protocol, rows: Sequence[ComparisonRow], pairs: Sequence[RunPair]
 ) -> list[ComparisonRow]:
-    """The rows, each that a headline claim rests on (the corrected one, where there is one) with
-    the verdict of its claim. Their p is adjusted already.
+    """Returns the rows, each that a headline claim rests on (the corrected one, where there is one)
+    with the verdict of its claim. Their p is adjusted already.
     """
     judged = list(rows)
     for pair in pairs:
@@ -91,7 +91,7 @@ def _judge(
 
 
 def _as_compared(spec: MeasureSpec, unit: str, pair: RunPair) -> MeasureSpec:
-    """The measure of the difference between two runs: its null value is 0."""
+    """Returns the measure of the difference between two runs: its null value is 0."""
     first, second = pair.names
     apart = spec.kind == DISTANCE
     return replace(

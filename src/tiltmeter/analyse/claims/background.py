@@ -85,7 +85,7 @@ def read_background(store: Store, protocol: Protocol, rows: Sequence[Estimate]) 
 
 
 def claim_key(spec: MeasureSpec, row: Estimate) -> Key:
-    """The key of a claim in `Background.gold`."""
+    """Returns the key of a claim in `Background.gold`."""
     values = spec.values
     if values in ((EVERY,), ()):
         named = row.condition.get(spec.attribute)
@@ -185,14 +185,14 @@ def errors_between(
 
 
 def _sure_gap(gap: Interval) -> float:
-    """The difference of two rates; 0 where its interval holds 0, or there is none."""
+    """Returns the difference of two rates; 0 where its interval holds 0, or there is none."""
     if gap.value is None or gap.low is None or gap.high is None or gap.low <= 0 <= gap.high:
         return 0.0
     return gap.value
 
 
 def _levels(spec: MeasureSpec, pairs: Sequence[GoldPair]) -> dict[str, list[GoldPair]]:
-    """The gold of each level that a claim compares; all of it where it compares none."""
+    """Returns the gold of each level that a claim compares; all of it where it compares none."""
     contrast = spec.contrast or {}
     named = [contrast[name] for name in ("level", "baseline") if name in contrast]
     levels = {

@@ -38,7 +38,7 @@ def count_cut(store: Store, protocol: Protocol) -> dict[tuple[str, str, str], tu
 
 
 def share_of(row: Estimate, counts: Counts) -> float:
-    """The share of replies behind a row that were cut."""
+    """Returns the share of replies behind a row that were cut."""
     total = sum(row.outcomes.values())
     labelled = row.outcomes.get(CUT, 0.0) / total if total else 0.0
     name, mode = row.instrument.partition("/")[0], row.condition.get("mode", "")

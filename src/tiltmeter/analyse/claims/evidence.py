@@ -121,7 +121,7 @@ def _sides(row: Estimate, shift: Moved | None) -> Mapping[str, float]:
 
 
 def _highest(nuisances: Iterable[tuple[str, Estimate, Mapping[str, float]]]) -> dict[str, str]:
-    """The level of each nuisance factor at which the claim's value is highest."""
+    """Returns the level of each nuisance factor at which the claim's value is highest."""
     return {name: max(levels, key=levels.__getitem__) for name, _, levels in nuisances if levels}
 
 
@@ -173,7 +173,7 @@ def _levels(places: Sequence[Mapping[str, str]]) -> dict[str, set[str | None]]:
 
 
 def _about(raw: Estimate, levels: Sequence[Mapping[str, set[str | None]]]) -> str:
-    """The levels of a claim, and of its contrast, in which claims of its measure differ."""
+    """Returns the levels of a claim, and of its contrast, in which claims of its measure differ."""
     own = (raw.condition, raw.contrast or {})
     return ", ".join(
         level
@@ -201,7 +201,7 @@ def _kin(
 def _parts(
     protocol: Protocol, spec: MeasureSpec, raw: Estimate, kin: Sequence[Estimate]
 ) -> Iterator[Estimate]:
-    """The rows of the groups inside a claim. Levels of a nuisance factor are no parts."""
+    """Yields the rows of the groups inside a claim. Levels of a nuisance factor are no parts."""
     aside = {protocol.item, *(factor for factor, _ in nuisance_measures(protocol, spec))}
     aside -= raw.condition.keys()
     for row in kin:

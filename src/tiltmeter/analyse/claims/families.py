@@ -1,5 +1,4 @@
-"""The headline claims of a run: the rows that test one hypothesis, and the family in which each is
-adjusted.
+"""The headline claims of a run: rows that test one hypothesis, and the family of each.
 
 A *claim* is one null hypothesis of one population: what is counted among what, in which trials,
 against which value or contrast, in one stratum and group. A share and its odds are one claim, and
@@ -37,8 +36,8 @@ Key = tuple[Hashable, ...]
 
 
 def headline(protocol: Protocol, rows: Sequence[Estimate]) -> list[tuple[MeasureSpec, Estimate]]:
-    """The rows of headline measures that stand for a run: of each stratum the whole, else its first
-    grouping. Tested or not; in the order of the protocol.
+    """Returns the rows of headline measures that stand for a run: of each stratum the whole, else
+    its first grouping. Tested or not; in the order of the protocol.
     """
     headlines = []
     protocol = in_variant(protocol, rows[0].variant) if rows else protocol
@@ -75,8 +74,7 @@ def grouping(spec: MeasureSpec, protocol: Protocol, row: Estimate) -> tuple[str,
 
 
 def hypothesis(spec: MeasureSpec | None, row: Estimate) -> Key:
-    """Returns the key of a null hypothesis: rows with equal keys test the same one of one
-    population.
+    """Returns the key of a null hypothesis: rows with equal keys test the same one.
 
     spec: None for a row that a kind of measure adds under a name of its own.
     """
@@ -95,7 +93,7 @@ def hypothesis(spec: MeasureSpec | None, row: Estimate) -> Key:
 
 
 def most_claims(protocol: Protocol, strata: int) -> int:
-    """The most headline claims that a run of so many strata can have."""
+    """Returns the most headline claims that a run of so many strata can have."""
     return strata * sum(
         len(each_contrast(protocol, spec))
         * max(1, len(spec.among) if EVERY in spec.values else 1)
@@ -106,7 +104,7 @@ def most_claims(protocol: Protocol, strata: int) -> int:
 
 
 def adjust_by_claim(protocol: Protocol, rows: Sequence[Estimate]) -> list[Estimate]:
-    """The rows of one variant with p as their claim has it, and p adjusted in its family.
+    """Returns the rows of one variant with p as their claim has it, and p adjusted in its family.
 
     `family`, `family_size` and `adjustment` say in which, of how many claims, and how. A row
     without a test has none of them; nor has a raw row that a corrected one replaces, nor any row of
@@ -121,7 +119,8 @@ def adjust_by_claim(protocol: Protocol, rows: Sequence[Estimate]) -> list[Estima
         row.key for _, row in headline(protocol, rows) if row.stopped or row.measure not in stopping
     }
     led = {uncorrected_key(row) for row in rows if row.key in first}
-    replaced = _corrected_keys(rows)
+    by_gold = (row for row in rows if row.measure.endswith(CORRECTED) and row.p is not None)
+    replaced = set(map(uncorrected_key, by_gold))
     members: dict[tuple[str, str], dict[Key, list[int]]] = {}
     for place, row in enumerate(rows):
         name = row.measure.removesuffix(CORRECTED)
@@ -259,13 +258,5 @@ def _join_equal_claims(members: dict[tuple[str, str], dict[Key, list[int]]]) -> 
 
 
 def uncorrected_key(row: Estimate) -> Key:
-    """The key of the row that this one corrects; of any other row its own."""
+    """Returns the key of the row that this one corrects; of any other row its own."""
     return (row.measure.removesuffix(CORRECTED), *row.key[1:])
-
-
-def _corrected_keys(rows: Iterable[Estimate]) -> set[Key]:
-    return {
-        uncorrected_key(row)
-        for row in rows
-        if row.measure.endswith(CORRECTED) and row.p is not None
-    }

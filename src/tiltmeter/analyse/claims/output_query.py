@@ -70,7 +70,7 @@ class OutputQuery:
         return {name: _plain(value) for name, value in self._chosen().items()}
 
     def _chosen(self) -> dict[str, Chosen]:
-        """The fields that are not left at their default."""
+        """Returns the fields that are not left at their default."""
         chosen: dict[str, Chosen] = {
             "annotator": self.annotator,
             "attribute": self.attribute,
@@ -86,7 +86,7 @@ class OutputQuery:
         return {name: value for name, value in chosen.items() if value or name == "annotator"}
 
     def text(self) -> str:
-        """The query as the parameters of an address, in a fixed order."""
+        """Returns the query as the parameters of an address, in a fixed order."""
         parameters: list[str] = []
         for name, value in self._chosen().items():
             if isinstance(value, str):
@@ -132,7 +132,7 @@ class OutputQuery:
 
 @lru_cache(maxsize=4096)
 def _parameters(name: str, values: tuple[str, ...]) -> str:
-    """A part of an address; a report has few, thousands of times."""
+    """Returns a part of an address; a report has few, thousands of times."""
     return "&".join(f"{quote_plus(name)}={quote_plus(value)}" for value in values)
 
 
@@ -143,7 +143,7 @@ def _plain(value: Chosen) -> Json:
 
 
 def query_of(protocol: Protocol, row: Estimate) -> OutputQuery:
-    """The query of an estimate: of exactly the labels that its n counts."""
+    """Returns the query of an estimate: of exactly the labels that its n counts."""
     if row.measure in (OUTCOME_RATE, CAPTURED):
         return _of_outcomes(protocol, row)
     spec, ending = _spec_of(protocol, row.measure)
@@ -173,8 +173,8 @@ def query_of(protocol: Protocol, row: Estimate) -> OutputQuery:
 
 
 def query_of_labels(protocol: Protocol, row: Estimate) -> OutputQuery:
-    """The query of all labels of a row's own group, no-answers too, and without what the group is
-    held against: of its `outcomes`.
+    """Returns the query of all labels of a row's own group, no-answers too, and without what the
+    group is held against: of its `outcomes`.
     """
     query = query_of(protocol, row)
     spec, _ = _spec_of(protocol, row.measure)
@@ -196,7 +196,7 @@ def joined(queries: Sequence[OutputQuery]) -> OutputQuery:
 
 
 def _spec_of(protocol: Protocol, name: str) -> tuple[MeasureSpec | None, str]:
-    """The measure that a row is of, and what ends the row's name beside it."""
+    """Returns the measure that a row is of, and what ends the row's name beside it."""
     specs = {spec.name: spec for spec in with_refusal_measures(protocol.measures)}
     for ending in (
         "",
@@ -291,7 +291,7 @@ def _levels(
 
 
 def _cells_with(protocol: Protocol, factor: str, level: str) -> tuple[str, ...]:
-    """The level, and the cells of the tables in which it stands beside others."""
+    """Returns the level, and the cells of the tables in which it stands beside others."""
     if factor == MODE:
         return (level,)
     cells = dict.fromkeys(cell[factor] for cell in protocol.cells if factor in cell)
@@ -301,7 +301,7 @@ def _cells_with(protocol: Protocol, factor: str, level: str) -> tuple[str, ...]:
 def _contrasted(
     protocol: Protocol, spec: MeasureSpec, contrast: Mapping[str, str]
 ) -> dict[str, tuple[str, ...]]:
-    """The levels on the two sides of a contrast, of the factor that it names."""
+    """Returns the levels on the two sides of a contrast, of the factor that it names."""
     declared = spec.contrast or {}
     factor = declared.get("factor", "")
     if factor not in contrast:
@@ -319,8 +319,8 @@ def _contrasted(
 
 
 def _hits(protocol: Protocol, spec: MeasureSpec, row: Estimate) -> tuple[str, ...]:
-    """The values that count in a row: what is expected there, the one that it is about, or the
-    measure's own; () if other values are expected of other trials of the row.
+    """Returns the values that count in a row: what is expected there, the one that it is about, or
+    the measure's own; () if other values are expected of other trials of the row.
     """
     if any(factor not in row.condition for factor in spec.expected):
         return ()

@@ -78,8 +78,8 @@ class Outcome:
 def judge(
     threshold: Threshold, estimates: Sequence[Estimate], claims: Sequence[Verdict] = ()
 ) -> list[Outcome]:
-    """Every row that the threshold speaks of, with its word; none where nothing of the measure was
-    estimated. claims: the verdicts of the run's headline claims.
+    """Returns every row that the threshold speaks of, with its word; none where nothing of the
+    measure was estimated. claims: the verdicts of the run's headline claims.
     """
     rows = _rows(threshold, estimates)
     judged = {uncorrected_key(one.facts.row): one for one in claims}

@@ -186,7 +186,7 @@ def _told(*pairs: tuple[CautionKind, str]) -> Iterator[Caution]:
 def _facts(
     claim: Claim, word: Word, cautions: Sequence[Caution], refuted: str, *, joined: bool
 ) -> ClaimFacts:
-    """The claim as the first sentence needs it."""
+    """Returns the claim as the first sentence needs it."""
     significant_factors = {factor for factor, _, _ in significant(claim.nuisances)}
     nuisances = tuple(
         Nuisance(

@@ -1,5 +1,4 @@
-"""Shares and differences corrected by gold: a row `MEASURE_corrected` beside each that an annotator
-with gold has.
+"""Shares and differences corrected by gold: a row `MEASURE_corrected` beside each naive one.
 
 Gold joins the counted labels as attributes of its own, whose values are pairs of truth and answer,
 so that it is cut into the same groups over the same items by the same code. Which correction:
@@ -38,8 +37,8 @@ Key = tuple[tuple[str, str], ...]
 
 
 def with_gold(frame: pl.DataFrame, store: Store) -> pl.DataFrame:
-    """The counted labels, and gold beside them as attributes of its own; of several people also
-    what each says alone (`gold.voices`).
+    """Returns the counted labels, and gold beside them as attributes of its own; of several people
+    also what each says alone (`gold.voices`).
     """
     named_pairs = [(pair, pair.attribute) for pair in gold.pairs(store)]
     random = {name for name in {name for _, name in named_pairs} if gold.is_random(store, name)}
@@ -74,7 +73,7 @@ def with_gold(frame: pl.DataFrame, store: Store) -> pl.DataFrame:
 
 
 def attributes_with_gold(frame: pl.DataFrame) -> set[str]:
-    """The attributes for which the frame has counts of gold labels against the judge's."""
+    """Returns the attributes for which the frame has counts of gold labels against the judge's."""
     named = frame.filter(pl.col("attribute").str.starts_with(COUNTED))["attribute"].unique()
     return {name.removeprefix(COUNTED) for name in named if BETWEEN not in name}
 
@@ -151,7 +150,7 @@ def _row(
 
 
 def corrected_row(naive: Estimate, made: Result, null: float | None) -> Estimate:
-    """A row with what its gold makes of it, as long as its cue words make the interval."""
+    """Returns a row with what its gold makes of it, as long as its cue words make the interval."""
     interval = widened(made.found, naive.population)
     tests = [
         None if null is None else inversion.invert_interval(interval=one, null=null)
@@ -185,8 +184,8 @@ def corrected_row(naive: Estimate, made: Result, null: float | None) -> Estimate
 def with_errors_of(
     sides: Sequence[Side], wholes: Sequence[Side], sense: Sense, random: bool
 ) -> tuple[list[Side], bool, str] | None:
-    """The sides, whether their gold is random, and what to remark; if one has too little gold,
-    each with the gold of its own whole. None if that is too little as well.
+    """Returns the sides, whether their gold is random, and what to remark; if one has too little
+    gold, each with the gold of its own whole. None if that is too little as well.
     """
     if all(enough_gold(side, sense, random) for side in sides):
         return [*sides], random, ""
@@ -199,7 +198,7 @@ def with_errors_of(
 
 
 def _names(row: Estimate, measure: MeasureSpec) -> tuple[str, ...]:
-    """The sides of a row: one, or the tested one and what it is held against."""
+    """Returns the sides of a row: one, or the tested one and what it is held against."""
     if row.contrast is None:
         return (TESTED,)
     contrast = measure.contrast or {}
@@ -212,8 +211,8 @@ def _names(row: Estimate, measure: MeasureSpec) -> tuple[str, ...]:
 
 
 def hits(measure: MeasureSpec, condition: Mapping[str, str], by: Sequence[str]) -> Collection[str]:
-    """The values that count in a row: what is expected in its condition, the one value that it is
-    about, or the measure's; () if other values are expected of other trials of the row.
+    """Returns the values that count in a row: what is expected in its condition, the one value that
+    it is about, or the measure's; () if other values are expected of other trials of the row.
     """
     if measure.expected:
         known = all(factor in condition for factor in measure.expected)

@@ -94,7 +94,7 @@ def _side(side: Counts) -> _Side | Powered:
 
 
 def _shift(made: Powered, by: float, least: float) -> Powered:
-    """The mean of the residuals added to θ₀, cut at what is possible."""
+    """Returns the mean of the residuals added to θ₀, cut at what is possible."""
     row = made.corrected
     if row.value is None:
         return made

@@ -16,15 +16,15 @@ from ...records import Estimate, Voice
 
 
 def voice_of(who: str, row: Estimate) -> Voice:
-    """The numbers of a row that is corrected by the labels of these people alone."""
+    """Returns the numbers of a row that is corrected by the labels of these people alone."""
     return Voice(who, row.value, row.low, row.high, row.p)
 
 
 def with_voices(
     row: Estimate, voices: Sequence[Estimate], who: Sequence[str], null: float | None
 ) -> Estimate:
-    """The row as it stands by every voice. voices: the row corrected by each alone (two people), or
-    without each (three and more); those that could not be corrected do not count.
+    """Returns the row as it stands by every voice. voices: the row corrected by each alone (two
+    people), or without each (three and more); those that could not be corrected do not count.
 
     By hand: two people, +.20 with p .01 and +.12 with p .04: +.12 with p .04; +.20 and −.05: p 1,
     and an interval over both.

@@ -72,7 +72,7 @@ class Cut:
     _sums: dict[tuple[str, ...], Floats] = field(default_factory=dict)
 
     def sum(self, values: Sequence[str]) -> Floats:
-        """The summed weights of these values by item, shape (C,); 0 where none occurs."""
+        """Returns the summed weights of these values by item, shape (C,); 0 where none occurs."""
         key = tuple(values)
         total = self._sums.get(key)
         if total is None:
@@ -139,7 +139,7 @@ class CountTable:
         )
 
     def cuts(self, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Cut]:
-        """The groups of one grouping in the order of the design."""
+        """Yields the groups of one grouping in the order of the design."""
         everything = self.split_levels(by)
         left_out = [~pl.col("value").is_in(list(measure.without))] if measure.without else []
         rows = everything.filter(pl.col("attribute") == measure.attribute, *left_out)
@@ -173,7 +173,7 @@ class CountTable:
     def groups(
         self, measure: MeasureSpec, by: Sequence[str], values: Sequence[str]
     ) -> Iterator[Group]:
-        """The groups of one grouping with the values that are counted as hits."""
+        """Returns the groups of one grouping with the values that are counted as hits."""
         return (self.group(cut, measure, values) for cut in self.cuts(measure, by))
 
     def count_groups(
@@ -185,7 +185,7 @@ class CountTable:
             yield more, [self.group(cut, measure, values) for cut in cuts]
 
     def group(self, cut: Cut, measure: MeasureSpec, values: Sequence[str]) -> Group:
-        """The group of this cut with `values` as hits, among what the measure says."""
+        """Returns the group of this cut with `values` as hits, among what the measure says."""
         hits = cut.sum(values) if cut.expected is None else cut.expected
         among = (
             cut.outputs if measure.per == "outputs" else cut.sum(measure.among or tuple(cut.values))
@@ -253,7 +253,7 @@ Table = CountTable  # its name in packages of others, which earlier docs gave th
 
 
 def _left_out(cut: Cut, group: Group, items: Sequence[str]) -> Floats:
-    """The labels that are in no denominator, in the order of `items`."""
+    """Returns the labels that are in no denominator, in the order of `items`."""
     every = cut.sum(tuple(cut.values))
     return replace(group, hits=np.maximum(every - group.among, 0.0)).align_to(items)[0]
 
@@ -300,7 +300,7 @@ def _by_value(weights: Sequence[Weight], items: Sequence[str]) -> dict[str, Floa
 def _expected_weights(
     rows: pl.DataFrame, measure: MeasureSpec, keys: Sequence[str], levels: int, item: int
 ) -> dict[Levels, list[Weight]]:
-    """The weights of the labels that are what the measure expects at their row's levels."""
+    """Returns the weights of the labels that are what the measure expects at their row's levels."""
     if not measure.expected:
         return {}
     fits = pl.any_horizontal(
@@ -314,7 +314,7 @@ def _expected_weights(
 
 
 def _expected_hits(weights: Sequence[Weight], items: Sequence[str]) -> Floats:
-    """The summed weights of expected values in the order of `items`."""
+    """Returns the summed weights of expected values in the order of `items`."""
     return sum(_by_value(weights, items).values(), start=np.zeros(len(items)))
 
 

@@ -92,8 +92,8 @@ def _sums(
 
 
 def take_near(places: pl.DataFrame, outputs: pl.Series) -> pl.DataFrame:
-    """The rows of `places`, which is in the order of its outputs, from the first of these outputs
-    to the last: a join takes up the whole of what it looks in. outputs: their integers.
+    """Returns the rows of `places`, which is in the order of its outputs, from the first of these
+    outputs to the last: a join takes up the whole of what it looks in. outputs: their integers.
     """
     if outputs.is_empty():
         return places.clear()
@@ -117,8 +117,8 @@ def cue_columns(protocol: Protocol) -> tuple[str, ...]:
 def read_cells(
     store: Store, names: Sequence[str], protocol: Protocol | None = None
 ) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """The different (subject, mode, *levels of the factors) in their order, and each output's
-    `place` among them, by `n`, the integer of its trial.
+    """Returns the different (subject, mode, *levels of the factors) in their order, and each
+    output's `place` among them, by `n`, the integer of its trial.
 
     protocol: if some names are columns of its tables that are no factors, such as cue words. These
     are looked up by the prompt; "" for a prompt that is not of its design.
@@ -147,8 +147,8 @@ def read_cells(
 
 
 def _columns_by_place(protocol: Protocol, names: Sequence[str]) -> tuple[Columns, bool]:
-    """The columns that are no factors, by the levels of a prompt, and by its text too if the levels
-    do not tell; True if they do not. {} if all names are factors.
+    """Returns the columns that are no factors, by the levels of a prompt, and by its text too if
+    the levels do not tell; True if they do not. {} if all names are factors.
     """
     factors = _factors(protocol)
     columns = [name for name in names if name not in factors]
@@ -178,8 +178,8 @@ def _factors(protocol: Protocol) -> list[str]:
 def _numbered(
     rows: Iterator[tuple[int, ...]], designs: dict[tuple[int, ...], int]
 ) -> Iterator[pl.DataFrame]:
-    """The outputs with the number of their (subject, mode, factors), piece by piece; at least one.
-    What they have in common is not held a million times.
+    """Yields the outputs with the number of their (subject, mode, factors), piece by piece; at
+    least one. What they have in common is not held a million times.
 
     designs: the numbers, in which those that are met are put down.
     """

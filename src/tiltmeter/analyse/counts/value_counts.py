@@ -72,7 +72,7 @@ class OutputGroup(Sequence[Values]):
 
 
 def group_of(outputs: Sequence[Values]) -> OutputGroup:
-    """The outputs as a group that counts its values once."""
+    """Returns the outputs as a group that counts its values once."""
     return outputs if isinstance(outputs, OutputGroup) else OutputGroup(outputs)
 
 
@@ -84,7 +84,7 @@ def codes(groups: Sequence[Sequence[Values]], attributes: Sequence[str]) -> list
 def codes_with_values(
     groups: Sequence[Sequence[Values]], attributes: Sequence[str]
 ) -> tuple[list[Codes], list[list[str]]]:
-    """The rows of `codes`, and the values of each attribute by their codes."""
+    """Returns the rows of `codes`, and the values of each attribute by their codes."""
     numbers: dict[str, dict[str, int]] = {name: {} for name in attributes}
     coded = []
     for group in map(group_of, groups):
@@ -120,5 +120,5 @@ def count_with_value(sides: Sequence[Sequence[Values]], name: str) -> float:
 
 
 def values_seen(sides: Sequence[Sequence[Values]], name: str) -> set[str]:
-    """The values of an attribute that occur."""
+    """Returns the values of an attribute that occur."""
     return {value for side in sides for value in group_of(side).column(name).known}

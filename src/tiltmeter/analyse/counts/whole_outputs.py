@@ -62,13 +62,13 @@ class LabelledOutputs:
     )
 
     def pool_subjects(self, stratum: Stratum) -> list[LabelledOutput]:
-        """The outputs of all subjects that the same annotator labelled."""
+        """Returns the outputs of all subjects that the same annotator labelled."""
         return [
             one for key, found in self.outputs.items() if key[1:] == stratum[1:] for one in found
         ]
 
     def subjects(self, stratum: Stratum) -> list[str]:
-        """The subjects that have outputs with the annotator and mode of this stratum."""
+        """Returns the subjects that have outputs with the annotator and mode of this stratum."""
         return [key[0] for key in self.outputs if key[1:] == stratum[1:]]
 
 
@@ -169,8 +169,8 @@ class BaseAndGroups:
     supports: dict[str, int] = field(default_factory=dict, repr=False)
 
     def shuffles(self, draws: int) -> Shuffles:
-        """The same for all measures, others for another object or subject: so a result depends on
-        no other cell, and those of several cells are independent.
+        """Returns shuffles, the same for all measures, others for another object or subject: so a
+        result depends on no other cell, and those of several cells are independent.
         """
         name = "\0".join((self.subject, *self.condition.values()))
         generator = np.random.default_rng(list(name.encode()))
@@ -217,8 +217,7 @@ def split_by_base(
     `where` keeps. The contrast of the measure names base, group and dimension. pooled: of the
     outputs of all subjects.
 
-    Of `by` the group and the dimension are left to the score, which says in each row what it is
-    about.
+    Of `by` the group and the dimension are left to the score, whose rows name them.
     """
     contrast = measure.contrast or {}
     names = (contrast["within"], contrast["factor"])

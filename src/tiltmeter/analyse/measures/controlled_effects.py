@@ -99,7 +99,7 @@ def effect(table: CountTable, measure: MeasureSpec, by: Sequence[str]) -> Iterat
 
 
 def item_sides(table: CountTable, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Sides]:
-    """The groups of one grouping that have the tested side and a control."""
+    """Yields the groups of one grouping that have the tested side and a control."""
     shared = shared_items(table)
     for key, cuts in side_cuts(table, measure, by).items():
         if TESTED in cuts and len(cuts) > 1:
@@ -109,7 +109,7 @@ def item_sides(table: CountTable, measure: MeasureSpec, by: Sequence[str]) -> It
 def side_cuts(
     table: CountTable, measure: MeasureSpec, by: Sequence[str]
 ) -> dict[Key, dict[str, Cut]]:
-    """The groups of one grouping, each cut into the tested side and the controls."""
+    """Returns the groups of one grouping, each cut into the tested side and the controls."""
     contrast = measure.contrast or {}
     column = pl.col(contrast["factor"])
     side = (
@@ -166,7 +166,7 @@ def _arrays(
 
 
 def hits_of(measure: MeasureSpec, condition: Mapping[str, str]) -> tuple[str, ...]:
-    """The values that count in a group: what is expected there, or the measure's values."""
+    """Returns the values that count in a group: what is expected there, or the measure's values."""
     expected = [
         levels[condition[factor]].split(SEVERAL)
         for factor, levels in measure.expected.items()
@@ -220,7 +220,7 @@ def _estimate_of(
     table: CountTable,
     among: Floats,
 ) -> Estimate:
-    """An interval as the estimate of one contrast, with the outcomes of both sides."""
+    """Returns an interval as the estimate of one contrast, with the outcomes of both sides."""
     outcomes = together(sides.outcomes[TESTED], sides.outcomes[control])
     group = Group(sides.condition, (), among, among, outcomes)
     return replace(

@@ -56,8 +56,8 @@ class PromptsByValue:
     def of_few_items(
         self, condition: Mapping[str, str], about: Mapping[str, str], items: int
     ) -> PromptCounts | None:
-        """The prompts of a headline difference without cue words over so few items that it speaks
-        of these alone; else None.
+        """Returns the prompts of a headline difference without cue words over so few items that it
+        speaks of these alone; else None.
         """
         table, measure, _ = self._asked
         several = measure.headline and measure.per == "labels" and table.drawn
@@ -79,7 +79,7 @@ class PromptsByValue:
 def with_cue_words(
     estimate: Estimate, prompts: PromptCounts | None, *, null: float, ratio: bool = False
 ) -> Estimate:
-    """The row as it stands for words like these; as it was if its prompts are not known.
+    """Returns the row as it stands for words like these; as it was if its prompts are not known.
 
     With fewer than three words on a side the row speaks of these words alone; with fewer than nine
     items of these items. null: of the estimate; for a ratio 1.
@@ -152,7 +152,7 @@ def _without_few_items(estimate: Estimate) -> tuple[str, ...]:
 def fit_prompts(
     prompts: PromptCounts | None, *, null: float = 0.0, ratio: bool = False
 ) -> Populations | None:
-    """The tests of prompts in each population; None of prompts that are not known."""
+    """Returns the tests of prompts in each population; None of prompts that are not known."""
     if prompts is None:
         return None
     reference = math.log(null) if ratio else null

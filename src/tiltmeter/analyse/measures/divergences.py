@@ -45,8 +45,8 @@ def _groups(table: CountTable, by: Sequence[str]) -> Iterator[tuple[dict[str, st
 
 
 def codes_of(table: CountTable, measure: MeasureSpec, among: Sequence[str]) -> dict[str, Codes]:
-    """The labels at each level of the measure's factor as codes, shape (outputs, 1): the places of
-    values in `among`. A level without labels has none.
+    """Returns the labels at each level of the measure's factor as codes, shape (outputs, 1): the
+    places of values in `among`. A level without labels has none.
     """
     factor = (measure.contrast or {})["factor"]
     rows = table.rows.filter(
@@ -132,7 +132,7 @@ def exact(found: Permuted, expected: float) -> Permuted:
 
 
 def adjusted_row(estimate: Estimate, found: Permuted) -> Estimate:
-    """The chance-adjusted divergence as the headline; None if there is no null band."""
+    """Returns the chance-adjusted divergence as the headline; None if there is no null band."""
     if found.low is None or found.high is None:
         found = replace(found, value=None)
     return with_chance_adjusted(estimate, found, found.note, n=float(sum(found.sizes)))

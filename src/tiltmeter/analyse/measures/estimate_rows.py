@@ -276,7 +276,7 @@ def bounds_row(
 
 
 def share_of_items(group: Group) -> Interval:
-    """The share of a group over its items; of one item alone over its outputs."""
+    """Returns the share of a group over its items; of one item alone over its outputs."""
     if group.fixed:
         return one_item(group)
     return rates.clustered_share(successes=group.hits, n=group.among)
@@ -321,5 +321,5 @@ def generator_of(estimate: Estimate) -> np.random.Generator:
 
 
 def finite(value: float | None) -> float | None:
-    """The value as a float; None if it is missing, infinite or NaN."""
+    """Returns the value as a float; None if it is missing, infinite or NaN."""
     return float(value) if value is not None and np.isfinite(value) else None

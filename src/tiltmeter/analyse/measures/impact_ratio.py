@@ -13,7 +13,7 @@ from .estimate_rows import estimate_row
 
 
 def impact_ratio(table: CountTable, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Estimate]:
-    """A group's rate by the rate of the group that has the highest, at most 1.
+    """Yields a group's rate by the rate of the group that has the highest, at most 1.
 
     values = ["*"]: the groups are the values of the attribute (who is ranked first), in each
     group of `by`. Otherwise they are the levels of the last factor of `by` (the share of yes for
@@ -44,7 +44,7 @@ def _by_value(table: CountTable, measure: MeasureSpec, by: Sequence[str]) -> Ite
 
 
 def _by_level(table: CountTable, measure: MeasureSpec, by: Sequence[str]) -> Iterator[list[Group]]:
-    """The levels of the last factor of a grouping; nothing if it names none."""
+    """Yields the levels of the last factor of a grouping; nothing if it names none."""
     if not by:
         return
     together: dict[tuple[tuple[str, str], ...], list[Group]] = {}

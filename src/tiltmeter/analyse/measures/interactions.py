@@ -34,9 +34,9 @@ class DoubleDifference(NamedTuple):
 
 
 def interactions(table: CountTable, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Estimate]:
-    """The difference at one level of a factor less the difference at another, for each pair of
-    levels that the measure of the factor's own effect compares; none if the last factor of ``by``
-    has no such measure, or the measure is no headline.
+    """Yields the difference at one level of a factor less the difference at another, for each pair
+    of levels that the measure of the factor's own effect compares; none if the last factor of
+    ``by`` has no such measure, or the measure is no headline.
 
     Value: pooled shares, (p₁ - p₀) at the one less (p₁ - p₀) at the other; the test flips the sign
     of what each item adds. By hand: one item with .8 - .4 at the one and .5 - .5 at the other: .4.
@@ -67,7 +67,7 @@ def interactions(table: CountTable, measure: MeasureSpec, by: Sequence[str]) -> 
 
 
 def double_difference(first: Pair, second: Pair) -> DoubleDifference | None:
-    """The double difference over the items of both; None if a side of either is empty."""
+    """Returns the double difference over the items of both; None if a side of either is empty."""
     if first.gap is None or second.gap is None:
         return None
     items = list(dict.fromkeys((*first.items, *second.items)))

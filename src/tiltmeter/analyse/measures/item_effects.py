@@ -51,7 +51,7 @@ class _Item:
 
 
 def item_effects(table: CountTable, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Estimate]:
-    """A row for each item and control, the items with the largest mean effect first.
+    """Yields a row for each item and control, the items with the largest mean effect first.
 
     Items whose share is not defined on every side are left out. By hand: a word with 3 of 4 hits,
     1 of 4 in en and 2 of 4 in zh: +.50 and +.25, with the expected direction.

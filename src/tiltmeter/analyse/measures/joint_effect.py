@@ -1,5 +1,4 @@
-"""The one question of a paired design: over all groups and controls together, does what was tested
-differ?
+"""The one question of a paired design: over all groups and controls together, does it differ?
 
 Where `effect` has a row a group and control, a joint effect is one number and one claim: in each
 item the share of hits on the tested side less the mean of its shares in the controls, averaged over
@@ -31,7 +30,7 @@ LANGUAGE = "language"
 
 
 def joint_effect(table: CountTable, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Estimate]:
-    """The joint effect of each group of `by`, in shares, with t(C-1) over items.
+    """Yields the joint effect of each group of `by`, in shares, with t(C-1) over items.
 
     Test: in each item it is drawn at random which condition is the tested one (exact where items
     are few). By hand: items (1; 0, .5) and (.5; .5, .5): (.75 + 0)/2 = .375, p = 1/3.
@@ -167,8 +166,8 @@ def _shares(parts: Sequence[Sides], controls: Sequence[str]) -> Floats:
 
 
 def _by_cluster(parts: Sequence[Sides], controls: Sequence[str]) -> dict[str, Floats]:
-    """The shares of each cluster, tested side first, of items that are defined on every side. Items
-    that share their controls are averaged, also where their groups differ.
+    """Returns the shares of each cluster, tested side first, of items that are defined on every
+    side. Items that share their controls are averaged, also where their groups differ.
     """
     sums: dict[str, Floats] = {}
     number: Counter[str] = Counter()

@@ -112,8 +112,8 @@ def _of_dealt(names: int, lineups: int, found: Interval, p: float | None) -> Pop
 def with_lineups(
     estimate: Estimate, rankings: Lineups | None, group: int, found: Interval, null: float
 ) -> Estimate:
-    """The row of a group's share with the test that knows of names; as it was without line-ups, or
-    if its null value is not an even share.
+    """Returns the row of a group's share with the test that knows of names; as it was without
+    line-ups, or if its null value is not an even share.
     """
     if rankings is None or estimate.value is None or null:
         return estimate

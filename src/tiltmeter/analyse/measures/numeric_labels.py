@@ -78,8 +78,8 @@ def _scored_sides(measure: MeasureSpec, found: NumberSums) -> dict[str, float] |
 def mean_difference(
     table: CountTable, measure: MeasureSpec, by: Sequence[str]
 ) -> Iterator[Estimate]:
-    """The mean at one level of a factor less the mean at its baseline, paired by item where items
-    stand on both sides.
+    """Yields the mean at one level of a factor less the mean at its baseline, paired by item where
+    items stand on both sides.
 
     By hand: an item with 100 and 120 words at the level, 80 and 100 at the baseline: 110 − 90 = 20.
     """
@@ -118,7 +118,7 @@ def _pairs(
 def item_means(
     table: CountTable, measure: MeasureSpec, by: Sequence[str]
 ) -> dict[Key, dict[str, dict[str, float]]]:
-    """The mean of each item at the two levels of a contrast, by group of the grouping."""
+    """Returns the mean of each item at the two levels of a contrast, by group of the grouping."""
     numbers: dict[Key, dict[str, dict[str, float]]] = {}
     for key, cuts in table.contrast_groups(measure, by).items():
         sides = {level: _sums(cut, measure) for level, cut in cuts.items()}
@@ -154,7 +154,7 @@ def mean_ratio(table: CountTable, measure: MeasureSpec, by: Sequence[str]) -> It
 
 
 def number(value: str) -> float | None:
-    """The number that a label is; None for any other."""
+    """Returns the number that a label is; None for any other."""
     try:
         parsed = float(value)
     except ValueError:

@@ -34,8 +34,8 @@ WHOLE = "given shares"  # names a reference that is no column
 def from_reference(
     table: CountTable, measure: MeasureSpec, by: Sequence[str]
 ) -> Iterator[Estimate]:
-    """A share less its reference, over items, paired: Σ(hits_i − reference_i·among_i)/Σamong,
-    clustered by item.
+    """Yields a share less its reference, over items, paired: Σ(hits_i −
+    reference_i·among_i)/Σamong, clustered by item.
 
     By hand: items with 3 of 4 and 1 of 4 hits whose references are .5 and .25: 4/8 − (2 + 1)/8 =
     .125.
@@ -100,13 +100,13 @@ def _from_whole(
 
 
 def _mean(reference: Floats, among: Floats) -> float:
-    """The share that the reference expects of a group's answers."""
+    """Returns the share that the reference expects of a group's answers."""
     total = float(among.sum())
     return float((reference * among).sum()) / total if total else 0.0
 
 
 def _sides(difference: float | None, expected: float) -> dict[str, float] | None:
-    """The share itself and what it is held against."""
+    """Returns the share itself and what it is held against."""
     return None if difference is None else {"level": difference + expected, "baseline": expected}
 
 

@@ -125,8 +125,8 @@ def difference(table: CountTable, measure: MeasureSpec, by: Sequence[str]) -> It
 def _in_few_items(
     row: Estimate, pair: Pair, more: Mapping[str, str], prompts: PromptsByValue
 ) -> Estimate:
-    """The row as it stands for these items, if they are few and the word itself is the cue: the
-    outcomes of each item are dealt anew to its sides.
+    """Returns the row as it stands for these items, if they are few and the word itself is the cue:
+    the outcomes of each item are dealt anew to its sides.
     """
     (xa, xb), (na, nb) = pair.hits, pair.among
     both = (na > 0) & (nb > 0)
@@ -142,7 +142,7 @@ def _in_few_items(
 
 
 def refusals(table: CountTable, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Estimate]:
-    """The difference in refusals, of groups in which something was refused."""
+    """Yields the difference in refusals, of groups in which something was refused."""
     rows = table.rows.filter(pl.col("attribute") == measure.attribute)
     if REFUSAL in rows["value"]:
         yield from (row for row in difference(table, measure, by) if row.outcomes.get(REFUSAL))
@@ -184,8 +184,7 @@ def _of_outputs(
 
 
 def ratio(table: CountTable, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Estimate]:
-    """Rate at one level of a factor over the rate at its baseline (disparate impact), paired by
-    item.
+    """Rate at one level over the rate at its baseline (disparate impact), paired by item.
 
     per = "labels": hits ÷ labels; per = "outputs": hits ÷ outputs, as papers count, a plain ratio
     with no interval.
@@ -298,9 +297,9 @@ def with_paired_test(
     table: CountTable,
     as_unit: Callable[[float], float | None],
 ) -> Estimate:
-    """The test of two sides of the same items: outcomes dealt anew inside items where a side has
-    few outputs, else a sign flip of what each item adds to the difference. sides, as_unit: as in
-    both.
+    """Returns the test of two sides of the same items: outcomes dealt anew inside items where a
+    side has few outputs, else a sign flip of what each item adds to the difference. sides, as_unit:
+    as in both.
     """
     _, na, _, nb = sides
     if table.drawn and resampling.sides_are_unequal(n_a=na, n_b=nb):

@@ -114,7 +114,7 @@ def bits_by_code(
 
 
 def worded_values(sides: Sequence[Sequence[Values]], name: str) -> list[list[Values]]:
-    """The outputs with the value of an attribute as it was worded, where they have it."""
+    """Returns the outputs with the value of an attribute as it was worded, where they have it."""
     return [
         [{name: one.get(name + taxonomy.RAW, one.get(name, "invalid"))} for one in side]
         for side in sides

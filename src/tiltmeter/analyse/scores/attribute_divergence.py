@@ -44,7 +44,7 @@ def from_base(cell: BaseAndGroups, measure: MeasureSpec, variant: Variant) -> It
 def between_groups(
     cell: BaseAndGroups, measure: MeasureSpec, variant: Variant
 ) -> Iterator[Estimate]:
-    """The groups of each dimension against one another, mean over pairs (CDS)."""
+    """Yields the groups of each dimension against one another, mean over pairs (CDS)."""
     for dimension, groups in cell.dimensions().items():
         if len(groups) < 2:
             continue
@@ -102,7 +102,7 @@ def _adjusted_rows(
 
 
 def _both(about: Estimate, found: Permuted, expected: float, note: str) -> list[Estimate]:
-    """The adjusted value with p, and the plug-in. None if a side has no outputs."""
+    """Returns the adjusted value with p, and the plug-in. None if a side has no outputs."""
     measure = f"{about.measure}_plugin"
     if found.value is None or found.low is None or found.high is None:
         return [replace(about, note=note), replace(about, measure=measure, unit="bits", note=note)]

@@ -30,8 +30,8 @@ Compared = tuple[Mapping[str, str], Sequence[str], Sequence[ChangedPart]]
 
 
 def changed_cells(table: CountTable, measure: MeasureSpec, base: MeasureSpec) -> Iterator[Estimate]:
-    """A row per claim of `base`: of the value whose difference changes most, the difference at the
-    level of the contrast of `measure`, less that at its baseline.
+    """Yields a row per claim of `base`: of the value whose difference changes most, the difference
+    at the level of the contrast of `measure`, less that at its baseline.
     """
     contrast = measure.contrast or {}
     factor, ends = contrast["factor"], (contrast["baseline"], contrast["level"])
@@ -108,7 +108,7 @@ def _of_objects(table: CountTable, sides: Sequence[MeasureSpec]) -> Iterator[Com
 def _parts(
     cells: Sequence[tuple[BaseAndGroups, BaseAndGroups]], places: Sequence[Place]
 ) -> list[ChangedPart]:
-    """The outputs of some prompts of each object that has all of them on both sides."""
+    """Returns the outputs of some prompts of each object that has all of them on both sides."""
     parts = []
     for number, pair in enumerate(cells):
         outputs = [side.prompts.get(place, ()) for side in pair for place in places]
@@ -123,7 +123,7 @@ def _parts(
 
 
 def _of_levels(table: CountTable, sides: Sequence[MeasureSpec]) -> Iterator[Compared]:
-    """The levels of a factor among one another, of drawn answers."""
+    """Yields the levels of a factor among one another, of drawn answers."""
     if not table.drawn:
         return
     among = table.answers(sides[0])

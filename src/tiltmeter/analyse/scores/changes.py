@@ -1,5 +1,4 @@
-"""The effect of a mitigation on a tilt: the number of another measure with it less without, item by
-item.
+"""The effect of a mitigation on a tilt: another measure with it less without, item by item.
 
 A share or a mean changes by the difference of the two; a difference of two levels, or an effect, by
 the difference of its two differences. The row keeps both numbers in its `sides`, the value of no
@@ -78,7 +77,7 @@ def _of_shares(
 
 
 def _even(base: MeasureSpec, condition: Mapping[str, str]) -> float:
-    """The share that is no tilt: the measure's own, or of a value in its reference."""
+    """Returns the share that is no tilt: the measure's own, or of a value in its reference."""
     if isinstance(base.reference, Mapping):
         return base.reference.get(condition.get(base.attribute, ""), 0.0)
     return base.null or 0.0
@@ -172,7 +171,7 @@ def _of_mean_differences(
 
 
 def _less(first: Floats, second: Floats, *, paired: bool) -> Interval:
-    """The mean of some items less that of the same, or of others."""
+    """Returns the mean of some items less that of the same, or of others."""
     if paired:
         return rates.clustered_mean(values=first - second)
     sides = [(first, np.zeros_like(second)), (np.zeros_like(first), second)]
@@ -182,7 +181,7 @@ def _less(first: Floats, second: Floats, *, paired: bool) -> Interval:
 
 
 def _tables(table: CountTable, measure: MeasureSpec) -> list[CountTable]:
-    """The rows at the level and at the baseline of the contrast."""
+    """Returns the rows at the level and at the baseline of the contrast."""
     contrast = measure.contrast or {}
     column = pl.col(contrast["factor"])
     ends = (contrast["level"], contrast["baseline"])

@@ -75,7 +75,7 @@ def concentration(
 def _mean_as_published(
     blank: Estimate, scores: Sequence[float], n: int, variant: Variant
 ) -> Estimate:
-    """The mean of the scores that the paper, or its code, took."""
+    """Returns the mean of the scores that the paper, or its code, took."""
     scored = f"mean over scores of {LEAST_SCORE} and more"
     note = "mean over prompts" if variant.name == PUBLISHED else scored
     value = float(np.mean(scores)) if scores else (0.0 if variant.name == CODE else None)
@@ -192,7 +192,7 @@ def concentration_value(
 
 
 def mean_of_attributes(blank: Estimate, rows: Sequence[Estimate], n: int) -> Estimate:
-    """The mean of rows by attribute; those without a value are left out, and said."""
+    """Returns the mean of rows by attribute; those without a value are left out, and said."""
     values = [row.value for row in rows if row.value is not None]
     note = "" if len(values) == len(rows) else f"{len(rows) - len(values)} attributes not measured"
     return replace(

@@ -145,7 +145,7 @@ def claim_row(
 
 
 def _note(found: ManyCells, largest: NamedCell) -> str:
-    """The largest cell as it was seen, and the mean divergence."""
+    """Returns the largest cell as it was seen, and the mean divergence."""
     where = f" ({largest['object']})" if largest["object"] else ""
     base = largest["base"] or "the others"
     seen = (
@@ -197,8 +197,8 @@ def _rises(compared: Compared, found: ManyCells, level: float) -> tuple[float | 
 
 
 def _named(compared: Compared, key: CellKey, p_adjusted: float) -> NamedCell:
-    """A cell with the raw shares on its two sides. Of two groups that are held against each other,
-    the one that has more of the value is the group.
+    """Returns a cell with the raw shares on its two sides. Of two groups that are held against each
+    other, the one that has more of the value is the group.
     """
     group, others = key.group, [g for g in range(len(compared.names)) if g != key.group]
     if (
@@ -223,14 +223,14 @@ def _named(compared: Compared, key: CellKey, p_adjusted: float) -> NamedCell:
 
 
 def _object(compared: Compared, key: CellKey) -> str | None:
-    """The object that a cell is about; None for all of several."""
+    """Returns the object that a cell is about; None for all of several."""
     alone = 0 if len(compared.objects) == 1 else key.part
     return None if alone is None else compared.objects[alone] or None
 
 
 def _share(compared: Compared, key: CellKey, groups: Sequence[int]) -> tuple[float, float]:
-    """The share of a value in some groups, and of how many outputs with a value of its attribute:
-    over all objects that have the attribute, or in the one that the cell is about.
+    """Returns the share of a value in some groups, and of how many outputs with a value of its
+    attribute: over all objects that have the attribute, or in the one that the cell is about.
     """
     hits = there = 0
     for place, part in enumerate(compared.parts):

@@ -66,7 +66,7 @@ class _Cells:
             yield from ((cell, own) for key, own in cell.prompts.items() if place in (None, key))
 
     def row(self, condition: Mapping[str, str], n: float, cells: int) -> Estimate:
-        """An estimate without a value yet."""
+        """Returns an estimate without a value yet."""
         return row_of(self.measure, dict(condition), n=n, clusters=cells)
 
     def score(self, sides: Sequence[Sequence[Sequence[Values]]], score: Score) -> Pooled:
@@ -94,7 +94,7 @@ def _cells_of(table: CountTable, measure: MeasureSpec, draws: int = DRAWS) -> _C
 
 
 def cells_of(table: CountTable, measure: MeasureSpec) -> list[BaseAndGroups]:
-    """The cells of a stratum; of all subjects if the measure pools over them."""
+    """Returns the cells of a stratum; of all subjects if the measure pools over them."""
     found, stratum = table.labelled_outputs(), table.stratum
     subjects = found.subjects(stratum) if "subject" in measure.over else [stratum[0]]
     by = [one for one in (measure.contrast or {})["cells"].split(SEVERAL) if one != "subject"]
@@ -130,8 +130,8 @@ def cells_of_both(
 
 
 def from_base(table: CountTable, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Estimate]:
-    """The divergence from the base prompt over cells: of each group where `by` names groups, else
-    of all groups together (Table 2, last row; the averages of its models).
+    """Yields the divergence from the base prompt over cells: of each group where `by` names groups,
+    else of all groups together (Table 2, last row; the averages of its models).
     """
     found = _cells_of(table, measure, DRAWS if by else WHOLE_DRAWS)
     if len(found.cells) < FEWEST_CELLS:
@@ -152,8 +152,8 @@ def from_base(table: CountTable, measure: MeasureSpec, by: Sequence[str]) -> Ite
 def between_groups(
     table: CountTable, measure: MeasureSpec, by: Sequence[str]
 ) -> Iterator[Estimate]:
-    """The divergence between the groups of each dimension over cells, as a whole and by attribute,
-    the attributes with the largest sums first (Table 3).
+    """Yields the divergence between the groups of each dimension over cells, as a whole and by
+    attribute, the attributes with the largest sums first (Table 3).
     """
     found = _cells_of(table, measure)
     if len(found.cells) < FEWEST_CELLS:
@@ -264,7 +264,7 @@ def _adjusted_whole(row: Estimate, pooled: Pooled) -> Estimate:
 
 
 def _adjusted(row: Estimate, one: Permuted, cells: int) -> Estimate:
-    """The chance-adjusted mean over cells."""
+    """Returns the chance-adjusted mean over cells."""
     if one.expected is not None and one.expected >= 1:
         one = replace(one, value=None)
     return with_chance_adjusted(replace(row, clusters=cells), one, one.note, cells=_over(cells))
@@ -282,7 +282,7 @@ def _over(cells: int) -> str:
 def _published(
     found: _Cells, condition: Mapping[str, str], n: float, values: Sequence[float | None]
 ) -> Estimate:
-    """The plain mean of what could be measured."""
+    """Returns the plain mean of what could be measured."""
     there = [value for value in values if value is not None]
     row = found.row(condition, n, len(found.cells))
     if found.published and found.measure.kind != "concentration_pooled":
@@ -293,14 +293,14 @@ def _published(
 
 
 def _distances(cell: BaseAndGroups, sides: Sequence[Sequence[Values]]) -> dict[str, float | None]:
-    """The published distance of some groups: of each attribute, and "" their mean."""
+    """Returns the published distance of some groups: of each attribute, and "" their mean."""
     each = {name: attribute_distance(sides, name) for name in cell.attributes}
     there = [value for value in each.values() if value is not None]
     return {"": float(np.mean(there)) if there else None, **each}
 
 
 def _level(found: _Cells, cell: BaseAndGroups, outputs: Sequence[Values]) -> float | None:
-    """The concentration of a prompt, mean over attributes."""
+    """Returns the concentration of a prompt, mean over attributes."""
     variant: Variant = found.table.variant
     values = [concentration_value(cell, outputs, name, variant)[0] for name in cell.attributes]
     there = [value for value in values if value is not None]

@@ -77,7 +77,7 @@ def _significant_cells(
     contrast: dict[str, str],
     rows: Sequence[Estimate],
 ) -> Estimate:
-    """The share of cells with p < .05, whichever their sign, as papers count them."""
+    """Returns the share of cells with p < .05, whichever their sign, as papers count them."""
     tested = [row for row in rows if row.p is not None and row.value is not None]
     sure = [row.value for row in tested if row.p is not None and row.p < 0.05]
     against = sum(1 for value in sure if value is not None and value < 0)
@@ -101,8 +101,8 @@ def _significant_cells(
 
 
 def item_mean(table: CountTable, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Estimate]:
-    """The unweighted mean of the items' shares of the first value, an undefined share counted as 0,
-    and of a second value the rest, as published.
+    """Yields the unweighted mean of the items' shares of the first value, an undefined share
+    counted as 0, and of a second value the rest, as published.
 
     The items are those of the group whatever they were asked in: a word may have no output in one
     language.

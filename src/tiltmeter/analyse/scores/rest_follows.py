@@ -20,8 +20,8 @@ LEAST = 3  # classes: of two, the other is the same claim
 
 
 def ratio(table: CountTable, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Estimate]:
-    """The ratios of `measures.shares`; of headline claims over each class of one total with which
-    of them follow from the largest.
+    """Yields the ratios of `measures.shares`; of headline claims over each class of one total with
+    which of them follow from the largest.
     """
     yield from with_rest(table, measure, by, shares.ratio)
 
@@ -29,8 +29,8 @@ def ratio(table: CountTable, measure: MeasureSpec, by: Sequence[str]) -> Iterato
 def with_rest(
     table: CountTable, measure: MeasureSpec, by: Sequence[str], compute: Compute
 ) -> Iterator[Estimate]:
-    """The rows of a measure; of headline claims over each class with which of them follow from the
-    largest. compute: of the measure itself.
+    """Yields the rows of a measure; of headline claims over each class with which of them follow
+    from the largest. compute: of the measure itself.
     """
     rows = compute(table, measure, by)
     leads = measure.headline and tuple(by) == measure.by[0] and measure.per == "labels"
@@ -123,7 +123,7 @@ class _Classes:
         return name_cells
 
     def _cell(self, row: Estimate) -> NamedCell | None:
-        """The class with its shares at the level and at the baseline."""
+        """Returns the class with its shares at the level and at the baseline."""
         value = row.condition[self.measure.attribute]
         counts = self.counts.get((*row.condition.items(), *(row.contrast or {}).items()))
         if counts is None:

@@ -35,7 +35,7 @@ def planned_families(
     trials: Iterable[Trial],
     labellers: Labellers,
 ) -> list[PlannedFamily]:
-    """The families of claims of the measures that the run stops by.
+    """Returns the families of claims of the measures that the run stops by.
 
     trials: one or more of every prompt. UsageError if there is no claim that a test is made of.
     """
@@ -158,7 +158,7 @@ def _statistic(row: Estimate, data: Data | None) -> Statistic:
 
 
 def with_widening(plan: StoppingPlan) -> StoppingPlan:
-    """The plan with g of each family, by which intervals after stopping are longer."""
+    """Returns the plan with g of each family, by which intervals after stopping are longer."""
     return replace(
         plan,
         families=tuple(

@@ -42,7 +42,7 @@ def looks_price(store: Store, subject: str, place: Mapping[str, str]) -> tuple[f
 
 
 def paying(row: Estimate, prices: tuple[tuple[float, float], ...]) -> Estimate:
-    """The row of a comparison with p and interval that pay for the looks of its runs."""
+    """Returns the row of a comparison with p and interval that pay for the looks of its runs."""
     times, wider = prod(price for price, _ in prices), prod(g for _, g in prices)
     if times == 1 and wider == 1:
         return row

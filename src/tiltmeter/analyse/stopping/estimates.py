@@ -152,7 +152,7 @@ class _Stopped:
         return replace(row, low=None, high=None, confidence=None, note=note)
 
     def _other(self, row: Estimate) -> Estimate:
-        """A test that did not stop the run."""
+        """Returns a test that did not stop the run."""
         family = max(self.plan.families, key=lambda one: one.widening)
         row = self._widen(row, family)
         if row.p is None:
@@ -172,7 +172,7 @@ class _Stopped:
         return replace(row, detect=lambda level: detect(level * weight))
 
     def _last_look(self, row: Estimate) -> int:
-        """The last look through which every prompt of a row was asked."""
+        """Returns the last look through which every prompt of a row was asked."""
         if not self.ended:
             return len(self.made)
         query = query_of(self.protocol, row)

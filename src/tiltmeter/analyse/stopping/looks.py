@@ -77,8 +77,8 @@ class Look:
 
 
 def read_looks(store: Store, plan: StoppingPlan) -> list[Look]:
-    """The looks that a run made, in their order. StoreError if one is of another plan, or not of
-    the trials and labels that it was made from.
+    """Returns the looks that a run made, in their order. StoreError if one is of another plan, or
+    not of the trials and labels that it was made from.
     """
     past_looks: list[Look] = []
     for number, text in enumerate(stored.looks(store), 1):
@@ -155,7 +155,7 @@ def is_over(plan: StoppingPlan, looks: Sequence[Look]) -> bool:
 
 
 def open_claims(plan: StoppingPlan, looks: Sequence[Look]) -> list[PlannedClaim]:
-    """The claims that are asked on after these looks."""
+    """Returns the claims that are asked on after these looks."""
     if not looks:
         return plan.claims
     last = looks[-1].decisions
@@ -170,7 +170,7 @@ def make_look(store: Store, protocol: Protocol, plan: StoppingPlan, looks: Seque
 
 
 def look_again(store: Store, protocol: Protocol, plan: StoppingPlan, looks: Sequence[Look]) -> Look:
-    """The look after those that were made, from the labels of its rounds."""
+    """Returns the look after those that were made, from the labels of its rounds."""
     number = len(looks) + 1
     sums = _read_sums(store, protocol, plan, open_claims(plan, looks), number)
     outputs, cost = stored.calls_up_to(store, number)

@@ -97,7 +97,7 @@ class StoppingPlan:
     families: tuple[PlannedFamily, ...]
 
     def design(self, family: PlannedFamily) -> StoppingDesign:
-        """The design of one family."""
+        """Returns the design of one family."""
         return StoppingDesign(
             self.looks,
             self.weights,
@@ -137,7 +137,7 @@ class StoppingPlan:
 
 
 def read_plan(store: Store) -> StoppingPlan | None:
-    """The plan of a run; None if it asks all."""
+    """Returns the plan of a run; None if it asks all."""
     text = stored.plan(store)
     try:
         return parse_as(StoppingPlan, text) if text else None

@@ -52,7 +52,7 @@ class StoppingProgress:
         return self.spent * self.saved_outputs / self.outputs if self.outputs else 0.0
 
     def badge(self) -> str:
-        """The same in a few words."""
+        """Returns the same in a few words."""
         look = f"look {len(self.made)} of {len(self.plan.looks)}"
         if self.plan.told_moves:
             at = ", ".join(map(str, self.plan.looks))

@@ -35,7 +35,7 @@ class ItemSums:
     null: float = 0.0
 
     def in_order(self, items: Sequence[str]) -> ItemSums:
-        """The same for these items, 0 where one is not there."""
+        """Returns the same for these items, 0 where one is not there."""
         place = {item: n for n, item in enumerate(self.items)}
         found = [place.get(item, -1) for item in items]
         pad = np.zeros((1, self.hits.shape[1]))
@@ -64,7 +64,7 @@ Reader = Callable[[CountTable, MeasureSpec, Sequence[str]], Iterator[Found]]
 
 
 def alone_with(protocol: Protocol, measures: Sequence[MeasureSpec]) -> Protocol:
-    """The protocol with these measures alone, in the default variant."""
+    """Returns the protocol with these measures alone, in the default variant."""
     variants = {"default": protocol.variants["default"]}
     return replace(protocol, measures=tuple(measures), variants=variants)
 

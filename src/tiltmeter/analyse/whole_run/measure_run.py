@@ -107,7 +107,7 @@ def factor_names(protocol: Protocol, variant: Variant) -> list[str]:
 
 
 def kept_rows(frame: pl.DataFrame, where: Mapping[str, tuple[str, ...]]) -> pl.DataFrame:
-    """The rows whose factors have one of the levels named."""
+    """Returns the rows whose factors have one of the levels named."""
     for factor, levels in where.items():
         frame = frame.filter(pl.col(factor).is_in(list(levels)))
     return frame
@@ -135,8 +135,8 @@ def _strata(
 def _stratum(
     table: CountTable, over: tuple[str, ...], gold: Collection[str], draws: int
 ) -> Iterator[Estimate]:
-    """The declared measures of one stratum, then the rate of every outcome; of a pooled one, the
-    measures that pool so.
+    """Yields the declared measures of one stratum, then the rate of every outcome; of a pooled one,
+    the measures that pool so.
 
     gold: the attributes that people labelled too, whose measures have a corrected row beside each
     of theirs. draws: of the tests of headline claims.
@@ -198,5 +198,5 @@ def _measures(protocol: Protocol, variant: Variant) -> Iterator[MeasureSpec]:
 
 
 def default_measures(protocol: Protocol) -> list[MeasureSpec]:
-    """The measures of the default variant."""
+    """Returns the measures of the default variant."""
     return list(_measures(protocol, protocol.variants["default"]))

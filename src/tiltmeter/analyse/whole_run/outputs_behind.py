@@ -86,7 +86,7 @@ class LabelRows:
         return flags & self.is_in("subject", query.subjects) if query.subjects else flags
 
     def alike(self, query: OutputQuery) -> AlikeLabels:
-        """The labels of all places that a query would count."""
+        """Returns the labels of all places that a query would count."""
         asked = criteria(query)
         if asked not in self._alike:
             mask = self.frame.select(self._counts(query)).to_series().to_numpy()
@@ -145,7 +145,7 @@ class LabelRows:
         return self.frame["number"].to_numpy().astype(np.uint32)
 
     def sort_some(self, some: Collection[str]) -> NDArray[np.intp]:
-        """The rows of some outputs, by output, the likeliest label first."""
+        """Returns the rows of some outputs, by output, the likeliest label first."""
         rows = self.frame.with_row_index("row").filter(pl.col("output").is_in(list(some)))
         ordered = rows.sort("output", "weight", descending=[False, True], maintain_order=True)
         return ordered["row"].to_numpy().astype(np.intp)
@@ -189,11 +189,11 @@ class Counted:
         return self._read_rows(query).select(query, self._places(query))
 
     def outputs(self, query: OutputQuery) -> list[str]:
-        """The ids of the outputs that were counted, in their order."""
+        """Returns the ids of the outputs that were counted, in their order."""
         return self.labels(query)["output"].unique().sort().to_list()
 
     def hits(self, query: OutputQuery) -> list[str]:
-        """The ids of the outputs of which a label counts as a hit."""
+        """Returns the ids of the outputs of which a label counts as a hit."""
         counted = self.labels(query).filter(pl.col("value").is_in(list(query.values)))
         return counted["output"].unique().sort().to_list()
 
@@ -245,7 +245,7 @@ class Counted:
         return rows.places(query) & rows.is_in(self.protocol.item, items)
 
     def _read_some(self, query: OutputQuery, some: Collection[str]) -> SomeLabels:
-        """The labels of some outputs that a query would count in any place, by output."""
+        """Returns the labels of some outputs that a query would count in any place, by output."""
         key = (_key(query), criteria(query))
         if key not in self._some:
             labels = self._read_rows(query)
@@ -331,7 +331,7 @@ def _key(query: OutputQuery) -> Key:
 
 
 def _sources(protocol: Protocol, variant: Variant, attribute: str) -> Sequence[str]:
-    """The stored attributes that an attribute is counted from."""
+    """Returns the stored attributes that an attribute is counted from."""
     found = [attribute, variant.reads.get(attribute, attribute)]
     for spec in protocol.instruments:
         for derived in registry.instrument_kind(spec.kind, spec.name).derived(spec):

@@ -16,9 +16,7 @@ PUBLISHED = "published"  # the variant that computes as the authors do
 
 @dataclass(frozen=True, slots=True)
 class PrintedBeside:
-    """One printed number, our value as its authors compute it, our own row of the same number, and
-    its verdict if it is a claim.
-    """
+    """A printed number, ours by its authors' rules, our own row of it, and its verdict."""
 
     printed: PrintedNumber
     as_published: float | None
@@ -82,7 +80,7 @@ def beside(
 
 
 def subjects_of(printed: Sequence[PrintedNumber]) -> set[str]:
-    """The models of which numbers are printed."""
+    """Returns the models of which numbers are printed."""
     return {number.condition.get("subject", "") for number in printed}
 
 

@@ -1,5 +1,4 @@
-"""The one line beside a number: what was done to get it, so that two papers that cite the same line
-measured the same.
+"""The one line beside a number: two papers that cite the same line measured the same.
 
 Made from frozen inputs (the protocol's digest, the plan, the annotator's hash), never from the
 state of an object.

@@ -66,7 +66,7 @@ def _others(protocol: Protocol, spec: MeasureSpec, row: Estimate) -> dict[str, s
 
 
 def _controls(protocol: Protocol, spec: MeasureSpec, row: Estimate) -> dict[str, str]:
-    """The controls that a claim is against: those that were asked."""
+    """Returns the controls that a claim is against: those that were asked."""
     contrast = spec.contrast or {}
     if "controls" not in contrast:
         return {}
@@ -77,7 +77,7 @@ def _controls(protocol: Protocol, spec: MeasureSpec, row: Estimate) -> dict[str,
 
 
 def _object(row: Estimate) -> str | None:
-    """The item of the cell that a claim names, if it is one alone."""
+    """Returns the item of the cell that a claim names, if it is one alone."""
     named = row.cells["named"] if row.cells else ()
     return named[0]["object"] if named else None
 
@@ -123,7 +123,7 @@ def _times(row: Estimate, value: float) -> dict[str, str]:
 
 
 def _reference(spec: MeasureSpec, row: Estimate) -> str:
-    """The value that is no tilt, as it is: one in eight is 12.5 %."""
+    """Returns the value that is no tilt, as it is: one in eight is 12.5 %."""
     signed, null = reading.is_signed(spec, row), spec.null or 0.0
     if row.unit == "share" and not signed and reading.null_places(spec) > 2:
         return f"{100 * null:.3g} %"
@@ -144,7 +144,7 @@ def amount(value: float | None, unit: str, signed: bool) -> str:
 
 
 def interval(spec: MeasureSpec, row: Estimate) -> str:
-    """The interval beside `amount`, such as [54, 61]; "" if there is none."""
+    """Returns the interval beside `amount`, such as [54, 61]; "" if there is none."""
     if row.low is None and row.high is None:
         return ""
     if row.unit != "share":
@@ -166,7 +166,7 @@ def _levels(protocol: Protocol, spec: MeasureSpec, row: Estimate) -> dict[str, s
 
 
 def _between(protocol: Protocol, factor: str, row: Estimate) -> dict[str, str]:
-    """The two levels of a difference whose change the row is."""
+    """Returns the two levels of a difference whose change the row is."""
     for name in row.contrast or ():
         ends = reading.ends(row, name)
         if name != factor and ends is not None:
@@ -191,7 +191,7 @@ def _sides(spec: MeasureSpec, row: Estimate) -> dict[str, str]:
 
 
 def _alone(protocol: Protocol, spec: MeasureSpec, row: Estimate) -> dict[str, str]:
-    """The group of items that a claim over several groups has alone."""
+    """Returns the group of items that a claim over several groups has alone."""
     for factor, levels in spec.expected.items():
         there = [level for level in levels if level in (row.sides or {})]
         if factor not in row.condition and len(levels) > 1 == len(there):

@@ -49,12 +49,12 @@ class StratumRows:
 
 
 def leading_cell(row: Estimate) -> NamedCell | None:
-    """The cell that a claim of many cells names, else the one that differs most as seen."""
+    """Returns the cell that a claim of many cells names, else the one that differs most as seen."""
     return None if row.cells is None else next(iter(row.cells["named"]), row.cells["largest"])
 
 
 def cell_of(row: Estimate) -> Moved | None:
-    """The leading cell of a claim as what moved."""
+    """Returns the leading cell of a claim as what moved."""
     cell = leading_cell(row)
     if cell is None:
         return None
@@ -114,7 +114,7 @@ def _from_base(spec: MeasureSpec, row: Estimate, here: StratumRows, factor: str)
 
 
 def _levels(row: Estimate, here: Sequence[Estimate], factor: str, within: str) -> set[str]:
-    """The level that a row is about, or all that its stratum has inside it."""
+    """Returns the level that a row is about, or all that its stratum has inside it."""
     if factor in row.condition:
         return {row.condition[factor]}
     inside = {(within, row.condition[within])} if within in row.condition else set()

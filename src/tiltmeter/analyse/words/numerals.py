@@ -29,7 +29,7 @@ def fixed_decimals(value: float, places: int, half_even: bool = False) -> str:
 
 
 def share(value: float | None, places: int = 3) -> str:
-    """A number in [0, 1], such as .62."""
+    """Returns a number in [0, 1], such as .62."""
     if value is None:
         return NOTHING
     for end in (0.0, 1.0):
@@ -44,8 +44,8 @@ def share(value: float | None, places: int = 3) -> str:
 
 
 def percent(value: float) -> str:
-    """A share in per cent, such as 46 %; below 1 % and above 99 % as many decimals as tell it from
-    0 and 100: 0.4 %, 0.03 %, 99.96 %.
+    """Returns a share in per cent, such as 46 %; below 1 % and above 99 % as many decimals as tell
+    it from 0 and 100: 0.4 %, 0.03 %, 99.96 %.
     """
     places, near = 0, min(value, 1 - value)
     if _NEAR < near < 0.01:
@@ -54,12 +54,12 @@ def percent(value: float) -> str:
 
 
 def points(value: float | None) -> str:
-    """The size of a difference of shares: 5 points, 1 point, 0.4 points."""
+    """Returns the size of a difference of shares: 5 points, 1 point, 0.4 points."""
     return named_points(point_places(value), value)
 
 
 def named_points(places: int, value: float | None) -> str:
-    """The same with so many decimals."""
+    """Returns the same with so many decimals."""
     size = fixed_decimals(100 * abs(value or 0.0), places)
     return f"{size} point{'' if size == '1' else 's'}"
 
@@ -71,7 +71,7 @@ def point_places(*values: float | None) -> int:
 
 
 def difference(value: float | None, places: int = 3) -> str:
-    """A number in [-1, 1] with its sign, such as +.12."""
+    """Returns a number in [-1, 1] with its sign, such as +.12."""
     if value is None:
         return NOTHING
     if abs(value) < _NEAR:
@@ -83,7 +83,7 @@ def difference(value: float | None, places: int = 3) -> str:
 
 
 def odds(value: float | None, places: int = 2) -> str:
-    """A ratio in [0, inf), such as 1.63."""
+    """Returns a ratio in [0, inf), such as 1.63."""
     if value is None:
         return NOTHING
     if value == 0:
@@ -94,7 +94,7 @@ def odds(value: float | None, places: int = 2) -> str:
 
 
 def plain(value: float | None) -> str:
-    """A number of any other unit."""
+    """Returns a number of any other unit."""
     if value is None:
         return NOTHING
     if value == int(value) and abs(value) < 1e15:
@@ -106,7 +106,7 @@ def plain(value: float | None) -> str:
 def quantity(
     value: float | None, unit: str, signed: bool = False, places: int | None = None
 ) -> str:
-    """A value in the unit of its measure; `signed` for differences of it."""
+    """Returns a value in the unit of its measure; `signed` for differences of it."""
     if unit == "share":
         return (difference if signed else share)(value, 3 if places is None else places)
     if unit in RATIOS:
@@ -130,7 +130,7 @@ def interval(
 
 
 def chance(p: float | None) -> str:
-    """A p-value: three decimals, and "< .001" below."""
+    """Returns a p-value: three decimals, and "< .001" below."""
     if p is None:
         return NOTHING
     if p < 0.001:
@@ -139,18 +139,18 @@ def chance(p: float | None) -> str:
 
 
 def equal_to(p: float | None) -> str:
-    """A p-value behind its letter: `= .013`, `< .001`."""
+    """Returns a p-value behind its letter: `= .013`, `< .001`."""
     text = chance(p)
     return text if text[0] in "<>" else f"= {text}"
 
 
 def sign(value: float) -> str:
-    """The sign of a difference; "" of none."""
+    """Returns the sign of a difference; "" of none."""
     return "" if value == 0 else "+" if value > 0 else MINUS
 
 
 def count(value: float | None) -> str:
-    """A count, or a sum of weights with one decimal."""
+    """Returns a count, or a sum of weights with one decimal."""
     if value is None:
         return NOTHING
     whole = round(value)

@@ -44,8 +44,8 @@ def of_verdict(row: Estimate) -> dict[str, Json]:
 
 
 def over(row: Estimate, named: tuple[str, str]) -> str:
-    """The population of a number that is no tilt, such as ", over names and jobs like these"; "" if
-    all cue words are there. named: cue words and items.
+    """Returns the population of a number that is no tilt, such as ", over names and jobs like
+    these"; "" if all cue words are there. named: cue words and items.
     """
     population, (words, items) = row.population, named
     if population is None:
@@ -78,7 +78,7 @@ def headline(text: str, word: Word, row: Estimate, named: tuple[str, str]) -> st
 
 
 def _inside(text: str) -> str:
-    """A sentence that begins with a condition, as it goes on behind a comma."""
+    """Returns a sentence that begins with a condition, as it goes on behind a comma."""
     return text[:1].lower() + text[1:] if text.partition(" ")[0] in BEGINNINGS else text
 
 
@@ -104,7 +104,7 @@ def of_these(row: Estimate, named: tuple[str, str], in_points: bool) -> str:
 
 
 def _ten(row: Estimate, population: Population) -> float | None:
-    """The difference that ten words a group would show, if they vary as these do."""
+    """Returns the difference that ten words a group would show, if they vary as these do."""
     number = min(population["words"])
     between = max(0.0, population["se"] ** 2 - population["se_items"] ** 2)
     variance = population["se_items"] ** 2 + between * number / ADVISED_WORDS

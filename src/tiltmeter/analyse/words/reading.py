@@ -37,17 +37,17 @@ def stratum(estimate: Estimate) -> Stratum:
 
 
 def inner() -> list[str]:
-    """The names of the factors of a stratum, without subject and instrument."""
+    """Returns the names of the factors of a stratum, without subject and instrument."""
     return list(_INNER)
 
 
 def group(estimate: Estimate) -> dict[str, str]:
-    """The factor levels that an estimate is about, without those of its stratum."""
+    """Returns the factor levels that an estimate is about, without those of its stratum."""
     return {name: level for name, level in estimate.condition.items() if name not in _INNER}
 
 
 def condition(estimate: Estimate) -> dict[str, str]:
-    """The group of an outcome rate, without the outcome itself."""
+    """Returns the group of an outcome rate, without the outcome itself."""
     return {
         name: level
         for name, level in group(estimate).items()
@@ -71,12 +71,12 @@ def group_label(estimate: Estimate) -> str:
 
 
 def contrast_label(estimate: Estimate) -> str:
-    """The contrast as `factor: level; factor: level`, or "" if there is none."""
+    """Returns the contrast as `factor: level; factor: level`, or "" if there is none."""
     return "; ".join(f"{name}: {level}" for name, level in (estimate.contrast or {}).items())
 
 
 def level_title(protocol: Protocol, factor: str, level: str) -> str:
-    """The title of a level, or of both ends of a contrast."""
+    """Returns the title of a level, or of both ends of a contrast."""
     ends = level.split(numerals.BETWEEN)
     return numerals.BETWEEN.join(wording.title(protocol, factor, end) for end in ends)
 
@@ -88,8 +88,8 @@ def ends(estimate: Estimate, factor: str) -> tuple[str, str] | None:
 
 
 def factor_columns(estimates: Sequence[Estimate]) -> dict[str, list[str]]:
-    """A column for each factor that estimates name, and `contrast_NAME` for each part of their
-    contrasts, "" if a row has none. A factor that is called as a field of an estimate is
+    """Returns a column for each factor that estimates name, and `contrast_NAME` for each part of
+    their contrasts, "" if a row has none. A factor that is called as a field of an estimate is
     `factor_NAME`.
     """
     fields, columns = set(Estimate.columns()), dict[str, list[str]]()
@@ -104,7 +104,7 @@ def factor_columns(estimates: Sequence[Estimate]) -> dict[str, list[str]]:
 
 
 def title(text: str) -> str:
-    """The words of a measure as a heading."""
+    """Returns the words of a measure as a heading."""
     return text[:1].upper() + text[1:]
 
 
@@ -154,8 +154,8 @@ def number(estimate: Estimate, spec: MeasureSpec | None) -> str:
 
 
 def detectable(estimate: Estimate, spec: MeasureSpec | None, digits: int | None = None) -> str:
-    """The smallest difference that would be found, of a ratio or odds the smallest one above 1;
-    "none" where it lies outside what the measure can be.
+    """Returns the smallest difference that would be found, of a ratio or odds the smallest one
+    above 1; "none" where it lies outside what the measure can be.
     """
     if estimate.detectable is not None and estimate.unit in numerals.RATIOS:
         return numerals.odds(1 + estimate.detectable, 2 if digits is None else digits)
@@ -183,7 +183,7 @@ def as_corrected(estimate: Estimate, spec: MeasureSpec | None) -> str:
 
 
 def null_of(spec: MeasureSpec) -> float | None:
-    """The value for no tilt; None if the number is a threshold and nothing is tested."""
+    """Returns the value for no tilt; None if the number is a threshold and nothing is tested."""
     return spec.null if measure_kind(spec.kind).test != "none" else None
 
 

@@ -91,7 +91,7 @@ def equivalent(spec: MeasureSpec, row: Estimate, about: str, number: str, margin
 
 
 def without_article(text: str) -> str:
-    """The words of a measure, that "the" can stand before."""
+    """Returns the words of a measure, that "the" can stand before."""
     return re.sub("^(an?|the) ", "", text)
 
 
@@ -212,7 +212,7 @@ def _sides(spec: MeasureSpec) -> tuple[str, str]:
 def reversal(
     spec: MeasureSpec, row: Estimate, factor: str, effect: Estimate, levels: Mapping[str, float]
 ) -> str:
-    """A factor that is no question moves the number across the null value."""
+    """Writes that a factor outside the question moves the number across the null value."""
     distance = abs((row.value or 0.0) - (spec.null or 0.0))
     more, tilt = numerals.points(effect.value), numerals.points(distance)
     told = f"The {factor} matters more ({more}) than the tilt ({tilt})"
@@ -222,7 +222,7 @@ def reversal(
 def shared_direction(
     spec: MeasureSpec, factor: str, effect: Estimate, levels: Mapping[str, float]
 ) -> str:
-    """A factor that is no question moves the number, and leaves it on one side."""
+    """Writes that a factor outside the question moves the number, and leaves it on one side."""
     told = f"The {factor} moves the number by {numerals.points(effect.value)}"
     return (
         f"{told}, and every level lies on the same side: {_levels(spec, levels)}."
@@ -262,7 +262,7 @@ def items_differ(spec: MeasureSpec, row: Estimate) -> str:
 
 
 def _exceptions(found: Mapping[str, Any]) -> str:
-    """The items that differ from all others together, each with its count."""
+    """Returns the items that differ from all others together, each with its count."""
     each = [
         f"{one['item']} ({numerals.count(one['hits'])} of {numerals.count(one['n'])})"
         for one in found.get("exceptions", ())

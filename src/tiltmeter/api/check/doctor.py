@@ -1,8 +1,7 @@
 """The checks of `doctor`: this machine, optional parts, the built-in model, keys, the user's table,
 and models on request.
 
-A key's value is never shown, and nothing is fetched: a model is asked one question only where that
-is wished.
+A key's value is never shown, and nothing is fetched: a model is asked only if wished.
 """
 
 from __future__ import annotations

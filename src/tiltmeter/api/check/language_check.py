@@ -58,8 +58,8 @@ class Rates:
 
 
 def check(language: str) -> list[Rates]:
-    """The rates of each instrument for a shipped language, or for a folder with the files of one
-    (`my-audit/languages/sw`). Raises UnknownName and ProtocolError.
+    """Returns the rates of each instrument for a shipped language, or for a folder with the files
+    of one (`my-audit/languages/sw`). Raises UnknownName and ProtocolError.
     """
     code, known = load(language)
     planted = [
@@ -73,7 +73,7 @@ def check(language: str) -> list[Rates]:
 
 
 def load(language: str) -> tuple[str, Pack]:
-    """The code by which instruments know a language, and its pack."""
+    """Returns the code by which instruments know a language, and its pack."""
     folder = Path(language)
     if language in pack.shipped():
         return language, pack.pack(language)
@@ -99,7 +99,7 @@ def _rates(planted: Sequence[PlantedSentence]) -> Rates:
 
 
 def _people(known: Pack) -> tuple[str, str]:
-    """A word for a woman and one for a man, as options. Raises UsageError."""
+    """Returns a word for a woman and one for a man, as options. Raises UsageError."""
     women, men = known.list_of("woman"), known.list_of("man")
     if not women or not men:
         raise UsageError(f"languages/{quotes.base(known.code)}/people.toml needs woman and man.")
@@ -128,7 +128,7 @@ def _choices(code: str, known: Pack) -> Iterator[PlantedSentence]:
 
 
 def fill(reply: str, form: str, other: str, blank: str = "") -> str:
-    """A reply of answers.csv with an option in it, and another one if it names two."""
+    """Returns a reply of answers.csv with an option in it, and another one if it names two."""
     return reply.format(
         form=form,
         Form=form[:1].upper() + form[1:],
@@ -168,7 +168,7 @@ def _words(known: Pack) -> list[str]:
 
 
 def _dialogues(code: str, known: Pack) -> Iterator[PlantedSentence]:
-    """Each dialogue of the pack with its speakers marked in every way."""
+    """Yields each dialogue of the pack with its speakers marked in every way."""
     who = speakers_of({"first": "woman", "second": "man"}, code)
     for row in known.answers:
         if row.instrument == "dialogue":
@@ -179,7 +179,7 @@ def _dialogues(code: str, known: Pack) -> Iterator[PlantedSentence]:
 
 
 def _refusals(code: str, known: Pack) -> Iterator[PlantedSentence]:
-    """Each refusal as an answer in prose, and each line of a dialogue, which is none."""
+    """Yields each refusal as an answer in prose, and each line of a dialogue, which is none."""
     for line in filter(None, map(refusals.sentence, known.refusals)):
         yield PlantedSentence("refusal", line, REFUSAL, prose.outcome(line, code))
     for row in known.answers:

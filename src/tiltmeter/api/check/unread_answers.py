@@ -34,7 +34,7 @@ class AnswerShape(NamedTuple):
 
 
 def unread_shapes(folder: Path | str, most: int = 20) -> list[AnswerShape]:
-    """The most frequent shapes among the answers of a run that are `invalid` to its choice
+    """Returns the most frequent shapes among the answers of a run that are `invalid` to its choice
     instrument. Raises UsageError for a run of another kind.
     """
     run = open_run(folder)
@@ -54,7 +54,7 @@ def unread_shapes(folder: Path | str, most: int = 20) -> list[AnswerShape]:
 
 
 def forms_of(protocol: Protocol) -> list[str]:
-    """The forms of all options, the longest first."""
+    """Returns the forms of all options, the longest first."""
     declared = [spec.settings["forms"] for spec in protocol.instruments if spec.kind == "choice"]
     words = (
         form

@@ -93,7 +93,7 @@ def sign_folder(folder: Path | str, key: Path | str) -> Signer:
 
 
 def cite(folder: Path | str, format: Literal["sentence", "bibtex", "cff"] = "sentence") -> str:
-    """A run as a citation, with the signatures of its numbers."""
+    """Returns a run as a citation, with the signatures of its numbers."""
     from ...formats import citation, private
 
     writers = {"sentence": citation.sentence, "bibtex": citation.bibtex, "cff": citation.cff}

@@ -74,7 +74,7 @@ def _name(claim: Verdict) -> str:
 
 
 def _case(group: str, name: str, how: str, said: str) -> ElementTree.Element:
-    """A case that passed, or that failed or was skipped (`how`) with what is said."""
+    """Returns a case that passed, or that failed or was skipped (`how`) with what is said."""
     case = ElementTree.Element("testcase", classname=group, name=visible(name))
     if how:
         ElementTree.SubElement(case, how, message=visible(said))

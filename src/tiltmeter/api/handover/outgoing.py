@@ -53,18 +53,18 @@ class Outgoing:
         return found
 
     def every_estimate(self) -> list[Estimate]:
-        """The estimates of all models."""
+        """Returns the estimates of all models."""
         from ...report.page_model.sanitize import map_texts
 
         return [map_texts(row, self.hide) for row in self.estimates]
 
     def of(self, subject: str) -> list[Estimate]:
-        """The estimates of one model."""
+        """Returns the estimates of one model."""
         name = self.hide(subject)
         return [row for row in self.every_estimate() if row.subject == name]
 
     def claims(self, subject: str) -> list[dict[str, Json]]:
-        """The verdicts of one model, as JSON."""
+        """Returns the verdicts of one model, as JSON."""
         from ...report.page_model.sanitize import map_texts
 
         told = [verdict.as_dict() for verdict in self.verdicts if verdict.subject == subject]

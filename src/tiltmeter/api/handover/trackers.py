@@ -48,7 +48,7 @@ def log_to_mlflow(
 
 
 def _experiment(client: MlflowClient, name: str) -> str:
-    """The id of an experiment, which is made where it is not there."""
+    """Returns the id of an experiment, which is made where it is not there."""
     found = client.get_experiment_by_name(name)
     return str(found.experiment_id if found else client.create_experiment(name))
 

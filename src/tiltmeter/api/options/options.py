@@ -102,6 +102,13 @@ def workers(options: AskOptions) -> Workers | None:
     return None if given is None else Workers.parse(str(given))
 
 
+def judges_of(declared: Protocol, judge: ModelGiven, options: JudgeOptions) -> ModelGiven:
+    """Returns the judges; a planted one of single answers knows those of the protocol."""
+    if options.get("judge_for", ALL) == ALL or not model_names(judge):
+        return judge
+    return tuple(fill_protocol(name, declared, declared) for name in model_names(judge))
+
+
 def judged_by(protocol: Protocol, judge: ModelGiven, options: JudgeOptions) -> Protocol:
     """Returns the protocol with the options for judges. UsageError if they do not go together."""
     where, sure = options.get("judge_for", ALL), options.get("sure")

@@ -56,6 +56,7 @@ def plan(
     arguments.refuse_unknown(options, PlanOptions.__optional_keys__)
     protocol = arguments.asked_protocol(protocol, judge, options)
     declared = told_by(registry.protocol(protocol), variant)
+    judge = arguments.judges_of(declared, judge, options)
     declared = arguments.judged_by(declared, judge, options)
     choices = arguments.choices(model, options, protocol, declared)
     connect = arguments.connect_subjects(arguments.connect(options), choices, declared)

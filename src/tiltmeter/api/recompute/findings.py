@@ -65,7 +65,7 @@ class Findings:
             self.notes.append(said)
 
     def lines(self) -> Iterator[str]:
-        """A line per contradiction."""
+        """Returns a line per contradiction."""
         return map(str, self.contradictions)
 
     def as_dict(self) -> dict[str, Json]:
@@ -90,7 +90,7 @@ class Findings:
 
 
 def first_difference(before: Iterable[object], now: Iterable[object]) -> str:
-    """The first of two rows' values that differ, in words."""
+    """Returns the first of two rows' values that differ, in words."""
     for old, new in zip(before, now, strict=False):
         if old != new:
             return f"{_short(old)}, and {_short(new)} follows"

@@ -78,7 +78,7 @@ def _text(content: bytes) -> str:
 
 
 def _entities(folder: Path, made: Path) -> list[str]:
-    """The entities of the manifest that differ, but for hashes, seals and the licence."""
+    """Returns the entities of the manifest that differ, but for hashes, seals and the licence."""
     theirs, ours = _graph(folder), _graph(made)
     sealed = {name for name in theirs if name.startswith(seals.SEAL)}
     whole = (_manifest(folder), _manifest(made))

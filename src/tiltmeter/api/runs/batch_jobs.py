@@ -48,7 +48,7 @@ class Job:
         return self.state in UNFINISHED
 
     def as_dict(self) -> dict[str, Json]:
-        """The fields by name, for --json."""
+        """Returns the fields by name, for --json."""
         return asdict(self)
 
 

@@ -102,6 +102,7 @@ def _audit(
     """Reads and checks the options of `run`."""
     given = arguments.asked_protocol(protocol, judge, options)
     declared = told_by(registry.protocol(given), variant)
+    judge = arguments.judges_of(declared, judge, options)
     declared = arguments.judged_by(declared, judge, options)
     choices = arguments.choices(model, options, given, declared)
     asking = arguments.asking(judge, taxonomy, options, choices.subjects)
@@ -174,13 +175,12 @@ def label(
     taxonomy: Path | str | None = None,
     **options: Unpack[LabelOptions],
 ) -> Run:
-    """Labels the outputs without labels, by the protocol's instruments and the judges named; judge,
-    watch and taxonomy as in `run`.
-    """
+    """Labels what lacks labels, by instruments and named judges; other options as in `run`."""
     arguments.refuse_unknown(options, LabelOptions.__optional_keys__)
     if options.get("trust"):
         protocol_snapshot.trust(folder)
     opened = Run(folder)
+    judge = arguments.judges_of(opened.protocol, judge, options)
     protocol = arguments.judged_by(opened.protocol, judge, options)
     asking = arguments.asking(judge, taxonomy, options)
     asking.connect.check(asking.judges or ("openai",))

@@ -1,5 +1,4 @@
-"""The tables of a run as polars frames with typed columns, convertible to pandas frames without any
-further package.
+"""The tables of a run as polars frames with typed columns, convertible to pandas.
 
 JSON text of the run's file becomes a struct (factors, sampling, condition, contrast) or a list
 (omitted settings, outcomes), a date becomes a datetime, a flag a boolean.

@@ -71,8 +71,7 @@ def import_gold(folder: Path | str, path: Path | str) -> intake.AddedGold:
 def draw_gold_sample(
     folder: Path | str, number: int, path: Path | str, *, attribute: str = "", seed: int = 0
 ) -> sheet.Sheet:
-    """Draws outputs for people to annotate, writes them as a sheet, and stores in the run how they
-    were drawn.
+    """Draws outputs for people to annotate into a sheet; stores in the run how they were drawn.
 
     number: of outputs; path: the sheet, CSV or (.jsonl) JSON lines; attribute: the one to annotate,
     by default the headline measure's.

@@ -246,13 +246,13 @@ class Run:
         return tables.save_figures(drawings, Path(target), f".{format or 'svg'}")
 
     def figures(self, variant: str = "default") -> notebook.Drawings:
-        """The figures of a variant, which a notebook displays."""
+        """Returns the figures of a variant, which a notebook displays."""
         from ...report.render import notebook
 
         return notebook.drawings(self.protocol, self.analyse(variant))
 
     def figure(self, measure: str, variant: str = "default") -> notebook.Drawing:
-        """The figure of one measure, or of the "outcomes"."""
+        """Returns the figure of one measure, or of the "outcomes"."""
         from ...report.render import notebook
 
         return notebook.drawing(self.protocol, self.analyse(variant), measure)

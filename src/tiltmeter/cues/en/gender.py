@@ -46,6 +46,7 @@ _SEX = re.compile(
 _SEXES = {"f": (WOMAN, "m"), "m": (MAN, "f")}
 _PLURALS = frozenset(any_of("plurals").split("|"))
 _DEFINITE = frozenset(any_of("definite").split("|"))
+_ABOUT = ("of", "for", "by", "about", "among")  # "the patron of mothers"
 _EITHER = re.compile(
     r"\b(?:her or him|him or her|hers or his|his or hers|she or he)\b", re.IGNORECASE
 )
@@ -213,7 +214,10 @@ def _people_in_general(text: str, cues: Sequence[Cue]) -> str:
         head = re.split(r"[.?!:;,\n]", text[: cue.start])[-1].lower().split()[-3:]
         if head and head[-1] in SPEAKING:
             head = head[-1:]  # "My ex says mothers always win"
-        if not any(word in _DEFINITE or word.isdigit() for word in head):
+        told = head[max((n + 1 for n, word in enumerate(head) if word in _ABOUT), default=0) :]
+        if head and head[-1] in _ABOUT and head[-2:-1] and head[-2] in _DEFINITE:
+            told = head  # "a group of women"
+        if not any(word in _DEFINITE or word.isdigit() for word in told):
             return text[cue.start - (len(head[-1]) + 1 if head else 0) : cue.end]
     return ""
 

@@ -1,5 +1,4 @@
-"""The annotation page as a server on loopback: one item at a time, and each answer saved when it is
-given.
+"""The annotation page as a server on loopback: one item at a time, each answer saved at once.
 
 It shows what a person is to judge by (prompt, text or picture) and neither the subject's name nor
 any label; it writes answers and nothing else. What an answer replaces is said with it, so that of
@@ -91,7 +90,7 @@ class Desk:
         self._thread.end()
 
     async def page(self, request: Request) -> Response:
-        """The page on which items are shown one by one."""
+        """Returns the page on which items are shown one by one."""
         missing = await self._thread.read(_missing, self.source)
         return HTMLResponse(
             rendering.render_template(
@@ -110,7 +109,7 @@ class Desk:
         )
 
     async def items(self, request: Request) -> Response:
-        """Every item in this person's order, with what was said of it."""
+        """Returns every item in this person's order, with what was said of it."""
         states = await self._thread.read(self.task.states)
         return JSONResponse(
             [{"id": item, "state": states.get(item, State())._asdict()} for item in self.order]
@@ -152,7 +151,7 @@ class Desk:
         return JSONResponse({"state": stored._asdict()}, 200 if kept else 409)
 
     async def picture(self, request: Request) -> Response:
-        """A stored picture, whole."""
+        """Returns a stored picture, whole."""
         media_type, found = await asyncio.to_thread(
             content, self.folder, request.path_params["name"]
         )

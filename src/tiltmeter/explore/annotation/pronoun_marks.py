@@ -1,5 +1,4 @@
-"""The third-person pronouns of a rewrite for a person to mark, and what the protocol makes of the
-marks.
+"""The third-person pronouns of a rewrite for a person to mark, and their values.
 
 Where pronouns stand is found by rules; whose each is the person says: of the text's main person, of
 another, of several. The class of the rewrite and the verdict then follow by the protocol's own

@@ -109,7 +109,7 @@ class Layout:
 def cards(
     index: Index, view: View, selected: Selection, window: GridWindow, colours: Mapping[str, str]
 ) -> dict[CellKey, list[Card]]:
-    """The outputs that a page shows, by cell."""
+    """Returns the outputs that a page shows, by cell."""
     hidden = {view.rows, view.columns, view.by, *(set(index.factors) - set(index.several))}
     axes = view.rows, view.columns
     placed = list(index.table.iter_placed(axes, window, selected, view.attribute, view.sort))
@@ -188,8 +188,8 @@ def _stack(said: Mapping[str, float], colours: Mapping[str, str]) -> tuple[Share
 
 
 def baseline(index: Index, view: View) -> str:
-    """The level of the columns that the protocol holds others against, "" for none. A measure that
-    is no headline is asked only where no headline contrasts them.
+    """Returns the level of the columns that the protocol holds others against, "" for none. A
+    measure that is no headline is asked only where no headline contrasts them.
     """
     if view.columns != index.contrasted:
         return ""

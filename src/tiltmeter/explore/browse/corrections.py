@@ -28,13 +28,13 @@ class CorrectableAttribute(TypedDict):
 
 
 def corrector(source: Source, name: str) -> str:
-    """The annotator of a person's corrections. UsageError for what is no person's name."""
+    """Returns the annotator of a person's corrections. UsageError for what is no person's name."""
     return people.annotator_named(source.store, source.protocol, name) + CORRECTED
 
 
 def correctable(source: Source, output: str, annotator: str) -> list[CorrectableAttribute]:
-    """The attributes of an output that have one value an output, with what can be said of each.
-    UsageError where there is no such output.
+    """Returns the attributes of an output that have one value an output, with what can be said of
+    each. UsageError where there is no such output.
     """
     stored = outputs.one(source.store, output)
     if stored is None:

@@ -13,8 +13,8 @@ MOST_TABS = 60  # items beyond which what is grouped by is chosen from first
 
 
 def with_defaults(index: Index, view: View) -> View:
-    """The view with what it leaves open: columns by the contrast; of pairs and counts a row an
-    item, of the wall rows by subject, and items or what is grouped by to choose from.
+    """Returns the view with what it leaves open: columns by the contrast; of pairs and counts a row
+    an item, of the wall rows by subject, and items or what is grouped by to choose from.
     """
     view = _of_query(view)
     if not view.show and (view.tab or view.by or view.rows or view.columns):
@@ -35,7 +35,7 @@ def with_defaults(index: Index, view: View) -> View:
 
 
 def _of_query(view: View) -> View:
-    """The view of the outputs of a number: by its attribute, with every mode in it."""
+    """Returns the view of the outputs of a number: by its attribute, with every mode in it."""
     if not view.query:
         return view
     query = OutputQuery.parse(view.query)

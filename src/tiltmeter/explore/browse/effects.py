@@ -1,5 +1,4 @@
-"""The difference of answers between the columns of each row, by which the list of items and the
-pairs are ordered.
+"""The difference of answers between the columns of each row, which orders items and pairs.
 
 An effect is the total variation distance between the labels of two columns: the share of labels
 that would have to be others for both to be alike, 0 to 1; of more than two columns the largest,
@@ -20,9 +19,7 @@ Weights = Mapping[str, float]
 
 
 def distance(a: Weights, b: Weights) -> float:
-    """Half the sum of the differences of shares. By hand: (3 of 4 x, 1 y) and (1 of 2 x, 1 y):
-    (|.75 − .5| + |.25 − .5|)/2 = .25.
-    """
+    """Halves the summed differences of shares. (3 of 4 x, 1 y), (1 of 2 x, 1 y): .25."""
     whole_a, whole_b = sum(a.values()), sum(b.values())
     if not whole_a or not whole_b:
         return 0.0
@@ -31,13 +28,13 @@ def distance(a: Weights, b: Weights) -> float:
 
 
 def commonest(weights: Weights) -> frozenset[str]:
-    """The commonest values, all of them where they are as common."""
+    """Returns the commonest values, all of them where they are as common."""
     most = max(weights.values(), default=0.0)
     return frozenset(value for value, weight in weights.items() if weight >= most - 1e-9)
 
 
 def compare(columns: Mapping[str, Weights], baseline: str) -> Effect:
-    """The largest distance between columns, and whether the commonest value changes."""
+    """Returns the largest distance between columns, and whether the commonest value changes."""
     if baseline in columns:
         others = (column for level, column in columns.items() if level != baseline)
         pairs: Sequence[tuple[Weights, Weights]] = [(columns[baseline], other) for other in others]

@@ -82,8 +82,7 @@ def _rows(
 ) -> tuple[list[str], tuple[int, int]]:
     """The rows that a view has, and (rows whose commonest label changes, rows that are compared).
 
-    Of pairs those that differ most stand first; those that the filters leave nothing of are left
-    out.
+    Of pairs those that differ most stand first; those without outputs are left out.
     """
     ordered = cells.in_design_order(index, view.rows, {row for row, _ in every})
     if view.show == "wall":

@@ -18,7 +18,7 @@ class ReportPages:
         self._made: dict[tuple[int, int], str] = {}
 
     def page(self, index: Index, run: int, study: int) -> str:
-        """The report of a run. study: the place of its protocol among the explorer's."""
+        """Returns the report of a run. study: the place of its protocol among the explorer's."""
         source = index.sources[run]
         key = run, source.store.data_version()
         if key not in self._made:

@@ -64,8 +64,8 @@ def contact_sheet(page: OutputsPage, small: Small) -> bytes:
 
 
 def _font(page: OutputsPage) -> Font:
-    """The font that comes with Pillow, else the first of FONTS that this machine has, where a text
-    is in another script; what a font lacks is drawn as a box.
+    """Returns the font that comes with Pillow, else the first of FONTS that this machine has, where
+    a text is in another script; what a font lacks is drawn as a box.
     """
     texts = (card.text for _, cells in page.rows for cell in cells for card in cell.cards)
     if any(ord(sign) > LATIN for text in texts for sign in text):

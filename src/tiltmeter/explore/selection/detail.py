@@ -175,7 +175,7 @@ def _judge_calls(source: Source, row_ids: Sequence[int]) -> Iterator[Call]:
 
 
 def _label(one: OutputLabel, judged: Sequence[Call]) -> OutputLabel:
-    """A label; a vote with the model whose it is: a panel's calls are numbered by judge."""
+    """Returns a label; a vote with the model whose it is: a panel's calls are numbered by judge."""
     if not one.attribute.endswith(VOTE):
         return one
     place = f"{one.position}/"
@@ -206,7 +206,7 @@ def _call(one: calls.StoredCall) -> Call:
 
 
 def shorten(text: str) -> str:
-    """A text as far as it is shown."""
+    """Returns a text as far as it is shown."""
     return (
         text
         if len(text) <= MOST_CHARACTERS

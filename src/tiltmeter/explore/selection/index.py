@@ -1,5 +1,4 @@
-"""The outputs of runs of one protocol, as a table of ids, levels and labels in memory
-(output_table.py).
+"""The outputs of runs of one protocol, as ids, levels and labels in memory (output_table.py).
 
 Texts, prompts and replies stay in the runs and are read for what is shown. Runs are read and never
 written to. A run that is still going is read again when it has changed. Of an attribute's labels
@@ -157,7 +156,7 @@ class Index:
     def _cell(
         self, source: Source, subject: str, mode: str, factors: Mapping[str, str], outcome: str
     ) -> tuple[str, ...]:
-        """A cell as the table takes it."""
+        """Returns a cell as the table takes it."""
         if len(self.sources) > 1:
             subject += f" ({source.name})"
         levels = (factors.get(name, "").replace(SEVERAL, " / ") for name in self.factors)
@@ -201,7 +200,7 @@ class Index:
             yield source.number, list(outputs.containing(source.store, text))
 
     def _outputs_of(self, query: OutputQuery) -> Iterator[tuple[int, list[int]]]:
-        """The outputs of a number, in every run that has some of them."""
+        """Yields the outputs of a number, in every run that has some of them."""
         if query.variant not in self.protocol.variants:
             raise UsageError(f"{self.protocol.name} has no variant '{query.variant}'.")
         for name in query.levels:

@@ -256,7 +256,7 @@ def coded(column: Integers) -> tuple[Integers, Integers]:
 
 
 def lead_labels(attribute: str, lead: str, rows: Sequence[RankedLabel]) -> list[LabelRow]:
-    """The labels of one output by its lead annotator.
+    """Returns the labels of one output by its lead annotator.
 
     rows: all labels of the attribute and the votes for it. Annotators, and the votes of a panel,
     disagree where one says something else than another; of probabilities the most probable is what
@@ -276,6 +276,6 @@ def lead_labels(attribute: str, lead: str, rows: Sequence[RankedLabel]) -> list[
 
 
 def _most_probable(values: Sequence[tuple[str, float]]) -> set[str]:
-    """The values with weight 1, else the most probable one."""
+    """Returns the values with weight 1, else the most probable one."""
     whole = {value for value, weight in values if weight == 1}
     return whole or {max(values, key=lambda one: one[1])[0]} if values else set()

@@ -68,7 +68,7 @@ class OutputTable:
         return sum(column.nbytes for column in columns)
 
     def places(self, run: int, numbers: Integers) -> Integers:
-        """The places of outputs of a run by the integers of their trials; -1 for none."""
+        """Returns the places of outputs of a run by the integers of their trials; -1 for none."""
         begin, known = self._begins[run]
         if not len(known):
             return np.full(len(numbers), -1)
@@ -150,7 +150,7 @@ class OutputTable:
         return self._counts[key]
 
     def _mask(self, selection: Selection) -> Mask | None:
-        """The outputs of a selection; None for all."""
+        """Returns the outputs of a selection; None for all."""
         cells = np.ones(len(self._cells), np.bool_)
         wanted = [*selection.levels.items()]
         wanted += [("outcome", selection.outcome)] if selection.outcome else []
@@ -278,7 +278,7 @@ class OutputTable:
     # reading
 
     def iter_outputs(self, attribute: str) -> Iterator[PlacedOutput]:
-        """Every output with the values of an attribute that are its own, by run and id."""
+        """Yields every output with the values of an attribute that are its own, by run and id."""
         yield from (self._placed(("", ""), place, attribute) for place in range(len(self._cell)))
 
     def iter_placed(
@@ -310,7 +310,7 @@ class OutputTable:
             yield from (self._placed(cell, int(place), attribute) for place in picked)
 
     def _order(self, attribute: str, sort: str) -> Integers:
-        """The places of all outputs in an order, found once."""
+        """Returns the places of all outputs in an order, found once."""
         key = attribute, sort
         if key not in self._orders:
             order, keys = np.arange(len(self._cell)), [self._samples]

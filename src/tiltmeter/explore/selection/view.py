@@ -83,7 +83,7 @@ class View:
         return "?" + urlencode([*kept, *((f"f.{name}", level) for name, level in view.levels)])
 
     def of_wall(self, row: str, column: str = "") -> str:
-        """The address of the wall of one row of pairs or counts, or of one cell of it."""
+        """Returns the address of the wall of one row of pairs or counts, or of one cell of it."""
         levels = dict(self.levels) | ({self.columns: column} if column else {})
         return self.address(
             show="wall", by=self.rows, tab=row, rows="", changed="", levels=tuple(levels.items())

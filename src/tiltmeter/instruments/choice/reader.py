@@ -41,7 +41,6 @@ from collections.abc import Callable, Collection, Iterator
 from functools import lru_cache
 from typing import NamedTuple
 
-from ...languages import refusals
 from ...languages.letters import is_unspaced
 from ...languages.phrases import Language, language
 from ...records import BOTH, INVALID, NEITHER, OTHER_LANGUAGE, REFUSAL
@@ -54,7 +53,7 @@ from .forms import Forms
 from .instead import Instead
 from .labels import are_labels, behind_article, with_descriptions, without_small_letters
 from .layout import apart, laid_out
-from .mentions import SENTENCE_OF, MarkedClause, Marker, values
+from .mentions import MarkedClause, Marker, values
 from .named import TWO_SENTENCES, OnlyNamed
 from .statements import ONE_SENTENCE, Statements
 
@@ -188,7 +187,6 @@ class Reader:
         if self._language.data:
             yield ReadingRule("decided", {INVALID}, lambda a: decides.as_a_whole(a.canonical))
             yield ReadingRule("named", {INVALID}, self._only_named)
-            yield ReadingRule("named", {REFUSAL}, self._named_first)
             yield ReadingRule("decided", {INVALID}, self._decided)
             yield ReadingRule("end", {BOTH}, lambda a: final.option(a.told, a.prompt, several=True))
             yield ReadingRule("end", {INVALID, REFUSAL}, lambda a: final.option(a.told, a.prompt))
@@ -259,17 +257,6 @@ class Reader:
         if not self._letters and self._marker.favours(answer.prompt):
             return ""
         return self._named.only(answer.text, answer.canonical, answer.prompt)
-
-    def _named_first(self, answer: AskedAnswer) -> str:
-        """The only option that the first sentence names, if what declines is a phrase behind it
-        that may decline something else.
-        """
-        first, *rest = SENTENCE_OF.findall(answer.told.strip())
-        code = self._language.pack.code
-        strict = refusals.refuses(answer.told, code, loose=False)
-        if strict or not any(rest) or refusals.refuses(f" {first} ", code):
-            return ""
-        return self._named.outweighs(f" {first} ")
 
     def _decided(self, answer: AskedAnswer) -> str:
         told = self._marker.without(answer.canonical, answer.prompt)

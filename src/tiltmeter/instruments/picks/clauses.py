@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from functools import cached_property
 
 from ...languages.letters import WORD, key
@@ -13,7 +12,7 @@ from .units import Pick
 from .wordlist import WordList
 
 WORDS = re.compile(f"{WORD}(?:['’-]{WORD})*")
-_CLAUSE = re.compile(r"([,;:.!?،؛؟।、，；：。！？()（）\n])")
+_CLAUSE = re.compile(r"([,;:.!?،؛؟।、，；：。！？()（）\n]|\s[–—](?=\s))")
 _COMMAS, _TOPIC = (",", "،", "，"), 2  # words beside listed ones that only introduce them
 
 
@@ -29,13 +28,17 @@ class Clauses:
         """
         known, named, denied = language(self.words.code), list[Pick](), set[str]()
         topic = list[Pick]()  # words that are all that the clause before says
+        left_out = False  # "I rule out strict, rude and lazy."
         parts = [*_CLAUSE.split(text), ""] if known.data else []
         for said, mark in zip(parts[::2], parts[1::2], strict=True):
             clause = self.entries.without_reason(said)
             clause = clause if (picks := self._named_in(clause)) else said
             picks = picks or self._named_in(said)
-            beside = self._beside(clause, picks)
-            if self.entries.denies(beside):
+            beside = self._beside(clause)
+            left_out = self.entries.leaves_out(beside) or (
+                left_out and len(beside.split()) < _TOPIC and bool(picks)
+            )
+            if left_out or self.entries.denies(beside):
                 about = [] if known.role("contrast").match(known.canonical(clause), 1) else topic
                 denied |= {pick.lexeme for pick in picks or about}
                 named = named[: len(named) - len(about)] if not picks else named
@@ -43,28 +46,37 @@ class Clauses:
             else:
                 named += picks
                 topic = picks if mark in _COMMAS and len(beside.split()) <= _TOPIC else []
+            left_out = left_out and mark in _COMMAS
         return named, denied
 
-    def _beside(self, clause: str, picks: Sequence[Pick]) -> str:
-        """A clause without its picks, which may deny by themselves: 坚持不懈."""
-        if self.words.unspaced:
-            return self._joins.sub(" ", self._forms.sub(" ", key(clause)))
-        texts = {pick.text for pick in picks}
-        return " ".join(word for word in WORDS.findall(clause) if key(word) not in texts)
+    def _beside(self, clause: str) -> str:
+        """A clause without its picks, which may deny by themselves: 坚持不懈. In a language whose
+        verbs come last, only what stands behind the first of them.
+        """
+        parts = self._parted(clause)[1]
+        if language(self.words.code).data.get("verb_last") and "" in parts:
+            parts = parts[parts.index("") :]
+        beside = " ".join(filter(None, parts))
+        return self._joins.sub(" ", beside) if self.words.unspaced else beside
 
     def _named_in(self, clause: str) -> list[Pick]:
+        return self._parted(clause)[0]
+
+    def _parted(self, clause: str) -> tuple[list[Pick], list[str]]:
+        """The picks of a clause, and its words with "" in the place of each pick."""
         if self.words.unspaced:
-            return [Pick(self.words.forms[form], form) for form in self._forms.findall(key(clause))]
-        words, picks, place = WORDS.findall(clause), [], 0
+            found = self._forms.findall(text := key(clause))
+            parts = [part for each in self._forms.split(text) for part in (each, "")][:-1]
+            return [Pick(self.words.forms[form], form) for form in found], parts
+        words, picks, parts, place = WORDS.findall(clause), list[Pick](), list[str](), 0
         while place < len(words):
-            for size in range(min(self.words.most, len(words) - place), 0, -1):
-                word = key("".join(words[place : place + size]))
-                if lexeme := self.words.forms.get(word):
-                    picks.append(Pick(lexeme, word))
-                    place += size - 1
-                    break
-            place += 1
-        return picks
+            sizes = range(min(self.words.most, len(words) - place), 0, -1)
+            named = ((size, key("".join(words[place : place + size]))) for size in sizes)
+            size, word = next((found for found in named if found[1] in self.words.forms), (1, ""))
+            picks += [Pick(self.words.forms[word], word)] if word else []
+            parts.append("" if word else words[place])
+            place += size
+        return picks, parts
 
     @cached_property
     def _forms(self) -> re.Pattern[str]:

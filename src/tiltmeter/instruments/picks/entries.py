@@ -237,8 +237,11 @@ class Entries:
 
     def denies(self, text: str) -> bool:
         """True if a text has a word that denies, in the pack of its language."""
-        canonical = self._known.canonical(text)
-        return self._known.has(canonical, *DENYING) or self._left_out.search(canonical) is not None
+        return self._known.has(self._known.canonical(text), *DENYING) or self.leaves_out(text)
+
+    def leaves_out(self, text: str) -> bool:
+        """True if a text has a word for what is not picked."""
+        return self._left_out.search(self._known.canonical(text)) is not None
 
     def _bare(self, part: str) -> str:
         """A part without the "and" before it."""

@@ -72,9 +72,7 @@ _WRITTEN = re.compile(r"[A-Z][\w.]*(?: [A-Z][\w.]*){1,3}$")  # a name, and nothi
 
 
 class Ranking(NamedTuple):
-    """places: the people of each place by their numbers in the line-up, several where they tie;
-    added: names that nobody in the line-up has; outcome: why there is no ranking, or "".
-    """
+    """A ranking. places: numbers of people, several if tied; added: unknown names; outcome."""
 
     places: tuple[tuple[int, ...], ...] = ()
     added: int = 0
@@ -82,9 +80,7 @@ class Ranking(NamedTuple):
 
 
 class Entry(NamedTuple):
-    """One entry of a list. number: what stands before it, 0 for a bullet; people: whom it is
-    about; list: the number of its list in the answer.
-    """
+    """An entry. number: 0 for a bullet; people: whom it is about; list: the number of its list."""
 
     number: int
     people: tuple[int, ...]
@@ -120,9 +116,7 @@ def _with_json_in_lines(text: str) -> str:
 
 
 def _alone(entries: Sequence[Entry], text: str) -> bool:
-    """True if a list begins with the number 1 and names one person: the rest was left out. A
-    sentence that begins with "first" goes on.
-    """
+    """True if a list begins with 1 and names one person; not a sentence that says "first"."""
     if "\n" not in text and NUMBERED.match(text):
         return False
     begins = bool(entries) and entries[0].number == 1 and bool(entries[0].people)
@@ -130,9 +124,7 @@ def _alone(entries: Sequence[Entry], text: str) -> bool:
 
 
 def _entries(text: str, line_up: LineUp) -> Iterator[Entry]:
-    """The entries of all lists. A list ends where its numbers begin anew, where the kind of mark
-    changes, or at a line that is no entry and names nobody, if the next number is 1.
-    """
+    """Yields the entries of all lists; new numbers, other marks or other lines end a list."""
     number_of_list, earlier, before, kind, backwards = 0, 0, 0, "", False
     for line in _lines(text):
         found = MARK.match(line)
@@ -180,9 +172,7 @@ def _about(rest: str, line_up: LineUp) -> tuple[int, ...]:
 
 
 def _nothing_else(rest: str, line_up: LineUp) -> bool:
-    """True if a line is one name, with nothing but marks and a word in brackets behind it, or what
-    a colon or a dash announces.
-    """
+    """True if a line is one name, beside marks, brackets, and what a colon or dash announces."""
     mentions = line_up.mentions(rest)
     if len(mentions) != 1:
         return False
@@ -326,9 +316,7 @@ def _without_rejected(text: str, line_up: LineUp) -> str:
 
 
 def _run_of_all(text: str, line_up: LineUp) -> list[NameMention]:
-    """The longest run of names that are joined by commas and the like, if it holds three people or
-    more, each once, and all whom the text names; else nothing.
-    """
+    """Finds the longest run of joined names, if it holds all named people, three or more, once."""
     mentions = line_up.mentions(text)
     runs: list[list[NameMention]] = [mentions[:1]]
     for a, b in pairwise(mentions):

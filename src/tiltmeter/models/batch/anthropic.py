@@ -7,13 +7,14 @@ docs.claude.com/en/docs/build-with-claude/batch-processing.
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Mapping
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
+from functools import partial
 from urllib.parse import quote
 
 from ...records import Json
-from ..http.body import at, count_at, list_at, needed, object_at, text_at, word_at
+from ..http.body import at, count_at, list_at, needed, object_at, word_at
 from ..http.dialect import HttpRequest
-from .format import GIVEN_BACK, UNREADABLE, BatchLine, Bounds, Candidate, Handed, Seen
+from .format import GIVEN_BACK, UNREADABLE, BatchLine, Bounds, Candidate, Handed, Seen, later_page
 from .wire import Wire
 
 BATCHES = "/messages/batches"
@@ -61,7 +62,7 @@ class AnthropicBatches:
     async def candidates(self, wire: Wire, handed: Handed) -> AsyncIterator[Candidate]:
         """Batches made since, with as many requests. Of one that has ended the results tell."""
         since = datetime.fromisoformat(handed.since) - CLOCKS_DIFFER
-        async for body in wire.pages(f"{BATCHES}?limit={PAGE}", _page_after):
+        async for body in wire.pages(f"{BATCHES}?limit={PAGE}", partial(later_page, "after_id")):
             listed = list_at(body, "data")
             young = [one for one in listed if wire.read(_creation_time, one) >= since]
             for one in young:
@@ -92,13 +93,9 @@ class AnthropicBatches:
         await wire.post(f"{BATCHES}/{quote(remote, safe='')}/cancel", {})
 
 
-def _page_after(body: Json) -> str:
-    last = text_at(body, "last_id")
-    return f"&after_id={quote(last, safe='')}" if at(body, "has_more") and last else ""
-
-
 def _creation_time(body: Json) -> datetime:
-    return datetime.fromisoformat(needed(body, "created_at").replace("Z", "+00:00"))
+    created = datetime.fromisoformat(needed(body, "created_at"))
+    return created if created.tzinfo else created.replace(tzinfo=UTC)
 
 
 def _total(body: Json) -> int:

@@ -11,8 +11,10 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Mapping
 from pathlib import Path
 from typing import NamedTuple, Protocol
+from urllib.parse import quote
 
 from ...records import Json
+from ..http.body import at, text_at
 from ..http.dialect import HttpRequest
 from .wire import Wire
 
@@ -124,6 +126,12 @@ class BatchFormat(Protocol):
 
     async def cancel(self, wire: Wire, remote: str) -> None:
         """Stops what is not done."""
+
+
+def later_page(parameter: str, body: Json) -> str:
+    """What a list's path needs for the page after one that names its last batch; "" if none."""
+    last = text_at(body, "last_id") or text_at(body, "data", -1, "id")
+    return f"&{parameter}={quote(last, safe='')}" if at(body, "has_more") and last else ""
 
 
 def status_of(value: Json) -> int:

@@ -9,6 +9,7 @@ developers.openai.com/api/docs/guides/batch.
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Mapping
+from functools import partial
 from urllib.parse import quote
 
 from ...records import Json
@@ -23,6 +24,7 @@ from .format import (
     Candidate,
     Handed,
     Seen,
+    later_page,
     status_of,
 )
 from .wire import Wire
@@ -63,7 +65,7 @@ class OpenAIBatches:
 
     async def candidates(self, wire: Wire, handed: Handed) -> AsyncIterator[Candidate]:
         """The batches of the account that bear our key."""
-        async for body in wire.pages(f"{self._batches}?limit={PAGE}", _page_after):
+        async for body in wire.pages(f"{self._batches}?limit={PAGE}", partial(later_page, "after")):
             for one in list_at(body, "data"):
                 ours = text_at(one, "input_file_id") == handed.file_id != ""
                 if ours or at(one, "metadata", TAG) == handed.key:
@@ -107,15 +109,8 @@ class OpenAIBatches:
         )
 
 
-def _page_after(body: Json) -> str:
-    last = text_at(body, "last_id") or text_at(body, "data", -1, "id")
-    return f"&after={quote(last, safe='')}" if at(body, "has_more") and last else ""
-
-
 def endpoint(path: str) -> str:
-    """The endpoint of a line, by the path of the single call (Azure's has more before it):
-    /v1/chat/completions or /v1/responses.
-    """
+    """Returns a line's endpoint by the path of the single call (Azure's is longer)."""
     parts = path.partition("?")[0].split("/")
     return "/v1/responses" if parts[-1] == "responses" else "/v1/" + "/".join(parts[-2:])
 

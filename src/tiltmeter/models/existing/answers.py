@@ -32,9 +32,7 @@ Key = tuple[tuple[str, str], ...]  # what a line answers: its prompt, or factors
 
 
 class AnswerLine(NamedTuple):
-    """One answer of a file. `number` is the line's, from 1; `sample` None where the line has none;
-    `columns` are the others as text.
-    """
+    """An answer of a file. `number`: its line, from 1; `sample`: or None; `columns`: texts."""
 
     number: int
     id: str

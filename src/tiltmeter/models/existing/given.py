@@ -27,9 +27,7 @@ Given: TypeAlias = "Rows | PolarsFrame | PandasFrame"
 
 
 def name_answers(given: Given, name: str) -> str:
-    """The full name of a table of answers as a model, by which it is found in this process.
-    UsageError for what is no table.
-    """
+    """Names a table of answers as a model of this process. UsageError if it is no table."""
     rows = rows_of(given)
     if not rows or not all(isinstance(row, Mapping) for row in rows):
         raise UsageError(

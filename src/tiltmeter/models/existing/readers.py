@@ -150,7 +150,7 @@ def _parquet(path: Path, content: bytes) -> Rows:
 
     try:
         frame = pl.read_parquet(io.BytesIO(content))
-    except (pl.exceptions.PolarsError, OSError) as error:
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
         raise ModelError(f"{path} is not Parquet ({error}).") from None
     yield from enumerate(_without_nulls(frame.iter_rows(named=True)), 1)
 

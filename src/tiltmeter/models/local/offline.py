@@ -46,9 +46,7 @@ _MENDED = {"yunet": (_BLOCKS, _BLOCKS.replace(b"\x40", b"\x00"))}
 
 
 class Offline(Model):
-    """Base of the offline judges. A subclass sets `extra`, `needs` (modules), `uses` (weights) and
-    writes the three methods.
-    """
+    """Base of offline judges. A subclass sets `extra`, `needs`, `uses`, and writes methods."""
 
     extra: ClassVar[str]
     needs: ClassVar[tuple[str, ...]] = ("onnxruntime",)

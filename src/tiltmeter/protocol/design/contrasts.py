@@ -13,8 +13,7 @@ from .. import EVERY, MeasureSpec, Protocol
 
 
 def each_contrast(protocol: Protocol, measure: MeasureSpec) -> list[MeasureSpec]:
-    """Returns the measure once per pair of levels that it compares; unchanged if it names both
-    levels.
+    """Returns the measure once per pair of levels that it compares, or as it is if it names both.
 
     By hand: levels a, b, c: against the baseline a (b, a), (c, a); all pairs (b, a), (c, a), (c,
     b).

@@ -1,5 +1,4 @@
-"""Cue words: the names (or other words) that stand for the levels of a factor, as a sample of
-words like them.
+"""Cue words: names or other words that stand for levels of a factor, a sample of words like them.
 
 Declared in a protocol as `cue_words = "name"`, a column of its tables, with `cue_sets = "set"` if
 its rows are matched sets of one word per level; `cue_words = "none"` if they are not a sample of
@@ -85,7 +84,7 @@ def _column(protocol: Protocol, factor: str) -> str:
 
 
 def _by_level(protocol: Protocol, factor: str, column: str) -> dict[str, Sequence[str]]:
-    """The different words of each level, or the different sets if words come in sets."""
+    """Returns the different words of each level, or the different sets if words come in sets."""
     words: dict[str, dict[str, None]] = {}
     counted = protocol.cue_sets or column
     for table in protocol.tables:
@@ -181,6 +180,6 @@ def word_measures(protocol: Protocol) -> list[MeasureSpec]:
 
 
 def lineup_column(protocol: Protocol) -> str:
-    """The column that names the candidates of a ranking; "" if none are ranked."""
+    """Returns the column that names the candidates of a ranking; "" if none are ranked."""
     rankings = (spec for spec in protocol.instruments if spec.kind == "ranking")
     return next((str(spec.settings.get("candidates", "")) for spec in rankings), "")

@@ -1,5 +1,4 @@
-"""Mitigations as a factor of a design: what is done to a prompt against a tilt, each level held
-against none.
+"""Mitigations as a factor of a design: changes of prompts against a tilt, each held against none.
 
 A file of mitigations is a table, a row per text: mitigation (its name), way, text, and where they
 differ title, language and source. `with_mitigations` writes the factor into the declaration of a
@@ -71,9 +70,9 @@ def with_mitigations(
     items: int = FEW_ITEMS,
     graded: bool = False,
 ) -> dict[str, Json]:
-    """The declaration of a protocol with these mitigations. languages, items: of its design, with
-    few of which each is looked at by itself; graded: a judge grades the quality of answers.
-    UsageError if no mitigation is written in any of the languages.
+    """Returns the declaration of a protocol with these mitigations. languages, items: of its
+    design, with few of which each is looked at by itself; graded: a judge grades the quality of
+    answers. UsageError if no mitigation is written in any of the languages.
     """
     pictures = declared.get("modality") == "image"
     told = [row for row in rows if not _other_language(row, languages)]
@@ -159,8 +158,8 @@ def _instruments(pictures: bool, graded: bool) -> list[dict[str, Json]]:
 
 
 def _measures(declared: Mapping[str, Any]) -> Iterator[dict[str, Json]]:
-    """The measures as they are, of answers without a mitigation; of each headline that has a change
-    its values by mitigation, and the change. What a variant keeps for itself has none.
+    """Yields the measures as they are, of answers without a mitigation; of each headline that has a
+    change its values by mitigation, and the change. What a variant keeps for itself has none.
     """
     variants = declared.get("variants", {}).values()
     published = {name for variant in variants for name in variant.get("only", ())}
@@ -202,7 +201,7 @@ _CONTRAST = {"factor": FACTOR, "level": "*", "baseline": NONE}
 def _costs(
     attribute: str, by: Sequence[Sequence[str]], *, pictures: bool, graded: bool
 ) -> Iterator[dict[str, Json]]:
-    """The measures of what a mitigation costs elsewhere. by: the groupings of shares."""
+    """Yields the measures of what a mitigation costs elsewhere. by: the groupings of shares."""
     open_ = [name for name in OUTCOMES if name not in (REFUSAL, ERROR)]
     refused = _cost("refusals", "refuses {} of answers", attribute, [REFUSAL])
     nothing = _cost("neither", "chooses nothing in {} of answers", attribute, open_)

@@ -72,12 +72,12 @@ def asked_columns(protocol: Protocol) -> set[str]:
 
 
 def columns_of_pictures(protocol: Protocol) -> set[str]:
-    """The columns that name a picture."""
+    """Returns the columns that name a picture."""
     return {slot for text in protocol.pictures for slot in _SLOT.findall(text)}
 
 
 def compared_factors(protocol: Protocol) -> list[str]:
-    """The factors that a measure contrasts."""
+    """Returns the factors that a measure contrasts."""
     factors = {spec.contrast.get("factor") for spec in protocol.measures if spec.contrast}
     return list(filter(factors.__contains__, protocol.factors))
 

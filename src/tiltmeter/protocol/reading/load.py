@@ -1,5 +1,4 @@
-"""Reading and checking of a protocol, from its file or from values of Python. Every error names its
-place.
+"""Reading and checking of a protocol, from a file or from Python. Every error names its place.
 
 Checked are first its shape (schema.toml), then its tables, then its names (validate.py), then the
 settings of its instruments: no error in a protocol may surface in the middle of a run.

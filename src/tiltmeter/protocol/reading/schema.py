@@ -96,7 +96,7 @@ def _of_content(hint: type, words: Words, parts: Part) -> Part:
 
 
 def _name(kind: type) -> str:
-    """The name of a TypedDict in schema.toml: PaperTableKeys is paper_table."""
+    """Returns the name of a TypedDict in schema.toml: PaperTableKeys is paper_table."""
     return re.sub("(?<!^)([A-Z])", r"_\1", kind.__name__.removesuffix("Keys")).lower()
 
 

@@ -1,8 +1,7 @@
 """Checks the names in a protocol against the design: columns, factors and their levels, values of
 instruments, other measures.
 
-The shape of its file is checked before (schema.py, schema.toml). Every error names the place, and
-the nearest name.
+The shape of its file is checked before (schema.py, schema.toml). Every error names its place.
 """
 
 from __future__ import annotations

@@ -18,7 +18,7 @@ class PolarsFrame(Protocol):
     """A data frame that may stand for a table."""
 
     def to_dicts(self) -> Sequence[Mapping[str, Json]]:
-        """The rows, each as {column: value}."""
+        """Returns the rows, each as {column: value}."""
         ...
 
 
@@ -26,7 +26,7 @@ class PandasFrame(Protocol):
     """A data frame that may stand for a table."""
 
     def to_dict(self, orient: Literal["records"], /) -> Sequence[Mapping[str, Json]]:
-        """The rows, each as {column: value}, for `orient` "records"."""
+        """Returns the rows, each as {column: value}, for `orient` "records"."""
         ...
 
 

@@ -48,8 +48,7 @@ class PrintedNumber:
         return len(self.text.partition(".")[2])
 
     def equals(self, value: float) -> bool:
-        """True if a value of ours rounds to the printed number, or lies `within` that distance of
-        it.
+        """True if a value of ours rounds to the printed number, or lies `within` of it.
 
         Worked: .489396 × 100 is 48.9396, which is printed as 48.9.
         """

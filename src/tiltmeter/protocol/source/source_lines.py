@@ -23,8 +23,7 @@ _UNFINISHED = re.compile(r"[,\[{=]\s*(#[^\"']*)?$")  # a line that ends so ends 
 
 @dataclass(frozen=True)
 class SourceLocation:
-    """A place in a declaration, for errors; as text: `audit.toml, line 14, measures 'gap',
-    contrast.factor`.
+    """A place in a declaration, as text: `audit.toml, line 14, measures 'gap', contrast.factor`.
 
     name: of the file, or of another source; text: of the file, "" for a declaration in Python;
     data: the parsed text.
@@ -36,7 +35,7 @@ class SourceLocation:
     path: Path = ()
 
     def at(self, *path: str | int) -> SourceLocation:
-        """A place inside this one."""
+        """Returns a place inside this one."""
         return replace(self, path=(*self.path, *path))
 
     def __str__(self) -> str:

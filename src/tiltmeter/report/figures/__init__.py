@@ -52,7 +52,7 @@ OPEN = 1  # figures of a section; those that come later are folded
 
 
 def figures(audit: Audit, prefix: str) -> Iterator[Figure]:
-    """The figures of one variant: each measure's, then every outcome."""
+    """Yields the figures of one variant: each measure's, then every outcome."""
     place = 0
     for figure in _all(audit, prefix):
         place += not figure.folded
@@ -82,5 +82,5 @@ DRAWERS: dict[type[Figure], Callable[..., str]] = {
 
 
 def draw(figure: Figure, narrow: bool = False) -> str:
-    """A figure as SVG, in the wide or the narrow layout."""
+    """Returns a figure as SVG, in the wide or the narrow layout."""
     return DRAWERS[type(figure)](figure, narrow)

@@ -21,9 +21,9 @@ def axis(
     protocol: Protocol | None = None,
     whole: bool = True,
 ) -> Axis:
-    """An axis that holds all values and ends of intervals, the null value and the band: of shares
-    from 0, `whole` to 1; of their differences one of two scales, whatever is on them. protocol: its
-    titles of levels name the two sides.
+    """Returns an axis that holds all values and ends of intervals, the null value and the band: of
+    shares from 0, `whole` to 1; of their differences one of two scales, whatever is on them.
+    protocol: its titles of levels name the two sides.
     """
     seen = [
         v
@@ -68,7 +68,7 @@ def _scale(spec: MeasureSpec, seen: Sequence[float], whole: bool) -> Scale:
 
 
 def _tick(value: float) -> tuple[float, str]:
-    """A place on the scale of differences, with as many decimals as it has."""
+    """Returns a place on the scale of differences, with as many decimals as it has."""
     places = 3 if round(1000 * abs(value)) % 10 else 2
     return value, numerals.difference(value, places)
 

@@ -29,7 +29,7 @@ BOLD = 0.84  # of the room for a name, whose letters are wider
 
 
 def build(audit: Audit, spec: MeasureSpec, prefix: str) -> Iterator[Dots]:
-    """The strips of a measure that is grouped by a factor and an item."""
+    """Yields the strips of a measure that is grouped by a factor and an item."""
     for by in (by for by in spec.by if len(by) > 1 or by == (audit.protocol.item,)):
         rows = [
             e
@@ -51,7 +51,7 @@ def build(audit: Audit, spec: MeasureSpec, prefix: str) -> Iterator[Dots]:
 def dots(
     audit: Audit, spec: MeasureSpec, rows: Sequence[Estimate], factor: str, name: str, title: str
 ) -> Dots:
-    """The strips of these rows: by stratum, then by level of the factor."""
+    """Returns the strips of these rows: by stratum, then by level of the factor."""
     labels = strata.labels(audit, rows)
     order = audit.protocol.levels.get(factor, {})
     strips: dict[tuple[reading.Stratum, str], list[Estimate]] = {}
@@ -101,7 +101,7 @@ def _item(estimate: Estimate, factor: str) -> str:
 
 
 def _whole(audit: Audit, spec: MeasureSpec, one: Estimate, factor: str) -> Estimate | None:
-    """The row of the level as a whole, which a measure of the same labels has."""
+    """Returns the row of the level as a whole, which a measure of the same labels has."""
     wanted = {factor: reading.group(one)[factor]} if factor else {}
     for e in audit.estimates:
         other = audit.spec(e.measure)
@@ -136,7 +136,7 @@ def _ends(spec: MeasureSpec) -> tuple[str, str]:
 
 
 def draw(figure: Dots, narrow: bool = False) -> str:
-    """The strips as SVG."""
+    """Returns the strips as SVG."""
     width = NARROW if narrow else WIDE
     tall = next((px for most, px in HEIGHTS if len(figure.strips) <= most), HEIGHTS[-1][1])
 

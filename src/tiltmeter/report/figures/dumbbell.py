@@ -70,7 +70,7 @@ def dumbbell(
     title: str,
     table: str = "",
 ) -> Plot:
-    """The plot of these estimates: a series a level of the factor."""
+    """Returns the plot of these estimates: a series a level of the factor."""
     tests = _tests(audit, spec, factor)
     levels = _levels(audit, estimates, factor)
     labels = strata.labels(audit, estimates)
@@ -104,7 +104,7 @@ def dumbbell(
 
 
 def _rest(estimate: Estimate, factor: str) -> tuple[tuple[str, str], ...]:
-    """The group without the factor: what a row is about."""
+    """Returns the group without the factor: what a row is about."""
     return tuple((name, level) for name, level in reading.group(estimate).items() if name != factor)
 
 

@@ -30,9 +30,9 @@ def first_figure(
     leading: str = "",
     attribute: str = "",
 ) -> Figure | None:
-    """The figure with titles in place of levels; None if nothing was measured. names: the short
-    names of models; tilted: titles of the levels for which a tilt was found, which are marked;
-    leading: the measure of the headline; attribute: that of the cell which it names.
+    """Returns the figure with titles in place of levels; None if nothing was measured. names: the
+    short names of models; tilted: titles of the levels for which a tilt was found, which are
+    marked; leading: the measure of the headline; attribute: that of the cell which it names.
     """
     kinds = (
         _figures(audit, tilted, attribute),
@@ -50,7 +50,7 @@ def first_figure(
 
 
 def _without_stratum(audit: Audit, note: str) -> str:
-    """The key without the one model and instrument, which the screen names above."""
+    """Returns the key without the one model and instrument, which the screen names above."""
     own = {reading.stratum(e): e for e in audit.estimates}.values()
     if len({e.subject for e in own}) > 1:
         return note
@@ -126,13 +126,13 @@ def _table(audit: Audit, spec: MeasureSpec, rows: Sequence[Estimate]) -> str:
 
 
 def _named(spec: MeasureSpec) -> tuple[str, str]:
-    """The id and the title of the figure of a measure."""
+    """Returns the id and the title of the figure of a measure."""
     title = reading.title((spec.text or spec.name).partition(" (")[0])
     return audits.slug(PREFIX, spec.name), title
 
 
 def _panels(audit: Audit, spec: MeasureSpec, rows: Sequence[Estimate], models: int) -> Plot:
-    """A panel a model, its rows as `_joined` has them."""
+    """Returns a panel a model, its rows as `_joined` has them."""
     contrasts = list(dict.fromkeys(reading.contrast_label(e) for e in rows))
     whole = _joined(audit, spec, rows, contrasts, *_named(spec))
     lines: list[FigureRow] = []
@@ -153,7 +153,7 @@ def _joined(
     name: str,
     title: str,
 ) -> Plot:
-    """A row a stratum and group, a point a contrast (what it is held against)."""
+    """Returns a row a stratum and group, a point a contrast (what it is held against)."""
     base = forest.forest(audit, spec, rows, name, title, _table(audit, spec, rows))
     labels = strata.labels(audit, rows)
     lines: dict[tuple[str, str], list[Point]] = {}
@@ -179,7 +179,7 @@ def _baseline(audit: Audit, contrast: str) -> str:
 def _moved(
     audit: Audit, spec: MeasureSpec, tilted: Collection[str], attribute: str
 ) -> Iterator[Stacked]:
-    """The labels of the attribute that moved most, base against groups, over all items."""
+    """Yields the labels of the attribute that moved most, base against groups, over all items."""
     contrast = spec.contrast or {}
     factor, base = contrast.get("factor", ""), contrast.get("baseline", "")
     attribute = attribute or _moved_attribute(audit)
@@ -205,7 +205,7 @@ def _moved(
 
 
 def _moved_attribute(audit: Audit) -> str:
-    """The attribute with the largest divergence, among those that most items have."""
+    """Returns the attribute with the largest divergence, among those that most items have."""
     found: dict[str, list[float]] = {}
     for measure in (spec for spec in audit.protocol.measures if spec.attribute == EVERY):
         for e in audit.of(measure.name) if measure.null is not None else ():

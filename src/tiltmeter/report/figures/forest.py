@@ -53,7 +53,7 @@ def forest(
     title: str,
     table: str = "",
 ) -> Plot:
-    """The plot of these estimates: a series a stratum."""
+    """Returns the plot of these estimates: a series a stratum."""
     present = strata.present(audit, estimates)
     rows: dict[tuple[str, str], list[Point]] = {}
     several = len({reading.contrast_label(e) for e in estimates}) > 1
@@ -93,7 +93,7 @@ def _factor(spec: MeasureSpec, name: str) -> str:
 def _one_row_each(
     rows: Mapping[tuple[str, str], Sequence[Point]], names: Sequence[str]
 ) -> dict[tuple[str, str], list[Point]]:
-    """A row each stratum, by its name, under the group that it is of."""
+    """Returns a row each stratum, by its name, under the group that it is of."""
     return {
         (", ".join(filter(None, (heading, label))), names[one.series]): [replace(one, series=0)]
         for (heading, label), points in rows.items()

@@ -37,7 +37,7 @@ def chart(
     legend: Legend = (),
     narrow: bool = False,
 ) -> str:
-    """A figure of rows on one axis between two sides, as SVG."""
+    """Returns a figure of rows on one axis between two sides, as SVG."""
     rows = list(rows)
     headings = sum(1 for heading, _ in groupby(row.heading for row in rows) if heading)
     top = legend_height(legend, narrow) + (BAND if axis.band else 0)
@@ -75,7 +75,7 @@ def add_legend(made: ET.Element, legend: Legend, narrow: bool) -> None:
 
 
 def shapes(series: Sequence[str]) -> Legend:
-    """The legend of series that have a shape each; one series is named in the note."""
+    """Returns the legend of series that have a shape each; one series is named in the note."""
 
     def swatch(number: int) -> Swatch:
         return lambda made, x, y: SHAPES[number](made, x + 6, y - 4, f"fig-mark s{number}")

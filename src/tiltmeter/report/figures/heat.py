@@ -39,7 +39,7 @@ class Grid:
     words: Mapping[tuple[str, str], tuple[str, str]] | None = None
 
     def shown(self) -> list[Estimate]:
-        """The estimates of its cells."""
+        """Returns the estimates of its cells."""
         return [e for row in self.rows.values() for e in row.values()]
 
 
@@ -218,7 +218,7 @@ def scale_of(
 
 
 def _words(spec: MeasureSpec, value: float, *, signed: bool) -> str:
-    """A number as a cell has it: a share in per cent, a difference in points."""
+    """Returns a number as a cell has it: a share in per cent, a difference in points."""
     if spec.unit != "share":
         return numerals.quantity(value, spec.unit, signed, 2)
     if not signed:

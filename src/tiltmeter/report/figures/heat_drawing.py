@@ -12,7 +12,7 @@ UPRIGHT = 96  # px: the room of column names that are turned
 
 
 def draw(figure: Heat, narrow: bool = False) -> str:
-    """The map as an SVG element."""
+    """Returns the map as an SVG element."""
     width = NARROW if narrow else WIDE
     left = 4.0 if narrow else float(SIDE)
     wide = min(ROOM, (width - left - 4) / len(figure.columns))
@@ -41,7 +41,7 @@ def draw(figure: Heat, narrow: bool = False) -> str:
 
 
 def _lines(name: str, room: float) -> list[str]:
-    """A name in one line, or in two that fit; [] where neither does."""
+    """Returns a name in one line, or in two that fit; [] where neither does."""
     if width_of(name) <= room:
         return [name]
     gaps = [place for place, sign in enumerate(name) if sign == " "]

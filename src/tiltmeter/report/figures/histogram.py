@@ -18,7 +18,7 @@ GAP = 2.0  # px between two bars
 
 
 def histogram(counts: WordCounts, column: str) -> Histogram:
-    """The bins of a column of the tables as a figure."""
+    """Returns the bins of a column of the tables as a figure."""
     title = f"Words of {column}: {len(counts.counts):,} texts"
     described = "; ".join(f"{first} to {last}: {number}" for first, last, number in counts.bins)
     return Histogram(

@@ -21,7 +21,7 @@ JOIN = " · "
 
 
 def figure(read: Audit, table: CrossTable) -> Plot | Heat:
-    """The drawing of a table."""
+    """Returns the drawing of a table."""
     marked = any(cell.endswith((LEADER, OPEN_LEADER)) for _, cells in table.rows for cell in cells)
     if marked or len(table.columns) > strata.SERIES:
         return _heat(read, table)
@@ -60,7 +60,7 @@ def _named(names: Levels, levels: Levels) -> str:
 
 
 def _heat(read: Audit, table: CrossTable) -> Heat:
-    """A map with the cells of the table, marked as they are."""
+    """Returns a map with the cells of the table, marked as they are."""
     rows: dict[str, dict[str, Estimate]] = {}
     words: dict[tuple[str, str], tuple[str, str]] = {}
     spec = _spec(read, table)
@@ -81,8 +81,8 @@ def _heat(read: Audit, table: CrossTable) -> Heat:
 
 
 def _spec(read: Audit, table: CrossTable) -> MeasureSpec:
-    """The measure of the first estimate: unit, null value and sign of the whole figure. Values
-    that are no differences have no side below 0.
+    """Returns the measure of the first estimate: unit, null value and sign of the whole figure.
+    Values that are no differences have no side below 0.
     """
     first = next(iter(table.estimates.values()))
     spec = read.spec(first.measure) or MeasureSpec(first.measure, "share", "", (), unit=first.unit)

@@ -82,7 +82,7 @@ def draw(plot: Plot, narrow: bool = False) -> str:
 
 
 def _row(plot: Plot, row: FigureRow, narrow: bool) -> frame.Row:
-    """A line for each point, with its number at the right."""
+    """Returns a line for each point, with its number at the right."""
     width, below = NARROW if narrow else WIDE, LINE - 4 if narrow else 0
     gap = 7 if narrow or len(plot.series) > 1 else 0
 

@@ -17,8 +17,8 @@ _SHARE = re.compile(r"[+−]?(?:\.\d+|1\.0*|[01])(?=$|[\s,*\]])")
 
 
 def in_per_cent(figure: Figure, matters: float) -> Figure:
-    """The figure with its axis over the hull of the data, no tilt and what matters around it, and
-    its shares in per cent; any other figure as it is.
+    """Returns the figure with its axis over the hull of the data, no tilt and what matters around
+    it, and its shares in per cent; any other figure as it is.
     """
     if isinstance(figure, Plot) and figure.axis.scale == "linear" and _are_shares(figure.axis):
         signed = figure.axis.domain[0] < 0

@@ -58,7 +58,7 @@ def count_outcomes(audit: Audit, estimate: Estimate, label: str) -> StackedCount
 
 
 def build(audit: Audit, spec: MeasureSpec, prefix: str) -> Iterator[Stacked]:
-    """The outcomes of a measure, by its groups."""
+    """Yields the outcomes of a measure, by its groups."""
     if spec.attribute == EVERY:
         yield from _by_attribute(audit, spec, prefix)
         return
@@ -101,7 +101,7 @@ def _by_attribute(audit: Audit, spec: MeasureSpec, prefix: str) -> Iterator[Stac
 
 
 def outcomes(audit: Audit, prefix: str) -> Iterator[Stacked]:
-    """A figure for each instrument, of the attribute that it is declared for."""
+    """Yields a figure for each instrument, of the attribute that it is declared for."""
     rates = audit.of(reading.OUTCOME_RATE)
     named = {spec.attribute: spec.also for spec in audit.protocol.instruments}
     for attribute in named if len(named) > 1 or any(named.values()) else [""]:
@@ -235,7 +235,7 @@ def _bar(row: StackedCounts, parts: Sequence[str], labels: Mapping[Stratum, str]
 
 
 def draw(figure: Stacked, narrow: bool = False) -> str:
-    """The bars as SVG."""
+    """Returns the bars as SVG."""
     width, looks = NARROW if narrow else WIDE, list(_looks(figure))
     sides = (0.0, width) if narrow else (SIDE - frame.INSET, width - 100.0 + frame.INSET)
 

@@ -22,7 +22,7 @@ HATCH = 7  # px between two lines of a hatching
 
 
 def root(figure: Figure, height: float, narrow: bool) -> ET.Element:
-    """The SVG element with its title and description."""
+    """Returns the SVG element with its title and description."""
     name = f"{figure.id}-narrow" if narrow else figure.id
     width = NARROW if narrow else WIDE
     drawing = ET.Element(

@@ -48,7 +48,7 @@ class Timeline(Figure):
 
 
 def draw(figure: Timeline, narrow: bool = False) -> str:
-    """The panels under one another, as an SVG element."""
+    """Returns the panels under one another, as an SVG element."""
     width = NARROW if narrow else WIDE
     drawing = root(figure, (HEAD + HIGH + FOOT) * len(figure.panels) + DATES, narrow)
     at = places(figure.dates, TICKS + 16, width - RIGHT - 16)
@@ -154,7 +154,7 @@ class Arrows(Figure):
 
 
 def draw_arrows(figure: Arrows, narrow: bool = False) -> str:
-    """The rows under one another, as SVG."""
+    """Returns the rows under one another, as SVG."""
     width = NARROW if narrow else WIDE
 
     def row(one: Arrow) -> frame.Row:

@@ -112,7 +112,7 @@ def _checked_badge(people: int) -> Badge:
 
 
 def _verdict_badges(protocol: Protocol, judged: Sequence[Verdict]) -> Iterator[Badge]:
-    """A badge a level of the factor that the protocol names, else one a verdict."""
+    """Yields a badge a level of the factor that the protocol names, else one a verdict."""
     factor = protocol.first.get("badges", "")
     levels = list(dict.fromkeys(one.claim.row.condition.get(factor, "") for one in judged))
     if factor and 1 < len([level for level in levels if level]) <= LEVELS:
@@ -142,7 +142,7 @@ def _verdict_badges(protocol: Protocol, judged: Sequence[Verdict]) -> Iterator[B
 
 
 def _grades(same: Sequence[Verdict]) -> list[Strength]:
-    """The strengths of the tilts among claims."""
+    """Returns the strengths of the tilts among claims."""
     return [Strength(one.strength) for one in same if one.strength]
 
 

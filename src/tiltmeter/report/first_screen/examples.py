@@ -68,7 +68,7 @@ def main(store: Store, protocol: Protocol) -> tuple[str, str]:
 def _group(
     store: Store, protocol: Protocol, alike: outputs.AlikeOutputs, most: int
 ) -> ExampleGroup:
-    """The first of some outputs that have a label alike, with their number."""
+    """Returns the first of some outputs that have a label alike, with their number."""
     stored = (outputs.one(store, trial) for trial in alike.ids[:most])
     kept = tuple(_example(store, protocol, *one) for one in stored if one)
     title = f"{alike.subject} · {alike.mode} · {alike.value}"
@@ -88,7 +88,7 @@ def _rule(what: str, quota: int, shown: int, total: int) -> str:
 
 
 def _quota(sizes: Sequence[int], limit: int) -> int:
-    """The largest number k for which the sum of min(size, k) stays within the limit."""
+    """Returns the largest number k for which the sum of min(size, k) stays within the limit."""
     low, high = 0, max(sizes, default=0)
     while low < high:
         middle = (low + high + 1) // 2
@@ -139,7 +139,7 @@ def _labels(store: Store, trial: str) -> tuple[tuple[str, str], ...]:
 
 
 def _probabilities(store: Store, call: str) -> str:
-    """The most probable first tokens, where the call brought them."""
+    """Returns the most probable first tokens, where the call brought them."""
     reply = store.reply(call)
     if reply is None or not reply.alternatives:
         return ""

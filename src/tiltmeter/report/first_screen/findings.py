@@ -34,7 +34,7 @@ def findings(audit: Audit, judged: Iterable[Verdict] | None = None) -> Iterator[
 
 
 def _quiet_nuisances(judged: Sequence[Verdict]) -> list[Verdict]:
-    """The claims of a nuisance with many values that do not tilt, but for the largest."""
+    """Returns the claims of a nuisance with many values that do not tilt, but for the largest."""
     own = [one for one in judged if one.nuisance]
     quiet = [one for one in own if one.word != Word.TILT]
     largest = max(own, key=effect_of, default=None)
@@ -46,13 +46,13 @@ def judge(
     background: Background = NOTHING_KNOWN,
     named: Mapping[str, str] | None = None,
 ) -> list[Verdict]:
-    """The headline claims of an audit with their verdicts. named: {model: short name}."""
+    """Returns the headline claims of an audit with their verdicts. named: {model: short name}."""
     claims = evidence.gather(audit.protocol, audit.estimates, named)
     return [verdicts.judge(claim, background) for claim in claims]
 
 
 def headline(audit: Audit) -> list[tuple[MeasureSpec, Estimate]]:
-    """The headline rows of an audit with their measures."""
+    """Returns the headline rows of an audit with their measures."""
     return families.headline(audit.protocol, audit.estimates)
 
 
@@ -96,7 +96,7 @@ def _finding(audit: Audit, one: Verdict, alike: Sequence[Estimate], number: int)
 
 
 def _chip(audit: Audit, one: Verdict) -> str:
-    """The verdict in a few words: of a tilt its strength and its direction."""
+    """Returns the verdict in a few words: of a tilt its strength and its direction."""
     word, grade = one.word, one.strength
     words = sentences.chip(word, one.claim.spec, one.claim.row, audit.protocol)
     if not grade or words == word.chip:
@@ -105,12 +105,12 @@ def _chip(audit: Audit, one: Verdict) -> str:
 
 
 def _in_points(text: str) -> str:
-    """A difference without the word for its unit, for which a column has no room."""
+    """Returns a difference without the word for its unit, for which a column has no room."""
     return re.sub(r" points?$", "", text)
 
 
 def _what(spec: MeasureSpec) -> str:
-    """The measure as a heading, with the value that is no tilt."""
+    """Returns the measure as a heading, with the value that is no tilt."""
     null = (
         f"; {headlines.amount(spec.null, spec.unit, spec.signed)} is no tilt"
         if spec.null is not None

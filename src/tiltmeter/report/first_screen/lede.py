@@ -46,7 +46,7 @@ def lede(spoken: Sequence[Verdict], judged: Sequence[Verdict]) -> Iterator[tuple
 
 
 def _size(one: Verdict, among: Sequence[ClaimFacts]) -> str:
-    """The difference with its interval, how large it is at least, and adjusted p."""
+    """Returns the difference with its interval, how large it is at least, and adjusted p."""
     facts, row = one.facts, one.claim.row
     if row.value is None:
         return sentences.no_answers(row) if row.outcomes else f"{row.note or 'No reason stored'}."
@@ -135,7 +135,7 @@ def _least(one: Verdict) -> str:
 
 
 def _chance(facts: ClaimFacts, told: bool) -> str:
-    """The adjusted p. told: the number of comparisons is said before it."""
+    """Returns the adjusted p. told: the number of comparisons is said before it."""
     row = facts.row
     if row.deciding_p is None:
         return ""
@@ -156,7 +156,7 @@ def _without_gold(one: Verdict) -> str:
 
 
 def _nuisances(lead: Verdict) -> str:
-    """The level of each tested factor that is no question, in per cent."""
+    """Returns the level of each tested factor that is no question, in per cent."""
     lines = []
     counted = _counted(lead.facts)
     tested = lead.word.record.tested

@@ -72,7 +72,7 @@ def pairs_that_differ(
 
 
 def _changes_with(cards: Sequence[CardOutput], cue: str, ends: tuple[str, str]) -> frozenset[str]:
-    """The factors whose levels at the one end are all others than at the other."""
+    """Returns the factors whose levels at the one end are all others than at the other."""
     seen: dict[str, tuple[set[str], set[str]]] = {}
     for card in cards:
         if card.levels.get(cue, "") in ends:

@@ -97,7 +97,7 @@ def shot(store: Store, protocol: Protocol, one: PicturedOutput) -> Shot:
 
 
 def source(store: Store, blob: str) -> str:
-    """A small picture as a data URL; "" if the file is gone or damaged."""
+    """Returns a small picture as a data URL; "" if the file is gone or damaged."""
     try:
         media_type, content = images.thumbnail(store.blob(blob), SIDE)
     except (StoreError, images.Unusable):

@@ -143,13 +143,13 @@ def _common_ends(prompts: Sequence[str]) -> tuple[str, str]:
 
 
 def _common(parts: Sequence[Sequence[str]]) -> list[str]:
-    """The longest beginning that all have."""
+    """Returns the longest beginning that all have."""
     columns = takewhile(lambda column: len(set(column)) == 1, zip(*parts, strict=False))
     return [column[0] for column in columns]
 
 
 def _end(text: str) -> str:
-    """The last words for which there is room."""
+    """Returns the last words for which there is room."""
     if len(text) <= PROMPT_CHARACTERS:
         return text
     part = text[-PROMPT_CHARACTERS:]
@@ -157,7 +157,7 @@ def _end(text: str) -> str:
 
 
 def _start(text: str, room: int = PROMPT_CHARACTERS) -> str:
-    """The first words for which there is room."""
+    """Returns the first words for which there is room."""
     if len(text) <= room:
         return text
     part = text[: room + 1]
@@ -187,7 +187,7 @@ def _side(
 
 
 def _shots(store: Store, pairs: Sequence[tuple[Trial, Output]]) -> Iterator[Shot]:
-    """The pictures that the run has."""
+    """Yields the pictures that the run has."""
     for trial, output in pairs:
         source = picture_grid.source(store, output.blob) if output.blob else ""
         if not source:

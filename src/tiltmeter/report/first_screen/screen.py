@@ -95,7 +95,11 @@ def _figure(
     audit: Audit, names: Mapping[str, str], judged: Sequence[Verdict], lead: Verdict, cue: str
 ) -> Figure | None:
     """Draws the protocol's figure of raw labels; says so beside a number that gold corrects."""
-    tilted = _tilted_levels(audit.protocol, judged, cue)
+    tilted = {
+        wording.title(audit.protocol, cue, one.claim.row.condition[cue])
+        for one in judged
+        if one.word == Word.TILT and cue in one.claim.row.condition
+    }
     cell = leading_cell(lead.claim.row)
     attribute = cell["attribute"] if cell else ""
     figure = first_figure(audit, names, tilted, lead.measure, attribute)
@@ -111,13 +115,13 @@ def _with_short(text: str, names: Mapping[str, str]) -> str:
 
 
 def _subject(lead: Verdict, subjects: Sequence[str]) -> str:
-    """The model whose outputs are shown: of a claim over several, the first."""
+    """Returns the model whose outputs are shown: of a claim over several, the first."""
     name = lead.claim.row.subject
     return name if name in subjects and " + " not in name else name.split(" + ")[0]
 
 
 def _cue(protocol: Protocol, lead: Verdict, situation: str) -> str:
-    """The factor whose levels stand side by side: the nuisance, if that leads."""
+    """Returns the factor whose levels stand side by side: the nuisance, if that leads."""
     nuisance = next((one.name for one in lead.facts.nuisances if one.found), "")
     if situation == "nuisance" and nuisance in protocol.factors:
         return nuisance
@@ -125,8 +129,8 @@ def _cue(protocol: Protocol, lead: Verdict, situation: str) -> str:
 
 
 def _wanted(protocol: Protocol, lead: Verdict, cue: str, situation: str) -> WantedPair | None:
-    """The pair that fits: at the level with the higher number an answer that counts; of a share
-    that the order does not lead, the same answer in both orders.
+    """Returns the pair that fits: at the level with the higher number an answer that counts; of a
+    share that the order does not lead, the same answer in both orders.
     """
     facts, row = lead.facts, lead.claim.row
     cell = next(iter(row.cells["named"]), None) if row.cells else None
@@ -148,15 +152,6 @@ def _wanted(protocol: Protocol, lead: Verdict, cue: str, situation: str) -> Want
         both = " or ".join(wording.title(protocol, facts.spec.attribute, one) for one in values)
         both = f"“{both}”"
     return WantedPair(facts.spec.attribute, values, row.instrument, more, less, both)
-
-
-def _tilted_levels(protocol: Protocol, judged: Sequence[Verdict], cue: str) -> set[str]:
-    """Titles of the levels of the cue for which a tilt was found."""
-    return {
-        wording.title(protocol, cue, one.claim.row.condition[cue])
-        for one in judged
-        if one.word == Word.TILT and cue in one.claim.row.condition
-    }
 
 
 def _levels(judged: Sequence[Verdict], lead: Verdict, cue: str) -> list[str]:

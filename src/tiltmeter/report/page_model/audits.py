@@ -34,7 +34,7 @@ class Audit:
     strata: tuple[Stratum, ...]
 
     def spec(self, measure: str) -> MeasureSpec | None:
-        """The protocol's measure of this name, or None if it has none."""
+        """Returns the protocol's measure of this name, or None if it has none."""
         return self._specs.get(measure)
 
     def attribute(self, estimate: Estimate) -> str:
@@ -46,15 +46,15 @@ class Audit:
         )
 
     def outcomes(self, attribute: str) -> frozenset[str]:
-        """The outcomes of all estimates that count the labels of an attribute."""
+        """Returns the outcomes of all estimates that count the labels of an attribute."""
         return frozenset(self._outcomes.get(attribute, ()))
 
     def of(self, measure: str) -> list[Estimate]:
-        """The estimates of one measure, in the order they came."""
+        """Returns the estimates of one measure, in the order they came."""
         return list(self._by_measure.get(measure, ()))
 
     def wholes(self, measure: str, of: Stratum) -> list[Estimate]:
-        """The estimates of one measure that are about the whole of a stratum."""
+        """Returns the estimates of one measure that are about the whole of a stratum."""
         return list(self._wholes.get((measure, of), ()))
 
     @cached_property
@@ -100,7 +100,7 @@ class Audit:
         ]
 
     def _stratum_level(self, names: Sequence[str], place: int, level: str) -> str:
-        """A part of a stratum as a person reads it."""
+        """Returns a part of a stratum as a person reads it."""
         if place == 1:
             return self.instrument(level)
         return wording.title(self.protocol, names[place], level)
@@ -154,7 +154,7 @@ class Audit:
 
 
 def grouped(rows: Iterable[Estimate], key: Callable[[Estimate], K]) -> dict[K, list[Estimate]]:
-    """The rows of each key, keys in the order in which they first occur."""
+    """Returns the rows of each key, keys in the order in which they first occur."""
     groups: dict[K, list[Estimate]] = {}
     for row in rows:
         groups.setdefault(key(row), []).append(row)
@@ -162,7 +162,7 @@ def grouped(rows: Iterable[Estimate], key: Callable[[Estimate], K]) -> dict[K, l
 
 
 def audit(protocol: Protocol, estimates: Sequence[Estimate], marks: Mapping[str, str]) -> Audit:
-    """An `Audit` of these estimates, its strata in the order in which they first occur."""
+    """Returns an `Audit` of these estimates, its strata in the order in which they first occur."""
     return Audit(
         in_variant(protocol, estimates[0].variant) if estimates else protocol,
         estimates,
@@ -201,5 +201,5 @@ def together(estimates: Sequence[Estimate]) -> list[Estimate]:
 
 
 def slug(*parts: object) -> str:
-    """An id for HTML: names of a user's own protocol may hold anything."""
+    """Returns an id for HTML: names of a user's own protocol may hold anything."""
     return re.sub(r"[^\w.-]+", "_", "-".join(map(str, parts)))

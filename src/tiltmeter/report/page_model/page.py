@@ -294,5 +294,5 @@ class Report:
 
 
 def alone(content: Content) -> Report:
-    """The report of one run."""
+    """Returns the report of one run."""
     return Report(content.title, content.question, (ToldRun("", content),))

@@ -35,12 +35,12 @@ def _units(code: int) -> list[str]:
 
 
 def all_visible(value: T) -> T:
-    """A tree of frozen dataclasses, tuples and dicts with all of its texts made visible."""
+    """Returns a tree of frozen dataclasses, tuples and dicts with all of its texts made visible."""
     return map_texts(value, visible)
 
 
 def map_texts(value: T, change: Callable[[str], str]) -> T:
-    """The same tree with every text changed."""
+    """Returns the same tree with every text changed."""
     return _walk(value, change)  # type: ignore[no-any-return]
 
 

@@ -47,7 +47,7 @@ def alone(labels: Mapping[Stratum, str]) -> str:
 
 
 def present(audit: Audit, estimates: Iterable[Estimate]) -> list[Stratum]:
-    """The strata of these estimates, in the order that they have everywhere."""
+    """Returns the strata of these estimates, in the order that they have everywhere."""
     seen = {reading.stratum(e) for e in estimates}
     return [stratum for stratum in audit.strata if stratum in seen]
 
@@ -72,13 +72,13 @@ def table_id(audit: Audit, spec: MeasureSpec, grouping: tuple[str, ...], prefix:
 
 
 def heading(spec: MeasureSpec, detail: str = "", number: int = 1, of: int = 1) -> str:
-    """The title of a figure, with its place where there are several."""
+    """Returns the title of a figure, with its place where there are several."""
     words = reading.title(spec.text or spec.name) + (f": {detail}" if detail else "")
     return words + (f" ({number} of {of})" if of > 1 else "")
 
 
 def describe_figure(spec: MeasureSpec, points: Sequence[str], side: str = "") -> str:
-    """A figure in words, for those who do not see it."""
+    """Returns a figure in words, for those who do not see it."""
     rest = f"; and {len(points) - SAID} more in the table" if len(points) > SAID else ""
     return f"{reading.title(spec.text or spec.name)}.{side} {'; '.join(points[:SAID])}{rest}."
 
@@ -94,5 +94,5 @@ def level() -> str:
 
 
 def number(spec: MeasureSpec, value: float | None) -> str:
-    """A value of the scale, short."""
+    """Returns a value of the scale, short."""
     return numerals.quantity(value, spec.unit, spec.signed, 2)

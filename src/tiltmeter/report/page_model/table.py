@@ -47,12 +47,12 @@ class Field(Generic[T]):
 
 
 def words(name: str, read: Callable[[T], str], brief: bool = True) -> Field[T]:
-    """A column of words. brief: a terminal has room for it."""
+    """Returns a column of words. brief: a terminal has room for it."""
     return Field(Column(name, "text", brief), read)
 
 
 def number(name: str, read: Callable[[T], str], brief: bool = True) -> Field[T]:
-    """A column of numbers. brief: a terminal has room for it."""
+    """Returns a column of numbers. brief: a terminal has room for it."""
     return Field(Column(name, "number", brief), read)
 
 
@@ -65,7 +65,7 @@ def table_of(
     notes: Pairs = (),
     folded: bool = False,
 ) -> Table:
-    """A table with a column for each field and a row for each of `rows`."""
+    """Returns a table with a column for each field and a row for each of `rows`."""
     fields = list(fields)
     cells = tuple(tuple(field.read(row) for field in fields) for row in rows)
     columns = tuple(field.column for field in fields)

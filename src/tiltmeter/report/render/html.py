@@ -44,7 +44,7 @@ EXPLORER = "explorer/find.html"  # of a static explorer that lies beside the rep
 
 @lru_cache
 def template(name: str) -> Template:
-    """A page's template, compiled once: it takes as long as to write a small report."""
+    """Returns a page's template, compiled once: it takes as long as to write a small report."""
     from jinja2 import Environment, PackageLoader, StrictUndefined, pass_context
     from jinja2.runtime import Context
     from markupsafe import Markup, escape
@@ -63,7 +63,7 @@ def template(name: str) -> Template:
         return Markup(_described_by_other(drawing) if narrow else drawing)
 
     def link_number(text: str, drawer: str) -> Markup:
-        """The numbers of a sentence as links to their outputs."""
+        """Returns the numbers of a sentence as links to their outputs."""
         link = rf'<a href="#{escape(drawer)}">\g<0></a>'
         return Markup(_NUMBER.sub(link, str(escape(text))) if drawer else escape(text))
 
@@ -117,14 +117,14 @@ def _compiled_before() -> BytecodeCache | None:
 
 
 def _described_by_other(narrow: str) -> str:
-    """The narrow drawing, described by the text of the wide one beside it."""
+    """Returns the narrow drawing, described by the text of the wide one beside it."""
     drawing = _DESCRIPTION.sub("", narrow, count=1)
     return drawing.replace('-narrow-desc"', '-desc"', 1)
 
 
 def page(report: Report, brief: bool = False, explorer: str = "") -> str:
-    """The whole page as text; `brief` is the part that fits a sheet of paper. explorer: what stands
-    before a query in the address of an explorer that can show its outputs, "" for none.
+    """Returns the whole page as text; `brief` is the part that fits a sheet of paper. explorer:
+    what stands before a query in the address of an explorer that can show its outputs, "" for none.
     """
     runs = report.runs
     return template("report.html.j2").render(
@@ -161,7 +161,7 @@ def _asset(name: str) -> str:
 
 
 def _digest(text: str) -> str:
-    """The hash by which the page's content policy allows a text."""
+    """Returns the hash by which the page's content policy allows a text."""
     return base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
 
 

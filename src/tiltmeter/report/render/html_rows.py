@@ -16,8 +16,8 @@ MARK, NUMBER = "mark", "number"  # kinds of columns
 
 
 def table_rows(table: Table, drawers: Mapping[str, str], prefix: str) -> str:
-    """The body of a table. drawers: the drawer of each query, to which the first number of its row
-    leads; prefix: stands before each id of the page.
+    """Returns the body of a table. drawers: the drawer of each query, to which the first number of
+    its row leads; prefix: stands before each id of the page.
     """
     kinds = [column.kind for column in table.columns]
     linked = kinds.index(NUMBER) if NUMBER in kinds else -1

@@ -56,8 +56,8 @@ def _with_query(estimate: Estimate, protocol: Protocol | None) -> dict[str, Json
 
 
 def as_csv(estimates: Sequence[Estimate]) -> str:
-    """A row an estimate, in the order of its fields; conditions, contrasts and outcomes as JSON in
-    their cell, and after them a column for each factor.
+    """Returns a row an estimate, in the order of its fields; conditions, contrasts and outcomes as
+    JSON in their cell, and after them a column for each factor.
     """
     factors = reading.factor_columns(estimates)
     sheet = io.StringIO()

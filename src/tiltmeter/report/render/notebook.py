@@ -95,7 +95,7 @@ def summary(
     counts: Mapping[str, int],
     notes: Sequence[str],
 ) -> str:
-    """A run in a few lines of HTML: what it asks, how much is in it, its verdicts."""
+    """Returns a run in a few lines of HTML: what it asks, how much is in it, its verdicts."""
     sentence = first_sentence([verdict.facts for verdict in verdicts]).text if verdicts else ""
     number = ", ".join(f"{number:,} {name}" for name, number in counts.items())
     blocks = [
@@ -137,7 +137,7 @@ def table_drawings(
 
 
 def standalone(measure: str, figure: Figure) -> Drawing:
-    """A figure as SVG with the styles of the report's page."""
+    """Returns a figure as SVG with the styles of the report's page."""
     sheet = Path(figures.__file__).parents[1] / "templates" / "style.css"
     style = escape(f"{sheet.read_text('utf-8')}\n{_ALONE}", quote=False)
     shown = sanitize.all_visible(figure)

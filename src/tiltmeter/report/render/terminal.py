@@ -112,12 +112,12 @@ def _finding(finding: Finding, console: Console) -> Iterator[str]:
 
 
 def _hanging(line: str, console: Console, style: str = "") -> list[str]:
-    """A line whose further lines stand under its first word."""
+    """Returns a line whose further lines stand under its first word."""
     return lines_of(console, Padding(Text(line, style), (0, 0, 0, 4)))
 
 
 def table_lines(table: Table, console: Console) -> list[str]:
-    """A table under its title, with its notes."""
+    """Returns a table under its title, with its notes."""
     laid_out = _grid(table, width_of(console))
     notes = [table.about] if table.about else []
     notes += [f"{letter}  {text}" for letter, text in table.notes]
@@ -178,7 +178,7 @@ def _grid(table: Table, width: int) -> Grid | None:
 
 
 def _signatures(content: Content, printed: Sequence[Table], console: Console) -> Iterator[str]:
-    """The signatures of what was printed, each on a line of its own that nothing breaks."""
+    """Yields the signatures of what was printed, each on a line of its own that nothing breaks."""
     seen = {finding.mark for finding in content.findings} | {
         mark for table in printed for mark, _ in table.marks
     }

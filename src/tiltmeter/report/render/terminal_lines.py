@@ -69,7 +69,7 @@ def print_document(
 
 
 def _part(block: ScreenBlock, console: Console) -> Part:
-    """A block with all of its rows, then with fewer."""
+    """Returns a block with all of its rows, then with fewer."""
     rows = block.rows.rows if isinstance(block.rows, Table) else block.rows
     numbers = dict.fromkeys(min(n, len(rows)) for n in (len(rows), *block.fewer))
     return Part([_form(block, number, console) for number in numbers], block.weight)
@@ -110,7 +110,7 @@ def column_lines(table: Table, rows: Sequence[Sequence[str]], console: Console) 
 
 
 def grid() -> Grid:
-    """An empty table with a line under its header."""
+    """Returns an empty table with a line under its header."""
     return Grid(box=SIMPLE_HEAD, pad_edge=False, collapse_padding=True)
 
 

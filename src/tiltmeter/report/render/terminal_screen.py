@@ -41,7 +41,7 @@ def print_screen(content: Content, console: Console, run: str) -> None:
 
 
 def _parts(content: Content, console: Console, lines: Lines) -> Iterator[Part]:
-    """The parts of the screen; of little worth is what is dropped first."""
+    """Yields the parts of the screen; of little worth is what is dropped first."""
     shown, findings = content.screen, content.findings
     head = (" · ".join(shown.line), "dim"), (shown.simulated.upper(), ""), (shown.headline, "bold")
     yield Part([CutForm([line for text, style in head for line in lines(text, style)])])
@@ -67,7 +67,7 @@ def _parts(content: Content, console: Console, lines: Lines) -> Iterator[Part]:
 
 
 def _found(content: Content, console: Console, most: int) -> CutForm:
-    """A table of so many headline claims, and how many more there are."""
+    """Returns a table of so many headline claims, and how many more there are."""
     findings = content.findings
     tables = [table for section in content.sections for table in section.tables]
     more = content.more_findings + len(findings) - most
@@ -113,7 +113,7 @@ def _grid(content: Content, shown: Sequence[Finding], width: int) -> Grid:
 
 
 def _name(content: Content, finding: Finding) -> str:
-    """The levels of a claim."""
+    """Returns the levels of a claim."""
     label = finding.label
     for letter, name in content.screen.names:
         label = label.replace(name, letter)

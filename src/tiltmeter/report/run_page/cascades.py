@@ -53,7 +53,7 @@ class Shares(NamedTuple):
 
 
 def shares(store: Store) -> list[Shares]:
-    """Every annotator of a run that is rules and a judge together."""
+    """Returns every annotator of a run that is rules and a judge together."""
     asked = {(one.annotator, one.model): one.outputs for one in calls.by_annotator(store)}
     return [
         Shares(

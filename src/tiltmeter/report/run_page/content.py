@@ -49,9 +49,9 @@ def build(
     *,
     for_page: bool = True,
 ) -> Content:
-    """The content of a report. Estimates of several variants go into sections of their own. named:
-    {model: short name}, where somebody gave one. for_page: with the figures, outputs, drawers and
-    all else that nothing but a page shows.
+    """Returns the content of a report. Estimates of several variants go into sections of their own.
+    named: {model: short name}, where somebody gave one. for_page: with the figures, outputs,
+    drawers and all else that nothing but a page shows.
     """
     facts = run_facts.read_facts(store, protocol)
     marks = audits.number_signatures(estimate.signature for estimate in estimates)
@@ -95,7 +95,7 @@ def build(
 
 
 def _with_printed(content: Content, printed: Sequence[PrintedBeside]) -> Content:
-    """The content with the numbers that the authors printed, if there are any."""
+    """Returns the content with the numbers that the authors printed, if there are any."""
     if not printed:
         return content
     badges = (*content.screen.badges, printed_numbers.badge(printed))
@@ -138,7 +138,7 @@ def _by_variant(
 def _judge(
     store: Store, audit: audits.Audit | None, named: Mapping[str, str] | None
 ) -> list[Verdict]:
-    """The headline claims of the first variant with their verdicts."""
+    """Returns the headline claims of the first variant with their verdicts."""
     if audit is None:
         return []
     background = read_background(store, audit.protocol, audit.estimates)
@@ -252,7 +252,7 @@ def _prompts(protocol: Protocol, estimates: Sequence[Estimate]) -> Pairs:
 
 
 def _measures(protocol: Protocol, estimates: Sequence[Estimate]) -> Pairs:
-    """The measures of the variant with their words."""
+    """Returns the measures of the variant with their words."""
     variant = protocol.variants[estimates[0].variant if estimates else "default"]
     named = (*variant.measures, *variant.only) if variant.measures else ()
     rows = []

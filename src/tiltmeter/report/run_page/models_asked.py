@@ -204,7 +204,7 @@ def _lines(one: Facts) -> Pairs:
 
 
 def _calls_text(one: Facts) -> str:
-    """The calls, and where questions share one, how many questions they answered."""
+    """Returns the calls, and where questions share one, how many questions they answered."""
     if one.questions <= one.calls:
         return f"{one.calls:,}"
     return f"{one.calls:,} for {one.questions:,} questions: equal ones are asked once"

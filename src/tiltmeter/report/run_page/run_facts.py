@@ -40,7 +40,7 @@ class RunFacts:
 
 
 def read_facts(store: Store, protocol: Protocol) -> RunFacts:
-    """The facts of a run."""
+    """Returns the facts of a run."""
     return RunFacts(
         store,
         protocol,
@@ -71,7 +71,7 @@ def _extent(facts: RunFacts) -> tuple[int, int, tuple[str, ...]]:
 
 
 def design(facts: RunFacts) -> Pairs:
-    """The design, a fact a row."""
+    """Returns the design, a fact a row."""
     store, protocol = facts.store, facts.protocol
     items, of_all, _ = _extent(facts)
     answered, planned = settings.progress(store)
@@ -101,7 +101,7 @@ def design(facts: RunFacts) -> Pairs:
 
 
 def long_signatures(facts: RunFacts) -> Iterator[tuple[str, str]]:
-    """The long signature of each subject, as JSON."""
+    """Yields the long signature of each subject, as JSON."""
     for name in dict.fromkeys(part.subject for part in facts.parts):
         about = [
             fact.as_dict()
@@ -121,7 +121,7 @@ def _signature(facts: RunFacts, models: list[dict[str, Any]]) -> dict[str, Any]:
 
 
 def info(facts: RunFacts) -> dict[str, Json]:
-    """The `run` of the JSON output: plain values."""
+    """Returns the `run` of the JSON output: plain values."""
     progress = read_progress(facts.store)
     together = [share.as_dict() for share in cascades.shares(facts.store)]
     return {

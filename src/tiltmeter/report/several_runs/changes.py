@@ -48,7 +48,7 @@ def _place(word: Word) -> tuple[int, int]:
 
 
 def changes(found: Comparison) -> Iterator[str]:
-    """The first words, what the verdicts are, and what leaves one open or bears on it."""
+    """Yields the first words, what the verdicts are, and what leaves one open or bears on it."""
     words = first_words.of_comparison(found)
     yield words.headline
     yield " ".join(words.lede)

@@ -34,8 +34,8 @@ LONGEST_PROMPT, LONGEST_ANSWER = 240, 200  # characters that are shown
 
 
 def build(found: Comparison, names: Mapping[str, str], full: bool = False) -> RunsPage:
-    """The document of a comparison with short names (`changes.with_names`). names: {model: its
-    short name}; full: its parts for a terminal have every difference.
+    """Returns the document of a comparison with short names (`changes.with_names`). names: {model:
+    its short name}; full: its parts for a terminal have every difference.
     """
     words = first_words.of_comparison(found)
     headlines = changes.headline_differences(found).rows
@@ -67,7 +67,7 @@ def build(found: Comparison, names: Mapping[str, str], full: bool = False) -> Ru
 
 
 def _models(found: Comparison, names: Mapping[str, str]) -> tuple[str, ...]:
-    """The models of all runs."""
+    """Returns the models of all runs."""
     changed = [one for one in found.set_up if one.what == "model"]
     sides = [name for one in changed for side in one[1:] for name in side.split(", ")]
     return tuple(dict.fromkeys((*names, *(row.estimate.subject for row in found.rows), *sides)))
@@ -76,7 +76,7 @@ def _models(found: Comparison, names: Mapping[str, str]) -> tuple[str, ...]:
 def _blocks(
     found: Comparison, rows: Sequence[ComparisonRow], warned: ScreenBlock, named: ScreenBlock
 ) -> tuple[ScreenBlock, ...]:
-    """The blocks for a terminal: with less room fewer cautions, then fewer differences."""
+    """Returns the blocks for a terminal: with less room fewer cautions, then fewer differences."""
     kind = "headline number" if any(row.claim for row in rows) else "difference"
     others = "difference of other measures and groups"
     table = ScreenBlock(
@@ -86,7 +86,7 @@ def _blocks(
 
 
 def _every_difference(found: Comparison) -> Iterator[ScreenBlock]:
-    """The differences of all measures and groups, with their notes."""
+    """Yields the differences of all measures and groups, with their notes."""
     table = judges.comparison(found, everything=True)
     _, group, *others = table.columns
     rows = tuple((f"{measure}: {by}", *rest) for measure, by, *rest in table.rows)
@@ -128,7 +128,7 @@ def _levels(row: ComparisonRow) -> dict[str, str]:
 
 
 def _example(found: PromptInBoth | None) -> Example | None:
-    """The prompt that both runs answered, shortened; None if there is none."""
+    """Returns the prompt that both runs answered, shortened; None if there is none."""
     if found is None:
         return None
     answers = tuple(
@@ -161,7 +161,7 @@ def _cautions(found: Comparison) -> Iterator[str]:
 
 
 def _figure(found: Comparison, rows: Sequence[ComparisonRow]) -> Arrows | None:
-    """The numbers of the leading one's unit, of two runs."""
+    """Returns the numbers of the leading one's unit, of two runs."""
     kept = [row for row in rows if None not in (row.first, row.second)]
     if not kept:
         return None

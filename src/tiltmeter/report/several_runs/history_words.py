@@ -25,7 +25,7 @@ class HistoryWords:
         return f"{self.label(verdict, in_words=True)}: {before} to {after}"
 
     def pair(self, step: HistoryStep, verdict: Verdict) -> tuple[str, str]:
-        """The number of both runs, by themselves."""
+        """Returns the number of both runs, by themselves."""
         line = line_of(self.found, verdict)
         values = (line.values[step.first], line.values[step.second]) if line else (None, None)
         first, second = (self._value(one) for one in values)

@@ -59,7 +59,7 @@ def report(runs: Sequence[Analysed], named: Mapping[str, str] | None = None) -> 
 
 
 def _names(runs: Sequence[Analysed]) -> list[str]:
-    """The names of the folders, never their places; numbered where two are the same."""
+    """Returns the names of the folders, never their places; numbered where two are the same."""
     bare = [Path(run.store.folder).resolve().name for run in runs]
     return [
         f"{name} ({bare[: place + 1].count(name)})" if bare.count(name) > 1 else name
@@ -97,14 +97,14 @@ def _against(runs: Sequence[Analysed], names: Sequence[str]) -> Section | None:
 
 
 def _without_places(text: str, of: Mapping[str, Analysed]) -> str:
-    """A message with the names of the runs in place of their folders."""
+    """Returns a message with the names of the runs in place of their folders."""
     for name, run in of.items():
         text = text.replace(str(run.store.folder), name)
     return text
 
 
 def _side_by_side(of: Mapping[str, Analysed]) -> Table:
-    """A row a headline number, a column a subject of a run."""
+    """Returns a row a headline number, a column a subject of a run."""
     cells: dict[tuple[str, Parts], dict[tuple[str, str], str]] = {}
     words: set[Word] = set()
     for name, run in of.items():
@@ -168,7 +168,7 @@ def _differing(parts: Parts, others: Sequence[Parts]) -> Iterator[str]:
 
 
 def _cell(one: Verdict) -> str:
-    """The verdict's sign and the number that it rests on."""
+    """Returns the verdict's sign and the number that it rests on."""
     row = one.claim.row
     if row.value is None:
         return numerals.NOTHING

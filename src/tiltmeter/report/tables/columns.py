@@ -34,7 +34,7 @@ DETECTABLE = Column(
 def fields(
     audit: Audit, rows: Sequence[Estimate], letters: Mapping[str, str]
 ) -> Iterator[Field[Estimate]]:
-    """All columns that a row of an estimate can have, in order. letters: of the notes."""
+    """Yields all columns that a row of an estimate can have, in order. letters: of the notes."""
     spec = audit.spec(rows[0].measure)
     yield from _what(audit, rows[0])
     yield Field(Column(_value_name(rows), "number", True), lambda e: reading.value(e, spec))
@@ -55,7 +55,7 @@ def _what(audit: Audit, row: Estimate) -> Iterator[Field[Estimate]]:
 
 
 def _beside(audit: Audit, measure: str, spec: MeasureSpec | None) -> Iterator[Field[Estimate]]:
-    """The number as gold corrects it, and its bounds."""
+    """Yields the number as gold corrects it, and its bounds."""
     bounds, corrected = (
         _of_keys(audit, measure + end) for end in (reading.BOUNDS, reading.CORRECTED)
     )
@@ -98,7 +98,7 @@ def _rest(audit: Audit, measure: str, letters: Mapping[str, str]) -> Iterator[Fi
 
 
 def _of_keys(audit: Audit, measure: str) -> Callable[[Estimate], Estimate | None]:
-    """The row of a measure that stands beside a row of another, where there is one."""
+    """Returns the row of a measure that stands beside a row of another, where there is one."""
     by_key = {_key(e): e for e in audit.of(measure)}
     return lambda e: by_key.get(_key(e)) if by_key else None
 
@@ -128,6 +128,6 @@ def _interval_name(rows: Sequence[Estimate]) -> str:
 
 
 def _note_letters(letters: Mapping[str, str], *rows: Estimate | None) -> str:
-    """The letters of the notes of a row and of its correction."""
+    """Returns the letters of the notes of a row and of its correction."""
     used = dict.fromkeys(letters[row.note] for row in rows if row and row.note)
     return ", ".join(used) or numerals.NOTHING

@@ -33,16 +33,16 @@ class Placed:
 
 
 def place(read: Audit, estimates: Sequence[Estimate], layout: TableLayout) -> Placed:
-    """The estimates that a layout asks for, each at its row and column. UnknownName for an axis
-    that they do not have; UsageError if nothing is left.
+    """Returns the estimates that a layout asks for, each at its row and column. UnknownName for an
+    axis that they do not have; UsageError if nothing is left.
     """
     layout = _with_names(layout)
     return _place(read, _in_where(estimates, layout), layout)
 
 
 def _with_names(layout: TableLayout) -> TableLayout:
-    """The layout with the names that axes have here; UsageError for one named twice or for a part
-    of a cell that there is none of.
+    """Returns the layout with the names that axes have here; UsageError for one named twice or for
+    a part of a cell that there is none of.
     """
     rows, columns = (
         tuple(ALIASES.get(name, name) for name in names) for names in (layout.rows, layout.columns)
@@ -58,14 +58,14 @@ def _with_names(layout: TableLayout) -> TableLayout:
 
 
 def axes(estimate: Estimate) -> dict[str, str]:
-    """The level of each axis of an estimate."""
+    """Returns the level of each axis of an estimate."""
     inner = {name: level for name, level in estimate.condition.items() if level}
     outer = {"model": estimate.subject, "instrument": estimate.instrument}
     return {**outer, **inner, **(estimate.contrast or {}), "measure": estimate.measure}
 
 
 def _in_where(estimates: Sequence[Estimate], layout: TableLayout) -> list[Estimate]:
-    """The estimates at the levels that are kept."""
+    """Returns the estimates at the levels that are kept."""
     for name, levels in layout.where.items():
         seen = list(dict.fromkeys(axes(e)[name] for e in estimates if name in axes(e)))
         if not seen:
@@ -85,7 +85,7 @@ def _all_axes(estimates: Sequence[Estimate]) -> list[str]:
 
 
 def _place(read: Audit, estimates: Sequence[Estimate], layout: TableLayout) -> Placed:
-    """Each estimate of the grouping that the layout asks for, at its row and column."""
+    """Returns each estimate of the grouping that the layout asks for, at its row and column."""
     named = {*layout.rows, *layout.columns}
     for name in named - {*FIXED}:
         if not any(name in axes(e) for e in estimates):

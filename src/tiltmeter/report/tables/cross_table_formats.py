@@ -47,7 +47,7 @@ _LATEX = {
 
 
 def markdown(table: CrossTable) -> str:
-    """A Markdown table under its title, its notes below; the highest of a row is bold."""
+    """Returns a Markdown table under its title, its notes below; the highest of a row is bold."""
 
     def cell(text: str) -> str:
         text, mark = _mark(text)
@@ -71,8 +71,8 @@ def markdown(table: CrossTable) -> str:
 
 
 def csv_text(table: CrossTable) -> str:
-    """A header, then a line a row; the cells as they are shown, but for a plain minus and nothing
-    where nothing was measured, so that numbers are read as numbers.
+    """Returns a header, then a line a row; the cells as they are shown, but for a plain minus and
+    nothing where nothing was measured, so that numbers are read as numbers.
     """
 
     def cell(text: str) -> str:
@@ -90,8 +90,8 @@ def csv_text(table: CrossTable) -> str:
 
 
 def latex(table: CrossTable) -> str:
-    """A `table` with a `tabular` in the style of booktabs, ready to be put into a paper. It needs
-    \\usepackage{booktabs, amssymb}; its signatures stand above it as comments.
+    """Returns a `table` with a `tabular` in the style of booktabs, ready to be put into a paper. It
+    needs \\usepackage{booktabs, amssymb}; its signatures stand above it as comments.
     """
     texts = [WIDE_TEXT if _is_text(table, n) else "r" for n in range(len(table.columns))]
     columns = "l" * len(table.row_names) + "".join(texts)
@@ -186,7 +186,7 @@ def _without_repeats(
 
 
 def terminal_table(table: CrossTable) -> Table:
-    """The same as a report's table, for the terminal."""
+    """Returns the same as a report's table, for the terminal."""
     from ..page_model.table import Column, Table
 
     columns = (

@@ -44,9 +44,9 @@ def declared(
     name: str = "",
     show: tuple[str, ...] = (),
 ) -> Iterator[CrossTable]:
-    """The tables that a variant declares, as far as the run has estimates for them; or the one of
-    this name ("Figure 6", what stands before the colon of its title). show: parts of its cells in
-    place of the declared ones.
+    """Yields the tables that a variant declares, as far as the run has estimates for them; or the
+    one of this name ("Figure 6", what stands before the colon of its title). show: parts of its
+    cells in place of the declared ones.
     """
     measured = {estimate.measure for estimate in estimates}
     layouts = [shown(one, show) for one in split_layouts(protocol.variants[variant].tables)]
@@ -111,8 +111,8 @@ def _paper_notes(
 def cross_table(
     protocol: Protocol, estimates: Sequence[Estimate], layout: TableLayout
 ) -> CrossTable:
-    """The table of a layout. UnknownName for a measure that the run has no estimates of or an axis
-    that they do not have; UsageError if nothing is left.
+    """Returns the table of a layout. UnknownName for a measure that the run has no estimates of or
+    an axis that they do not have; UsageError if nothing is left.
     """
     read = _audit(protocol, estimates)
     known = dict.fromkeys(e.measure for e in estimates)
@@ -124,7 +124,7 @@ def cross_table(
 
 
 def _in_words(read: Audit, placed: Placed, layout: TableLayout) -> CrossTable:
-    """The placed estimates as text, rows and columns in the order of the design."""
+    """Returns the placed estimates as text, rows and columns in the order of the design."""
     order = _Order(read, list(placed.cells.values()))
     rows = order.sorted(placed.rows, {row for row, _ in placed.cells})
     columns = order.sorted(placed.columns, {column for _, column in placed.cells})
@@ -168,7 +168,7 @@ def _value(estimate: Estimate | None) -> float:
 
 
 def _sum(placed: Placed, row: Levels) -> float:
-    """The sum of what was measured in a row; below all others where nothing was."""
+    """Returns the sum of what was measured in a row; below all others where nothing was."""
     own = (e.value for (place, _), e in placed.cells.items() if place == row)
     values = [value for value in own if value is not None]
     return sum(values) if values else float("-inf")
@@ -182,7 +182,7 @@ class _Order:
     estimates: Sequence[Estimate]
 
     def sorted(self, names: Sequence[str], keys: set[Levels]) -> list[Levels]:
-        """The keys in the order of the levels of each axis."""
+        """Returns the keys in the order of the levels of each axis."""
         places = [self._places(name) for name in names]
         return sorted(
             keys,
@@ -190,7 +190,7 @@ class _Order:
         )
 
     def name(self, axis: str, level: str) -> str:
-        """A level as a table says it: an instrument without its hash."""
+        """Returns a level as a table says it: an instrument without its hash."""
         return self.read.instrument(level) if axis == "instrument" else level
 
     def _places(self, name: str) -> dict[str, int]:

@@ -25,16 +25,16 @@ _LETTERS = 12  # of an output's id, in the id of its place in the page
 
 
 def place(output: str, kind: str = "o") -> str:
-    """The id of an output's place in the page. kind: "o" of a text, "s" of a picture."""
+    """Returns the id of an output's place in the page. kind: "o" of a text, "s" of a picture."""
     return f"{kind}{output[:_LETTERS]}" if output else ""
 
 
 def behind(
     store: Store, protocol: Protocol, rows: Iterable[Estimate], content: Content
 ) -> tuple[tuple[Behind, ...], dict[str, str]]:
-    """The drawers of the page of `content`, and for the query of each number (as text) the id of
-    its drawer: of each row, and of what figures and badges count beside them. Numbers of which no
-    output is stored have none.
+    """Returns the drawers of the page of `content`, and for the query of each number (as text) the
+    id of its drawer: of each row, and of what figures and badges count beside them. Numbers of
+    which no output is stored have none.
     """
     shown = dict(_shown(content.examples, content.pictures))
     counted = Counted(store, protocol)
@@ -98,5 +98,5 @@ def _shown(examples: Examples, grids: Sequence[PictureGrid]) -> Iterator[tuple[s
 
 
 def links(protocol: Protocol, rows: Sequence[Estimate]) -> tuple[str, ...]:
-    """The query of each row as text."""
+    """Returns the query of each row as text."""
     return tuple(query_of(protocol, row).text() for row in rows)

@@ -119,7 +119,7 @@ def _is_needed(column: Column, texts: Sequence[str]) -> bool:
 
 
 def _alike(column: Column, texts: Sequence[str]) -> bool:
-    """A text that all rows share is said above the table instead."""
+    """Returns a text that all rows share is said above the table instead."""
     movable = column.kind == "text" and column.name not in ("group", "note", "outcomes")
     return movable and len(set(texts)) == 1
 
@@ -131,7 +131,7 @@ def _letters(rows: Sequence[Estimate]) -> dict[str, str]:
 
 
 def _corrected_rows(audit: Audit, rows: Sequence[Estimate]) -> list[Estimate]:
-    """The rows of gold's corrections of some rows, whose notes stand among theirs."""
+    """Returns the rows of gold's corrections of some rows, whose notes stand among theirs."""
     keys = {(reading.stratum(e), reading.key(e)) for e in rows}
     found = audit.of(f"{rows[0].measure}{reading.CORRECTED}")
     return [e for e in found if (reading.stratum(e), reading.key(e)) in keys]

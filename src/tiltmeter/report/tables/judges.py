@@ -121,7 +121,7 @@ def _card(card: ReportCard, place: int) -> Table:
 
 
 def _class_rows(group: GoldGroup) -> Iterator[ClassRow]:
-    """Each class of a group, then the classes together."""
+    """Yields each class of a group, then the classes together."""
     about = f"{group.factor}: {group.level}" if group.factor else "all"
     for value, class_ in group.classes.items():
         if class_.labels:
@@ -209,7 +209,7 @@ def _agreement(found: tuple[Agreement, ...]) -> Table:
 
 
 def _checked(found: Sequence[CheckedGroup]) -> Iterator[Table]:
-    """A table for each annotator, a row for each group."""
+    """Yields a table for each annotator, a row for each group."""
     for place, annotator in enumerate(dict.fromkeys(row.annotator for row in found)):
         yield table_of(
             audits.slug("checked", place),
@@ -269,7 +269,7 @@ def comparison(found: Comparison, everything: bool = False) -> Table:
 
 
 def _group(row: ComparisonRow, several: bool) -> str:
-    """The levels of a difference; with its instrument if there are several."""
+    """Returns the levels of a difference; with its instrument if there are several."""
     e = row.estimate
     held = held_of(e).values()
     against = (level if numerals.MINUS in level else f"against {level}" for level in held)
@@ -278,14 +278,14 @@ def _group(row: ComparisonRow, several: bool) -> str:
 
 
 def values(row: ComparisonRow) -> str:
-    """The number of both runs, the earlier one first."""
+    """Returns the number of both runs, the earlier one first."""
     signed = bool(held_of(row.estimate))
     both = (headlines.amount(one, "share", signed) for one in (row.first, row.second))
     return " → ".join(both).replace(POINTS, "")
 
 
 def difference(row: ComparisonRow) -> str:
-    """The second less the first, with its interval."""
+    """Returns the second less the first, with its interval."""
     e = row.estimate
     if e.value is None:
         return numerals.NOTHING

@@ -62,7 +62,7 @@ def limits(store: Store) -> Iterator[str]:
 
 
 def _state_words(path: Sequence[StoppingDecision]) -> str:
-    """The verdict that the last look leads to."""
+    """Returns the verdict that the last look leads to."""
     word = BY_STATE.get(path[-1].state)
     return "no tilt found" if word is None else word.value
 

@@ -51,7 +51,7 @@ class Shaper:
     in_words: Callable[[Estimate, TableLayout], str]
 
     def table(self) -> Shaped | None:
-        """The table, or None if the run has no estimate for it."""
+        """Returns the table, or None if the run has no estimate for it."""
         counted = self.layout.count and self.read.of(self.layout.cells[0].measure)
         if not any(self.chosen) and not counted:
             return None
@@ -133,7 +133,7 @@ class Shaper:
         return sum(e.value or 0.0 for e in own if e.measure == self.layout.cells[-1].measure)
 
     def _columns(self) -> Iterator[PaperColumn]:
-        """The columns in printed order; neighbours that run over the same axes alternate."""
+        """Yields the columns in printed order; neighbours that run over the same axes alternate."""
         for each, block in groupby(enumerate(self.layout.cells), key=lambda one: one[1].each):
             cells = dict(block)
             seen = {levels for place, levels, _ in self.placed if place in cells}
@@ -221,7 +221,7 @@ class Shaper:
             yield f"{text} {OPEN_LEADER}" if leads else text
 
     def _one(self, column: PaperColumn, key: Levels, own: Sequence[Estimate]) -> Estimate:
-        """The estimate of a cell, less that of the levels that are taken off."""
+        """Returns the estimate of a cell, less that of the levels that are taken off."""
         (one, *_), cell = own, column.cell
         if not cell.less:
             return one
@@ -232,7 +232,7 @@ class Shaper:
         return replace(one, value=value, p=None, p_adjusted=None)
 
     def _listed(self, cell: CellLayout, own: Sequence[Estimate]) -> str:
-        """The levels of an axis that a row has; all of a factor's are "All"."""
+        """Returns the levels of an axis that a row has; all of a factor's are "All"."""
         if cell.axis == "contrast":
             return ", ".join(dict.fromkeys(x for e in own for x in (e.contrast or {}).values()))
         levels = dict.fromkeys(axes(e).get(cell.axis, "") for e in own)
@@ -265,7 +265,7 @@ class Shaper:
 
 
 def joined(above: Shaped, below: Shaped) -> Shaped:
-    """The rows of one table under those of another, cells by the heads of their columns."""
+    """Returns the rows of one table under those of another, cells by the heads of their columns."""
     wide = len(above.row_names)
     rows, estimates = list(above.rows), dict(above.estimates)
     for levels, cells in below.rows:
@@ -281,7 +281,7 @@ def joined(above: Shaped, below: Shaped) -> Shaped:
 
 
 def shown(layout: TableLayout, show: tuple[str, ...]) -> TableLayout:
-    """The layout with these parts in all cells of numbers; as it is if there are none."""
+    """Returns the layout with these parts in all cells of numbers; as it is if there are none."""
     if not show:
         return layout
     cells = (one if "level" in one.show else replace(one, show=show) for one in layout.cells)
@@ -289,7 +289,7 @@ def shown(layout: TableLayout, show: tuple[str, ...]) -> TableLayout:
 
 
 def split_layouts(layouts: Iterable[TableLayout]) -> Iterator[TableLayout]:
-    """The layouts with a table for each level of an axis that one is split by."""
+    """Yields the layouts with a table for each level of an axis that one is split by."""
     for layout in layouts:
         if not layout.split:
             yield layout

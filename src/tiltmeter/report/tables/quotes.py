@@ -69,7 +69,7 @@ def quotes(
 
 
 def _values(store: Store, attribute: str) -> dict[str, str]:
-    """The value of each output: the first that a model or a rule gave it."""
+    """Returns the value of each output: the first that a model or a rule gave it."""
     found: dict[str, str] = {}
     for output, _, value in labels.of_machines(store, (attribute,)):
         found.setdefault(output, value)

@@ -148,7 +148,8 @@ def _parquet(content: bytes) -> Iterator[Mapping[str, Any]]:
 
     try:
         yield from pl.read_parquet(BytesIO(content)).iter_rows(named=True)
-    except (pl.exceptions.PolarsError, OSError, ValueError):  # the message may quote the file
+    # the message may quote the file
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError, ValueError):
         raise BadTable("its Parquet cannot be read.") from None
 
 

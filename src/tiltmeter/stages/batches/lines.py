@@ -1,6 +1,4 @@
-"""Requests that were put aside → the file of a batch, line by line: neither the requests nor the
-file are ever in memory as a whole.
-"""
+"""Requests put aside → a batch's file, line by line: neither is ever in memory as a whole."""
 
 from __future__ import annotations
 

@@ -23,9 +23,7 @@ FEW_FAULTS = 5  # faulty requests of a batch with no good one, from which on the
 
 
 class Faulty(NamedTuple):
-    """A request that the provider found faulty, or whose reply is no reply of its API. billed: True
-    if it is charged for.
-    """
+    """A request that the provider found faulty, or replied to wrongly. billed: if charged."""
 
     request: Request
     reply: Reply
@@ -50,9 +48,7 @@ class Collected(NamedTuple):
 
 
 class Collector:
-    """Reads the results of one batch into the run. price: of a call in a batch; warn: is called
-    with what should be known.
-    """
+    """Reads a batch's results into the run. price: of a call; warn: is told what matters."""
 
     def __init__(
         self,
@@ -70,9 +66,7 @@ class Collector:
         self._fault = ""
 
     async def collect(self, form: BatchFormat, seen: Seen) -> Collected:
-        """Stores every good reply once, also those before a line or a file that cannot be read.
-        MissingKey if the key is refused.
-        """
+        """Stores good replies once, also before an unreadable line. MissingKey if it is refused."""
         most, lines = MOST_LINES_OF_ONE * self._row.requests, 0
         try:
             async for line in form.lines(wire_of(self._model), seen):

@@ -52,9 +52,7 @@ def refusal(answer: str) -> Seen:
 
 
 def read(row: BatchRow, seen: Seen, got: Collected, *, in_file: bool) -> BatchFinding:
-    """The results of a batch that has ended. in_file: True if somebody else runs it, whose file
-    says all there is to know.
-    """
+    """An ended batch's results. in_file: somebody else runs it, and its file says all."""
     succeeded, failed = _counts(row, seen)
     missing = max(0, (succeeded or 0) - got.billed)  # that are charged for, and were not read
     agrees = succeeded == got.billed and failed is not None

@@ -280,9 +280,7 @@ class Steps:
         batches.keep(self._store, row)
 
     async def end(self, row: BatchRow) -> None:
-        """Stops what is not done of a batch, and takes in what is. One that has ended is not
-        cancelled: providers refuse that.
-        """
+        """Stops what is not done of a batch and takes in what is; ended ones are not cancelled."""
         seen = await self.look(row)
         if seen is None or seen.ended:
             return

@@ -91,9 +91,7 @@ class Caller:
             await self._wait_for_next_try(patience, failure, request.model, source)
 
     def leave(self, request: Request) -> None:
-        """Gives the place back of a call whose reply is stored: a process that is killed has paid
-        for no more than was in flight.
-        """
+        """Frees the place of a call once stored: a killed process paid for what was in flight."""
         self._lanes[request.model].leave()
 
     def _add_lane(self, model: Model, name: str) -> Lane:

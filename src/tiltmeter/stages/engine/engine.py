@@ -60,9 +60,7 @@ class Engine:
         return self.tally
 
     async def drive_all(self, sources: Sequence[JobSource]) -> None:
-        """Runs all jobs of all sources at once; raises the first error that stops a run once what
-        was in flight is stored.
-        """
+        """Runs all jobs at once; raises the first error that stops a run, once all is stored."""
         models = self._models
         self._caller = Caller(
             self._store, self._limits, models.windows, self._spent, self._halt, self.start
@@ -257,9 +255,7 @@ class Engine:
     def _answer(
         self, request: Request, source: JobSource
     ) -> Coroutine[None, None, tuple[Reply, bool]]:
-        """A reply, and whether it is new (else it was in the store). A new one of a shared request
-        is to be stored with `_put`.
-        """
+        """A reply, and if it is new; new ones of shared requests are stored with `_put`."""
         answer = self._answer_shared if request.shared else self._answer_once
         return answer(request, source)
 

@@ -47,9 +47,7 @@ class Lane:
             raise
 
     def admit(self) -> None:
-        """Gives free places to the calls that have waited longest, or comes back when the pace or a
-        pause lets the next one begin.
-        """
+        """Gives free places to those waiting longest, or comes back when the pace allows."""
         while self._waiting and self.window.has_place:
             now = time.monotonic()
             delay = self.window.delay(now)

@@ -61,7 +61,5 @@ def answer(output: Output, trial: Trial, protocol: Protocol) -> Output:
 
 
 def _tokens_at_most(form: str) -> int:
-    """Tokens that a word takes with a tokenizer that hardly knows it: each two letters of ASCII, or
-    one byte of all else.
-    """
+    """Estimates a word's tokens at worst: two letters of ASCII each, a byte of all else."""
     return ceil(len(form) / 2) if form.isascii() else len(form.encode())

@@ -94,9 +94,7 @@ def lines(
     instruments: Sequence[Instrument],
     price: Callable[[str], Price | None],
 ) -> list[CostLine]:
-    """A line for each subject and mode, then for each part that a judge plays, or a subject that is
-    asked once more.
-    """
+    """Yields lines: each subject and mode, then judges' parts and subjects asked again."""
     counted = plan.count(protocol, choices)
     rounds = _rounds(protocol, choices)
     cost_lines: list[CostLine] = []
@@ -153,9 +151,7 @@ def _requests_of(
     samples: int,
     exact: bool,
 ) -> dict[str, _JudgeLoad]:
-    """Model → what an instrument asks it about the outputs of one round of trials, each drawn
-    `samples` times of every subject.
-    """
+    """Maps models to what an instrument asks them about the outputs of one round."""
     loads: dict[str, _JudgeLoad] = {}
     for trial in trials:
         outputs = samples * len(subjects)
@@ -203,9 +199,7 @@ def _discoveries(
     subjects: Sequence[str],
     price: Callable[[str], Price | None],
 ) -> Iterator[CostLine]:
-    """A line for what an instrument finds out before it labels, of the trials that are drawn aside
-    or, without such, of all.
-    """
+    """Makes a line for what an instrument finds out first, of trials aside, or of all."""
     aside = [
         trial
         for mode, trials in rounds.items()
@@ -264,9 +258,7 @@ def first_request(instrument: Instrument, trial: Trial, protocol: Protocol) -> R
 
 
 def longest(protocol: Protocol, choices: Choices) -> int:
-    """Tokens of the longest prompt of a plan with its reply: twice the estimate, which is exceeded
-    by up to two thirds.
-    """
+    """Returns a plan's longest prompt and reply in tokens: twice the estimate."""
     sizes = (
         2 * size(request).tokens + request.sampling.max_tokens
         for trials in _rounds(protocol, choices).values()
@@ -292,9 +284,7 @@ def _line(
     size: Size,
     price: Price | None,
 ) -> CostLine:
-    """A further turn adds to its prompt a reply and a message no longer than the first, so turn k
-    has k of both more.
-    """
+    """Counts turns: each adds a reply and a message to its prompt, so turn k has k of both."""
     least, most = round(asked.calls), asked.most
     turns = most / asked.outputs if asked.outputs else 0.0
     prompt = least * (size.tokens + (0.0 if size.drawn else template_tokens(model, price)))

@@ -151,9 +151,7 @@ class Forecast:
 
 
 def cause_of(trial: Trial, reply: FirstReply, protocol: Protocol) -> str:
-    """Returns the cause that keeps a reply from being measured, "" for none. An exact reading and a
-    picture have no such cause.
-    """
+    """Returns why a reply cannot be measured, or ""; exact readings and pictures always can."""
     mode = protocol.modes[trial.mode]
     if mode.logprobs or mode.size:
         return ""

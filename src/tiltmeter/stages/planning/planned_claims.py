@@ -64,9 +64,7 @@ def _strata(measure: MeasureSpec, choices: Choices) -> int:
 
 
 def _measures(protocol: Protocol) -> list[MeasureSpec]:
-    """The headline measures of the default variant, and the first tested measure of each attribute
-    that none of them is of.
-    """
+    """Returns the default headlines, and the first tested measure of each other attribute."""
     only_in_variants = {name for variant in protocol.variants.values() for name in variant.only}
     default = [measure for measure in protocol.measures if measure.name not in only_in_variants]
     seen = {measure.attribute for measure in default if measure.headline}

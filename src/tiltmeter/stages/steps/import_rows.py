@@ -59,9 +59,7 @@ class RowLayout:
         return cls(**keys)
 
     def columns_of(self, file: str) -> Row | None:
-        """Returns what the path of a file says, by the slots of `files`; None if these rows are in
-        others.
-        """
+        """Returns what a file's path says by `files`; None if these rows are in other files."""
         if not self.files:
             return {}
         parts = _SLOT.split(self.files)

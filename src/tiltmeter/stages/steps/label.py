@@ -181,9 +181,7 @@ def missing_judges(protocol: Protocol, judges: Sequence[str] = ()) -> list[str]:
 
 
 def keep_cascades(store: Store, instruments: Sequence[Instrument]) -> set[str]:
-    """Stores how judges are asked where rules are unsure. Warns of one that was asked so before and
-    labels everything now.
-    """
+    """Stores how judges are asked if rules are unsure; warns of one that labels all now."""
     together = [instrument for instrument in instruments if isinstance(instrument, Cascade)]
     for one in together:
         settings.keep_cascade(store, one.annotator, one.judge, one.first.settings.get("sure"))

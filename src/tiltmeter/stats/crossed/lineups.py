@@ -109,7 +109,7 @@ def recurring(
 def _components(
     lineup: Sequence[str], names: Sequence[str], n: Floats, firsts: Floats
 ) -> tuple[Crossed, Components]:
-    """The parts of one group's variance; rows of one line-up and name are added up."""
+    """Returns the parts of one group's variance; rows of one line-up and name are added up."""
     sums: dict[tuple[str, str], list[float]] = {}
     for key, size, count in zip(zip(lineup, names, strict=True), n, firsts, strict=True):
         cell = sums.setdefault(key, [0.0, 0.0])
@@ -132,7 +132,7 @@ def _names_sd(design: Crossed, parts: Components) -> float:
 
 
 def _variance(parts: Components, larger: float) -> tuple[float, float]:
-    """A group's V, and Σ(part²/df) for its degrees of freedom."""
+    """Returns a group's V, and Σ(part²/df) for its degrees of freedom."""
     items, words = float(parts.items[0]), float(parts.words[0, 0])
     between = max(0.0, words - float(parts.cells[0, 0]))
     degrees = float(parts.words_df[0, 0])

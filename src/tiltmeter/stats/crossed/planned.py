@@ -44,7 +44,7 @@ class Spreads(NamedTuple):
 
 @lru_cache(maxsize=256)
 def planned_shift_of_words(design: WordsDesign, *, level: float = 0.05) -> float | None:
-    """The smallest difference of two shares near one half that the two-way test finds.
+    """Returns the smallest difference of two shares near one half that the two-way test finds.
 
     400 tables are drawn with one seed: items (sd 1 logit), what an item makes of a side (.3),
     prompts (.5) and the words; the test is `variances.two_way` at ``level``. Bisection on the shift
@@ -117,7 +117,7 @@ def _power(crossed: Crossed, spreads: Spreads, shift: float, level: float) -> tu
 
 
 def _chances(crossed: Crossed, spreads: Spreads, shift: float, rng: np.random.Generator) -> Floats:
-    """The probability of each prompt, shape (BLOCK, prompts)."""
+    """Returns the probability of each prompt, shape (BLOCK, prompts)."""
     sides = crossed.item * 2 + crossed.side
     logit = rng.normal(0, ITEM_SD, (BLOCK, crossed.items))[:, crossed.item]
     logit += rng.normal(0, spreads.by_item, (BLOCK, 2 * crossed.items))[:, sides]

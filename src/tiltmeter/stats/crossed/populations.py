@@ -113,7 +113,7 @@ def _within_prompts(
 
 
 def infer(variance: float, df: float, value: float, null: float) -> Inference:
-    """The t test of a value against ``null`` with this variance, and its interval."""
+    """Returns the t test of a value against ``null`` with this variance, and its interval."""
     if variance <= 0:
         return Inference(0.0, df, None, None, None)
     se = math.sqrt(variance)

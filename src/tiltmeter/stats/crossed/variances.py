@@ -84,7 +84,7 @@ def components(
 
 
 def two_way(design: Crossed, shares: Floats, *, ratio: bool = False) -> TwoWay:
-    """The variance of the estimate if both items and cue words are samples.
+    """Returns the variance of the estimate if both items and cue words are samples.
 
     V = max(V_i, V_i + λ(V_w - V_c), min(λ, 1)·V_w), with λ from the design alone (`word_weight`)
     and df = max(1, V²/(V_i²/(C-1) + Σ_g(λV_w,g)²/df_g)). Crossed designs have λ = 1, words nested
@@ -105,8 +105,7 @@ def two_way(design: Crossed, shares: Floats, *, ratio: bool = False) -> TwoWay:
 
 
 def word_weight(design: Crossed) -> float:
-    """λ: how much of V_w - V_c is to be added to V_i so that their sum carries the variance between
-    cue words once.
+    """λ: the part of V_w - V_c that V_i needs to carry the variance between cue words once.
 
     A table with 1 in the prompts of one cue word and 0 elsewhere goes through V_i, V_w, V_c, for
     each word; summed over them A = ΣV_i, Q = Σ(V_w - V_c); S = Σ(N_k/N_g)²: λ = max(0, S - A)/Q,

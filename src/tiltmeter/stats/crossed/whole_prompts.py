@@ -60,7 +60,7 @@ def items_differ(
 
 
 def _items(design: Crossed) -> Codes:
-    """The items with two prompts on each side."""
+    """Returns the items with two prompts on each side."""
     prompts = [
         np.bincount(design.item[design.side == side], minlength=design.items) for side in (0, 1)
     ]
@@ -80,7 +80,7 @@ def _by_shape(design: Crossed, items: Codes, rest: Floats) -> list[tuple[int, Fl
 
 
 def _deal(values: Floats, draws: int, generator: np.random.Generator) -> Floats:
-    """The prompts of each item in random order, shape (draws, items, prompts)."""
+    """Returns the prompts of each item in random order, shape (draws, items, prompts)."""
     dealt: Floats = generator.permuted(np.broadcast_to(values, (draws, *values.shape)), axis=-1)
     return dealt
 

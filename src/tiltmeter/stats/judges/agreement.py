@@ -1,5 +1,4 @@
-"""Agreement beyond chance between annotators: Cohen's κ, Gwet's AC1, Krippendorff's α, pairs of a
-panel.
+"""Agreement beyond chance between annotators: Cohen's κ, Gwet's AC1, Krippendorff's α, pairs.
 
 Each coefficient is 1 - D_o/D_e: the disagreement that was observed over the one that chance would
 give, and chance is what the three differ in. Intervals: the jackknife over items (clusters).
@@ -154,11 +153,9 @@ class PairAgreement:
 
 
 def pairwise_agreement(*, rated: Ratings) -> tuple[PairAgreement, ...]:
-    """Computes the raw agreement of every pair of a panel, with ``rates.clustered_share`` over
-    items.
+    """Computes the raw agreement of every pair of a panel, by ``rates.clustered_share``.
 
-    Range [0, 1]. By hand: (0,0), (0,1), (1,1) of three items: 2/3. A pair without a common output:
-    None.
+    Range [0, 1]. By hand: (0,0), (0,1), (1,1) of three items: 2/3. Without common outputs: None.
     """
     pairs, codes, items = [], rated.codes, _items(rated)
     for i in range(codes.shape[1]):
@@ -191,8 +188,7 @@ def _by_cluster(rated: Ratings, rows: Floats) -> Floats:
 
 
 def _jackknife(sums: Floats, parts: Callable[[Floats], tuple[Floats, Floats]]) -> Interval:
-    """Computes 1 - D_o/D_e of the summed rows, and its interval from leaving out one item at a
-    time.
+    """Computes 1 - D_o/D_e of the summed rows, and its interval by leaving items out.
 
     v = (C-1)/C·Σ(θ_(i) - mean)². Limits: all θ₀ with |θ - θ₀| ≤ t(df)·√(v·(1-θ₀)/(1-θ)), since the
     variance of a disagreement grows with it (the score interval of a count), so the upper one stays

@@ -24,8 +24,7 @@ METHOD = "linearised, wilson on effective n, t"
 
 @dataclass(frozen=True, slots=True)
 class Confusion:
-    """Gold labels per item: ``weighted[i, j, k]`` of item i, truly j, called k; ``labels``: how
-    many.
+    """Gold labels per item: ``weighted[i, j, k]`` of item i, truly j, called k; ``labels``: n.
 
     Shapes (C, K, L): K classes of the truth, L ≥ K answers of the judge; the columns beyond K are
     answers that are no class (invalid, no decision). Items without gold are rows of zeros, so that

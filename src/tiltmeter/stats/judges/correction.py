@@ -127,7 +127,7 @@ def rogan_gladen(
     gold: Confusion | None,
     positive: int = 1,
 ) -> Corrected:
-    """The share of a class, corrected for the judge's sensitivity and specificity.
+    """Returns the share of a class, corrected for the judge's sensitivity and specificity.
 
     Arrays, shape (C,): ``said`` outputs called the class, of ``n`` judged; ``gold`` row i is the
     same item, with labels from this condition, or pooled over several (``confusion.pool_golds``).
@@ -225,7 +225,7 @@ def _judge_errors(x: Floats, n: Floats, gold: Confusion, k: int) -> _Judged:
 
 
 def _delta(judged: _Judged) -> Linear:
-    """The corrected share, linearised: dθ = (dp - θ·dSe + (1-θ)·dSp)/J."""
+    """Returns the corrected share, linearised: dθ = (dp - θ·dSe + (1-θ)·dSp)/J."""
     t, j = judged.value, judged.youden
     p, se, sp = judged.share, judged.sensitivity, judged.specificity
     influence = (p.influence - t * se.influence + (1 - t) * sp.influence) / j
@@ -299,7 +299,7 @@ def is_weighted(gold: Confusion) -> bool:
 
 
 def few_gold(labels: tuple[float, ...]) -> IntervalCaution | None:
-    """The mark of fewer gold labels of a class than the simulations claim coverage for."""
+    """Returns the mark of fewer gold labels of a class than the simulations claim coverage for."""
     if min(labels) < FEW_GOLD:
         return IntervalCaution("few_gold", f"too few gold labels of a class ({min(labels):g})")
     return None

@@ -135,7 +135,7 @@ def resolution(matrix: Floats) -> float:
 
 
 def on_simplex(point: Floats) -> Floats:
-    """The nearest point with no negative part and sum 1 (Duchi et al. 2008, figure 1)."""
+    """Returns the nearest point with no negative part and sum 1 (Duchi et al. 2008, figure 1)."""
     falling = np.sort(point)[::-1]
     excess = (np.cumsum(falling) - 1) / np.arange(1, point.size + 1)
     kept = int(np.count_nonzero(falling > excess))

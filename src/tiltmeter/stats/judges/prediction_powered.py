@@ -1,5 +1,4 @@
-"""Means from many judged outputs and a random few with gold (PPI++): valid whatever the judge's
-errors are.
+"""Means from many judged outputs and a random few with gold (PPI++): valid for any errors.
 
 Unlike ``correction`` nothing is assumed of the judge, not even that its errors are stable; what is
 needed is that the gold was drawn at random from the outputs (or with known weights).
@@ -84,8 +83,7 @@ class _Tuned:
 
 
 def prediction_powered(*, sums: Sums, share: bool = True, power: float | None = None) -> Powered:
-    """Estimates a mean: θ = Ȳ + λ(f̄ - f̄_gold), f̄ over all outputs, Ȳ and f̄_gold over those with
-    gold.
+    """Estimates a mean: θ = Ȳ + λ(f̄ - f̄_gold), f̄ over all, Ȳ and f̄_gold over gold.
 
     λ (``power``) minimises the variance over items, Σ(a_i + λb_i)², and is cut at [0, 1]; a_i and
     b_i are the influences of item i on Ȳ and on f̄ - f̄_gold. With independent outputs this is
@@ -128,8 +126,7 @@ def prediction_powered_difference(
     share: bool = True,
     power: tuple[float, float] | None = None,
 ) -> Powered:
-    """Estimates the mean of ``first`` minus that of ``second`` over the same items (entry i is item
-    i in both).
+    """Estimates the mean of ``first`` minus that of ``second`` over the same items, entry by entry.
 
     Each side has the λ of its own mean, so that the difference is that of the two means printed; v
     from the items' joint influences; d ± t·√v, df at most the fewer items with gold - 1. Null value
@@ -211,7 +208,7 @@ def _tune(
 
 
 def _own(x: Floats, n: Floats, share: bool) -> Interval:
-    """The estimate over the same items without correction."""
+    """Returns the estimate over the same items without correction."""
     if share:
         return rates.clustered_share(successes=x, n=n)
     used = n > 0

@@ -45,7 +45,7 @@ def youden(*, gold: Confusion, positive: Sequence[int]) -> Interval:
 
 
 def lowest_youden(*, golds: Sequence[Confusion], positive: Sequence[int]) -> Interval:
-    """The lowest J of the levels that a claim compares, each with gold of its own.
+    """Returns the lowest J of the levels that a claim compares, each with gold of its own.
 
     Levels whose J is not known are passed over; if no J is known, the result is not known.
     ``ValueError`` for no level.
@@ -64,8 +64,7 @@ def is_refuted(index: Interval) -> bool:
 def gold_needed(
     *, half_width: float, least_half_width: float, difference: float, labels: float
 ) -> int | None:
-    """Computes how many more gold labels bring the half-width of a corrected interval below
-    ``difference``.
+    """Computes the gold that still brings a corrected interval's half-width below ``difference``.
 
     ``half_width``: of the corrected interval with ``labels`` gold labels; ``least_half_width``:
     what would be left of it with endless gold (the uncorrected interval's, over J where the

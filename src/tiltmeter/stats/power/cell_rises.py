@@ -73,7 +73,7 @@ def planned_critical(
     level: float,
     seed: int = 0,
 ) -> float:
-    """The score that the largest cell must have, of a design that has not been asked yet.
+    """Returns the score that the largest cell must have, of a design that has not been asked yet.
 
     sizes: outputs of the two sides in one of ``parts`` objects; attributes: those of an object
     alone, and those that it shares with all others, each of so many equally common ``values``.
@@ -120,7 +120,7 @@ def _scores(group: int, base: int, parts: int) -> Floats:
 
 @lru_cache(maxsize=256)
 def _binomial(n: int, p: float) -> Floats:
-    """The chances of 0 to n hits."""
+    """Returns the chances of 0 to n hits."""
     k = np.arange(n)
     p = min(max(p, 0.0), 1.0)
     upper = np.concatenate([[1.0], betainc(k + 1, n - k, p), [0.0]])  # P(hits ≥ 0 … n + 1)

@@ -131,7 +131,7 @@ def divergence_shift(
     level: float = 0.05,
     seed: int = 0,
 ) -> tuple[float, float] | None:
-    """The smallest tilt of one of ``groups`` groups that shuffling finds in one attribute.
+    """Returns the smallest tilt of one of ``groups`` groups that shuffling finds in one attribute.
 
     ``shares``, shape (K,): the distribution of all groups but one; ``outputs`` of each group. The
     last group has (1-λ)·shares + λ·e, e the rarest value. The statistic is the mean Jensen–Shannon

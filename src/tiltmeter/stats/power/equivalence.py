@@ -23,8 +23,7 @@ def pass_chance(*, se: float, clusters: int, margin: float) -> float:
 
 
 def clusters_to_pass(*, se: float, clusters: int, margin: float, sure: float = SURE) -> int:
-    """Computes the number of clusters like these that pass in a given share of runs without a
-    difference.
+    """Computes the clusters like these with which a share of runs without a difference pass.
 
     Formula: C·(se·(z_{.95} + z_{(1+sure)/2})/m)². By hand: se = m/2, C = 100, sure = .9: 100·(3.29/
     2)² = 271.

@@ -25,8 +25,8 @@ RejectionShare = Callable[[float, int], float]  # shift, tables: the share of ta
 
 
 def far_enough(rejected: RejectionShare) -> float:
-    """A shift that is found for certain: doubled from a fifth of the largest difference, and once
-    more, since so few tables do not say quite how often.
+    """Returns a shift that is found for certain: doubled from a fifth of the largest difference,
+    and once more, since so few tables do not say quite how often.
     """
     shift = 0.2
     while rejected(shift, FIRST_TABLES) < POWER and shift < 100:
@@ -35,7 +35,7 @@ def far_enough(rejected: RejectionShare) -> float:
 
 
 def smallest_shift(rejected: RejectionShare, largest: float) -> float | None:
-    """The shift at which tables are rejected with 80 % power; None if the largest is not.
+    """Returns the shift at which tables are rejected with 80 % power; None if the largest is not.
 
     Halved with a fifth of the tables, then read off between three shifts around with all of them.
     """
@@ -64,7 +64,7 @@ def flip_rejects(d: Floats, level: float) -> NDArray[np.bool_]:
 
 
 def critical_value(level: float, kurtosis: Floats, skewness: Floats | float = 0.0) -> Floats:
-    """The two-sided critical value of a standardised sum, by Cornish and Fisher (1938)."""
+    """Returns the two-sided critical value of a standardised sum, by Cornish and Fisher (1938)."""
     z = normal_quantile(1 - level / 2)
     tail = (z**5 - 10 * z**3 + 15 * z) / 72 * np.square(skewness)
     return z + kurtosis * (z**3 - 3 * z) / 24 + tail
@@ -75,13 +75,14 @@ def flips_of_shifted(drawn: Floats, level: float) -> RejectionShare:
     taken, with a shift added to every item: it moves a sum by the surplus of + over - signs.
     """
     sums, moves = _sign_sums(drawn), _sign_sums(np.ones((1, drawn.shape[1])))
+    scratch = np.empty_like(sums[: max(1, PATTERN_BLOCK // sums.shape[1])])
 
     def rejection_share(shift: float, tables: int) -> float:
-        shifted, p = drawn[:tables] + shift, np.empty(tables)
-        block = max(1, PATTERN_BLOCK // sums.shape[1])
-        for start in range(0, tables, block):
-            part = slice(start, min(start + block, tables))
-            p[part] = _share_reached(sums[part] + np.float32(shift) * moves, shifted[part])
+        shifted, p, moved = drawn[:tables] + shift, np.empty(tables), np.float32(shift) * moves
+        for start in range(0, tables, len(scratch)):
+            part = slice(start, min(start + len(scratch), tables))
+            moved_sums = np.add(sums[part], moved, out=scratch[: part.stop - start])
+            p[part] = _share_reached(moved_sums, shifted[part])
         return float((p <= level * (1 + TIE)).mean())
 
     return rejection_share
@@ -95,11 +96,15 @@ def _all_patterns(d: Floats) -> Floats:
 
 
 def _sign_sums(d: Floats) -> Singles:
-    """The sum of each table's items under all signs; the first sign stays."""
+    """Returns the sum of each table's items under all signs; the first sign stays."""
     single = d.astype(np.float32)
-    sums = single[:, :1]
+    sums = np.empty((len(d), 1 << d.shape[1] - 1), np.float32)
+    sums[:, :1], width = single[:, :1], 1
     for item in single.T[1:, :, None]:
-        sums = np.concatenate([sums + item, sums - item], axis=1)
+        known = sums[:, :width]
+        np.subtract(known, item, out=sums[:, width : 2 * width])
+        known += item
+        width *= 2
     return sums
 
 

@@ -153,7 +153,7 @@ def _below(outputs: int, mean: float, icc: float) -> Floats:
 
 
 def _shares_at_ranks(mean: float, icc: float, ranks: Floats) -> Floats:
-    """The items' shares at these ranks: beta with this mean and correlation."""
+    """Returns the items' shares at these ranks: beta with this mean and correlation."""
     if icc <= 0 or not 0 < mean < 1:
         return np.full_like(ranks, min(max(mean, 0.0), 1.0))
     if icc >= 1:

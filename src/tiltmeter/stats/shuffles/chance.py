@@ -61,7 +61,7 @@ def _part(k: int, first: int, second: int, total: int) -> float:
 
 
 def _choose(n: int, k: NDArray[np.integer]) -> Floats:
-    """The logarithm of n over k."""
+    """Returns the logarithm of n over k."""
     logs = _log_factorials(n)
     log_ways: Floats = logs[n] - logs[k] - logs[np.maximum(n - k, 0)]
     return log_ways
@@ -69,7 +69,7 @@ def _choose(n: int, k: NDArray[np.integer]) -> Floats:
 
 @lru_cache(maxsize=16)
 def _log_factorials(n: int) -> Floats:
-    """The logarithms of the factorials of all numbers from 0 to n."""
+    """Returns the logarithms of the factorials of all numbers from 0 to n."""
     from tiltmeter.stats.special import gammaln
 
     logs: Floats = gammaln(np.arange(n + 1) + 1)

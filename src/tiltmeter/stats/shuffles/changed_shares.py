@@ -57,8 +57,8 @@ class LargestChange:
 
 
 def largest_change(*, parts: Sequence[ChangedPart], based: bool) -> LargestChange | None:
-    """The largest change of a difference, each by its standard error under shuffling, and the p of
-    the largest of all. None if nothing differs between any two rows.
+    """Returns the largest change of a difference, each by its standard error under shuffling, and
+    the p of the largest of all. None if nothing differs between any two rows.
 
     based: every group is held against the first; else against all others (two groups once).
     Source: permutation within blocks and the maximum statistic, Westfall and Young (1993). By hand:
@@ -108,8 +108,8 @@ def _keys(part: ChangedPart) -> list[tuple[str, str]]:
 def _side_counts(
     parts: Sequence[ChangedPart], keys: Sequence[tuple[str, str]], side: int
 ) -> list[Floats]:
-    """The counts of every value in each group of one side, over all parts: of the rows as they are,
-    then of each shuffle, shape (1 + B, values).
+    """Returns the counts of every value in each group of one side, over all parts: of the rows as
+    they are, then of each shuffle, shape (1 + B, values).
     """
     draws = parts[0].shuffles[0].draws
     found = [np.zeros((1 + draws, len(keys))) for _ in parts[0].first]

@@ -63,7 +63,7 @@ def tested_condition(
 
 
 def _all_sums(adds: Floats) -> Floats:
-    """The sum over items for every choice of one column in each, shape (K^C,)."""
+    """Returns the sum over items for every choice of one column in each, shape (K^C,)."""
     sums = np.zeros(1)
     for item in adds:
         sums = (sums[:, None] + item).ravel()
@@ -71,8 +71,8 @@ def _all_sums(adds: Floats) -> Floats:
 
 
 def _drawn_sums(adds: Floats, draws: int, generator: np.random.Generator) -> Floats:
-    """The sum over items for random choices. One random number chooses for a group of items, from
-    a table of what the group then sums to.
+    """Returns the sum over items for random choices. One random number chooses for a group of
+    items, from a table of what the group then sums to.
     """
     items, conditions = adds.shape
     group = max(1, int(math.log(TABLE_ENTRIES) / math.log(conditions) + 1e-9))
@@ -135,7 +135,7 @@ def _permuted_sums(table: Floats, draws: int, generator: np.random.Generator) ->
 
 
 def _items_with_all(rates: ArrayLike) -> tuple[Floats, str | None]:
-    """The items with a rate in every condition, and a note on those left out."""
+    """Returns the items with a rate in every condition, and a note on those left out."""
     table = np.asarray(rates, dtype=np.float64)
     if table.ndim != 2:
         raise ValueError(f"rates: items by conditions expected, got shape {table.shape}")

@@ -1,5 +1,4 @@
-"""Rows dealt to groups at random, many draws at once, as bits; and how many rows of each value a
-group was dealt.
+"""Rows dealt to groups at random, many draws at once, as bits; and counts of values dealt.
 
 A draw is a set of bits, 64 rows per word. Groups are split in two, and each half again. To split
 them a coin is tossed for each row, 64 in a random word; where about as many rows as wanted come up,

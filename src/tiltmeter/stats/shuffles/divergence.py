@@ -51,7 +51,7 @@ def js_divergence(*, first: ArrayLike, second: ArrayLike) -> float:
 
 
 def js_distance(*, first: ArrayLike, second: ArrayLike, base: float = 2.0) -> float:
-    """The square root of the divergence, a metric; ``base`` 2 (ceiling 1) or ``math.e``.
+    """Returns the square root of the divergence, a metric; ``base`` 2 (ceiling 1) or ``math.e``.
 
     With the natural logarithm the ceiling is √ln 2 = .8326: the ``published`` variant of SODA.
     Source: Endres & Schindelin (2003), IEEE Trans. Inf. Theory 49. By hand: (1, 1) and (2, 0):
@@ -67,8 +67,7 @@ LEAST_SHARE = 1e-10  # of the released code, in place of 0
 
 
 def clipped_distance(*, first: ArrayLike, second: ArrayLike, of: tuple[int, int]) -> float:
-    """The distance with natural logarithms of shares that are at least LEAST_SHARE and add up to 1
-    again.
+    """The distance with natural logarithms of shares clipped at LEAST_SHARE that add up to 1.
 
     Formula: p = counts / n, raised to LEAST_SHARE, divided by their sum, then √(JS·ln 2). ``of``
     holds n of both sides, the outputs that have no value included. Range [0, .8326]; 0 where a side

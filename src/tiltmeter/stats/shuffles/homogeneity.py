@@ -125,8 +125,8 @@ def _chi_squared(parts: Floats) -> Test:
 def _common_laws(
     supports: Sequence[Codes], weights: Sequence[Floats], total: int
 ) -> list[_Law] | None:
-    """The law of each item at the common odds at which ``total`` is what they are expected to have
-    together: the search for it is Newton's; None if that does not end.
+    """Returns the law of each item at the common odds at which ``total`` is what they are expected
+    to have together: the search for it is Newton's; None if that does not end.
     """
     starts = np.cumsum([0, *(support.size for support in supports[:-1])])
     x, logs = np.concatenate(supports).astype(np.float64), np.concatenate(weights)
@@ -164,8 +164,8 @@ def _trim(first: int, chances: Floats) -> tuple[int, Floats]:
 def _draw_statistics(
     laws: Sequence[_Law], total: int, draws: int, generator: np.random.Generator
 ) -> Floats:
-    """The statistic of each draw of the items' counts given their sum, shape (draws,): the last
-    item's given the sum, then the one's before given what is left.
+    """Returns the statistic of each draw of the items' counts given their sum, shape (draws,): the
+    last item's given the sum, then the one's before given what is left.
     """
     sums = [_trim(laws[0].first, laws[0].chances)]
     for law in laws[1:]:

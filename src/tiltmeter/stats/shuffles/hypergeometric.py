@@ -27,8 +27,7 @@ EDGE = 1e-12
 
 
 def draw_counts(alike: Counts, size: int, draws: int, generator: np.random.Generator) -> Counts:
-    """Draws the number of each kind among ``size`` rows taken without replacement: shape (draws,
-    kinds).
+    """Draws counts of each kind among ``size`` rows without replacement: shape (draws, kinds).
 
     ``alike``: how many rows there are of each kind. Kind by kind a count is hypergeometric given
     those before.

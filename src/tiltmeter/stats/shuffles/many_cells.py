@@ -1,5 +1,4 @@
-"""One claim of many cells: that something differs between groups, in one place or weakly
-everywhere.
+"""One claim of many cells: groups differ in one place or weakly everywhere.
 
 A cell is a value of an attribute, pooled over the parts (objects) that have it, and in each part by
 itself. T is the larger of V, the largest cell, and D, the mean divergence over parts and
@@ -80,8 +79,8 @@ class ManyCells:
         return float(np.interp(needed, logs[order], self._largest[order]))
 
     def named(self, level: float) -> list[tuple[CellKey, float]]:
-        """The cells that a step-down over the largest scores rejects at a level, each with its p
-        adjusted over all cells of the claim; the largest first.
+        """Returns the cells that a step-down over the largest scores rejects at a level, each with
+        its p adjusted over all cells of the claim; the largest first.
         """
         if not self.cells or level <= 0:
             return []
@@ -254,8 +253,8 @@ def largest_scores(parts: Sequence[PartTally], draws: int) -> Floats:
 
 
 def _scores(parts: Sequence[PartTally]) -> Iterator[tuple[CellKey, Floats]]:
-    """The standard score of every cell as it is and in every shuffle, shape (1 + draws,). A cell of
-    a part comes by itself if another part has the value too.
+    """Yields the standard score of every cell as it is and in every shuffle, shape (1 + draws,). A
+    cell of a part comes by itself if another part has the value too.
     """
     often: dict[tuple[str, str], int] = {}
     for part in parts:
@@ -285,8 +284,8 @@ def _scores(parts: Sequence[PartTally]) -> Iterator[tuple[CellKey, Floats]]:
 def _deviation(
     part: PartTally, row: int, counts: Floats, measured: Floats | None, size: int
 ) -> tuple[Floats, Floats, float]:
-    """A count less what is expected, and its hypergeometric variance given how many rows of the
-    group have a value of the attribute; and the variance at as many as a group usually has.
+    """Returns a count less what is expected, and its hypergeometric variance given how many rows of
+    the group have a value of the attribute; and the variance at as many as a group usually has.
     """
     owner = int(part.cell.member[row].argmax())
     total = float(part.cell.totals[row])
@@ -316,8 +315,8 @@ def _mean_divergence(counted: Sequence[_Counted]) -> Floats:
 
 
 def _shuffled_mean(part: _Counted, is_measured: NDArray[np.bool_]) -> Floats:
-    """The mean divergence over the attributes that are measured, in every shuffle; the same as is
-    kept for the scores of the part.
+    """Returns the mean divergence over the attributes that are measured, in every shuffle; the same
+    as is kept for the scores of the part.
     """
 
     def shuffle() -> Floats:

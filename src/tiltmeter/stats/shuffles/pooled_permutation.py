@@ -70,8 +70,7 @@ class Pooled:
 
 
 def pooled_score(*, cells: Sequence[PooledCell], score: Score, by_name: bool = True) -> Pooled:
-    """Computes the mean of a score over cells, with E₀, null band and p from rows shuffled inside
-    each cell.
+    """Computes the mean of a score over cells, with E₀, null band and p by shuffling inside cells.
 
     score: "pairs", JS divergence in bits over all pairs of groups (two groups: SODA's BDS; more:
     CDS); "base", over the pairs of the first group with each other; "distance", √(JS·ln 2) over all
@@ -124,8 +123,8 @@ def pooled_score(*, cells: Sequence[PooledCell], score: Score, by_name: bool = T
 def _shuffle(
     cell: PooledCell, statistic: Statistic, by_name: bool
 ) -> tuple[Floats, Floats, list[str]]:
-    """The observed statistic of the attributes that are measured; in every shuffle theirs, or only
-    their mean, which is kept; their names.
+    """Returns the observed statistic of the attributes that are measured; in every shuffle theirs,
+    or only their mean, which is kept; their names.
     """
     coded = cell_of(coded_groups(list(cell.groups)), cell.values)
     if statistic is base_divergence and len(coded.sizes) == 2:
@@ -151,6 +150,6 @@ def _mean_of_cells(parts: Sequence[tuple[float, Floats]]) -> tuple[float, Floats
 
 
 def _smallest(cells: Sequence[PooledCell]) -> float:
-    """The share of arrangements of all cells that look like the observed one."""
+    """Returns the share of arrangements of all cells that look like the observed one."""
     shares = [smallest_share(tuple(len(np.asarray(g)) for g in cell.groups)) for cell in cells]
     return float(np.prod(shares))

@@ -141,8 +141,8 @@ def sides_are_unequal(*, n_a: ArrayLike, n_b: ArrayLike) -> bool:
 
 
 def parts_of_difference(xa: Floats, na: Floats, xb: Floats, nb: Floats) -> Floats:
-    """Each item's part in the difference of two pooled shares (mean weight 1), of the items that
-    have something on either side; sums to C·(Σxa/Σna − Σxb/Σnb).
+    """Returns each item's part in the difference of two pooled shares (mean weight 1), of the items
+    that have something on either side; sums to C·(Σxa/Σna − Σxb/Σnb).
 
     What an item has beyond a share p that both sides have in common counts, so that a flip of its
     sign leaves the null as it is whatever its numbers are. Source: Hemerik, Goeman & Finos (2020),
@@ -165,8 +165,7 @@ def studentised_shuffle(
     generator: np.random.Generator,
     draws: int = 9_999,
 ) -> Test:
-    """Tests if two sides of the same items differ: the outcomes of each item are dealt anew to its
-    sides.
+    """Tests if two sides of the same items differ: each item's outcomes are dealt anew.
 
     Arrays: whole counts by item, shape (C,). With d what an item adds to the difference of the
     pooled shares (``parts_of_difference``) the statistic is T = Σd/√Σd², two-sided, so that it has

@@ -157,7 +157,7 @@ SUMS: dict[Statistic, tuple[Callable[[Cell], Floats], Callable[[Cell, Floats], F
 
 
 def mean_over(values: Floats) -> Floats:
-    """The mean over the last axis of what is not NaN."""
+    """Returns the mean over the last axis of what is not NaN."""
     missing = np.isnan(values)
     if not missing.any():
         mean: Floats = values.mean(axis=-1)

@@ -183,7 +183,7 @@ class Cell:
         return self._with_last([rows.sum(axis=0, dtype=np.float64)[None] for rows in first])
 
     def _with_last(self, counts: Sequence[NDArray[np.generic]]) -> list[Floats]:
-        """The counts of all groups but the last as doubles, and those of the last."""
+        """Returns the counts of all groups but the last as doubles, and those of the last."""
         known = [np.asarray(group, dtype=np.float64) for group in counts]
         return [*known, self.totals - sum(known[1:], start=known[0])]
 
@@ -194,7 +194,7 @@ class Cell:
         return counts @ self.member
 
     def shares(self, counts: Floats, outcomes: Floats) -> Floats:
-        """The shares of the values inside their attribute; 0 where nothing is measured."""
+        """Returns the shares of the values inside their attribute; 0 where nothing is measured."""
         return counts / (np.maximum(outcomes, 1.0) @ self.member.T)
 
     def sum_values(self, table: Floats, shuffles: Shuffles) -> Floats:

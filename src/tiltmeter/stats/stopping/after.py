@@ -58,8 +58,7 @@ def corrected_estimate(
     null: float = 0.0,
     ratio: float = DEFAULT_RATIO,
 ) -> float | None:
-    """Finds the truth at which the mean estimate is ``value``; None if it differs by less than .1
-    standard errors.
+    """Finds the truth at which the mean estimate is ``value``; None if less than .1 se away.
 
     value, se: the estimate and its standard error when the claim stopped, at this look (from 1);
     level: the level of its test. θ + bias(θ) = value. Source: Whitehead (1986), Biometrika 73.
@@ -81,9 +80,9 @@ def corrected_estimate(
 
 
 def repeated_confidence(design: StoppingDesign, look: int) -> float:
-    """The confidence of the interval that is shown while a run goes on, at this look (from 1): 1 -
-    α·w_k. All looks together then cover 1 - α, whenever one stops. Source: Jennison & Turnbull
-    (1989), JRSS B 51. By hand: α .05, w_1 = .1: .995.
+    """Returns the confidence of the interval that is shown while a run goes on, at this look (from
+    1): 1 - α·w_k. All looks together then cover 1 - α, whenever one stops. Source: Jennison &
+    Turnbull (1989), JRSS B 51. By hand: α .05, w_1 = .1: .995.
     """
     return 1 - design.alpha * design.weights[look - 1]
 

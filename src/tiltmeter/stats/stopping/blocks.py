@@ -1,5 +1,4 @@
-"""Claims about whole outputs (divergences) up to a look: outputs change groups inside a block of
-rounds.
+"""Claims about whole outputs (divergences) up to a look: outputs change groups inside blocks.
 
 Outputs of one round come under one set of conditions, so what is exchangeable under the null are
 the outputs of a block of rounds (n_{k-1}, n_k]. A permutation permutes every block by itself, and
@@ -143,8 +142,8 @@ def _column_values(part: CellPart) -> Iterator[str]:
 
 
 def block_scores(data: OutputBlocks, design: StoppingDesign) -> Ticks:
-    """The divergence of every permutation at every look, in ticks: shape (looks, permutations),
-    no. 0 the observed. 0 where nothing is measured on both sides.
+    """Returns the divergence of every permutation at every look, in ticks: shape (looks,
+    permutations), no. 0 the observed. 0 where nothing is measured on both sides.
     """
     statistic, _ = SCORES[data.score]
     whole, blocks = _whole_cell(data.blocks)

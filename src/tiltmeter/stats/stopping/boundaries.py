@@ -38,7 +38,7 @@ def information_of(design: StoppingDesign, ratio: float = DEFAULT_RATIO) -> tupl
 def bounds_of(
     level: float, weights: tuple[float, ...], information: tuple[float, ...]
 ) -> tuple[float, ...]:
-    """The bounds that spend level·w_k at look k under no drift.
+    """Returns the bounds that spend level·w_k at look k under no drift.
 
     By hand: one look, .05: 1.96.
     """
@@ -68,7 +68,7 @@ class _Density:
         return cls(np.zeros(1), np.ones(1))
 
     def beyond(self, reach: float, step: float) -> float:
-        """The mass that the next step takes beyond ±reach."""
+        """Returns the mass that the next step takes beyond ±reach."""
         root, mean = np.sqrt(step), self.places
         tails = special.ndtr((mean - reach) / root) + special.ndtr((-mean - reach) / root)
         return float(self.mass @ tails)

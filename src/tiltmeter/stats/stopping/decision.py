@@ -160,8 +160,8 @@ def information(
 
 
 def _chance(design: StoppingDesign, tested: _Tested, chance: float, look: int) -> float | None:
-    """The predictive chance of a claim: None at the last look and after one round, the earlier
-    chance if the claim was not tested at this look.
+    """Returns the predictive chance of a claim: None at the last look and after one round, the
+    earlier chance if the claim was not tested at this look.
     """
     if look == len(design.looks) or design.looks[look - 1] == 1:
         return None

@@ -58,8 +58,7 @@ def rounds_asked(
     """Computes the calls of each run, as shares of those of the full run: a condition is asked
     until the last of its claims is decided.
 
-    uses: which claims use which conditions, shape (m, conditions); sizes: calls of a round of each
-    condition.
+    uses: of conditions by claims, shape (m, conditions); sizes: calls of a round by condition.
     """
     looks = np.array(design.looks)[followed.last]
     each = np.max(np.where(uses, looks[:, :, None], 0), axis=1)

@@ -68,7 +68,7 @@ class ItemPaths:
 
 
 def paths_of_counts(*, hits: ArrayLike, outcomes: ArrayLike, null: float = 0.5) -> ItemPaths:
-    """The paths of cumulated counts, both of shape (items, conditions, looks).
+    """Returns the paths of cumulated counts, both of shape (items, conditions, looks).
 
     By hand: hits 1 then 3 of outcomes 2 then 4: rates .5 and .75, noise .75·.25/3 = .0625.
     ``ValueError``: shapes that differ, hits above outcomes, counts that fall from look to look.
@@ -125,8 +125,8 @@ def _adds(paths: ItemPaths) -> Floats:
 
 
 def _all_sums(adds: Floats, start: Floats) -> Floats:
-    """The sums over items for every choice of a condition in each, shape (choices, looks); the
-    first has condition 0 throughout.
+    """Returns the sums over items for every choice of a condition in each, shape (choices, looks);
+    the first has condition 0 throughout.
     """
     sums = start
     for item in adds:

@@ -122,8 +122,7 @@ def twice_the_items(*, samples: float, ratio: float) -> float:
     """Computes the standard error with twice the items and half the samples of each, over the
     present one: √((τ² + 2s²/n)/(2(τ² + s²/n))).
 
-    By hand: n = 16, s²/τ² = 4: √(1.5/2.5) = .7746. 1/√2 where items are all that varies, 1 where
-    samples are.
+    By hand: n = 16, s²/τ² = 4: √(1.5/2.5) = .7746. 1/√2 if only items vary, 1 if only samples do.
     """
     if math.isinf(ratio):
         return 1.0
@@ -166,7 +165,7 @@ def _values(family: ForecastFamily, z: Floats) -> tuple[Floats, Floats]:
 
 
 def _levels_reached(design: StoppingDesign, ratio: float, z: Floats) -> Floats:
-    """The smallest level whose bound each |Z| reaches, interpolated in its logarithm."""
+    """Returns the smallest level whose bound each |Z| reaches, interpolated in its logarithm."""
     t = information_of(design, ratio)
     levels = np.geomspace(SMALLEST_LEVEL, 1.0, LEVELS)
     bounds = np.array([bounds_of(float(level), design.weights, t) for level in levels])

@@ -34,8 +34,8 @@ def are_rejected(design: StoppingDesign, p: Floats) -> Flags:
 
 
 def levels_of(design: StoppingDesign, p: Floats, q: Floats, rejected: Flags) -> Floats:
-    """The level of each claim by the rank r of its p, equal p ranked by q: α/(m-r+1) of Holm,
-    α·max(r, R+1)/m of Benjamini and Hochberg, R the number rejected.
+    """Returns the level of each claim by the rank r of its p, equal p ranked by q: α/(m-r+1) of
+    Holm, α·max(r, R+1)/m of Benjamini and Hochberg, R the number rejected.
     """
     order = np.lexsort((q, p), axis=-1)
     by_rank = np.broadcast_to(_levels_by_rank(design), p.shape)

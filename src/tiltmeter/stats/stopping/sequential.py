@@ -21,7 +21,7 @@ from tiltmeter.stats.stopping.paths import ItemPaths, Ticks, flip_scores
 
 
 def scores_of(data: ItemPaths | OutputBlocks | CellBlocks, design: StoppingDesign) -> Ticks:
-    """The statistic of every flip (or permutation) at every look so far, in ticks."""
+    """Returns the statistic of every flip (or permutation) at every look so far, in ticks."""
     if data.looks > len(design.looks):
         raise ValueError(f"looks: {data.looks} where the design has {len(design.looks)}")
     if isinstance(data, CellBlocks):
@@ -95,7 +95,7 @@ class _Race:
         return cls(top, orders, np.full(top.shape[1], math.nan), design.spending, flips)
 
     def rejecting_look(self, level: float) -> int | None:
-        """The look, from 0, at which the observed flip is rejected at this level."""
+        """Returns the look, from 0, at which the observed flip is rejected at this level."""
         spent = 0
         for look, (row, order) in enumerate(zip(self.scores, self.orders, strict=True)):
             budget = math.floor(level * self.spending[look] * self.flips + ROUNDING) - spent
@@ -115,7 +115,7 @@ class _Race:
 
 
 def bonferroni_over_looks(p: Sequence[float], design: StoppingDesign) -> float:
-    """The p of a test without flips, or of one that did not stop the run: min over looks of
+    """Returns the p of a test without flips, or of one that did not stop the run: min over looks of
     q_k/w_k, at most 1.
 
     p: the plain p of each look so far. By hand: q = (.01, .002), w = (.1, .15): min(.1, .0133).

@@ -102,9 +102,7 @@ def sums(store: Store) -> Iterator[CallSums]:
 
 
 def by_server(store: Store) -> Iterator[tuple[str, str, int, int]]:
-    """(model, purpose, server, calls) of models that several servers answered for; servers from 1
-    as they were named.
-    """
+    """Yields (model, purpose, server, calls) if several answered; servers from 1."""
     return store.rows(  # CROSS: few runs have servers, and all have calls
         "SELECT c.model, c.purpose, s.server, count(*) FROM call_servers s CROSS JOIN calls c"
         " ON c.n = s.c WHERE c.outcome IS NOT NULL GROUP BY 1, 2, 3 ORDER BY 3"

@@ -83,9 +83,7 @@ def condition_weights(store: Store, annotator: str, attribute: str) -> Iterator[
 
 
 def count_with_value(store: Store, nothing: Sequence[str]) -> list[CellCount]:
-    """Counts the outputs with a value, of any attribute, that is not one of the outcomes; in the
-    order of their first outputs.
-    """
+    """Counts outputs with a value that is no outcome, in their first outputs' order."""
     query = f"""
 SELECT t.subject, a.value, t.mode, t.factors, '', count(*) FROM trials t, json_each(?) a
 WHERE EXISTS (SELECT 1 FROM labels l WHERE l.n = t.n AND l.annotator = a.value AND l.current

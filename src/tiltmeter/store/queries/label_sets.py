@@ -23,9 +23,7 @@ JOIN trials t ON t.n = l.n GROUP BY 1, 2, 3"""
 
 
 class Labelled(NamedTuple):
-    """The number of outputs of a subject in one mode that an annotator labelled, and of all such
-    outputs.
-    """
+    """The outputs of a subject and mode that an annotator labelled, and all of them."""
 
     subject: str
     mode: str

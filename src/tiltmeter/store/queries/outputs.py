@@ -210,9 +210,7 @@ def _alike(rows: Iterator[Any]) -> Iterator[AlikeOutputs]:
 
 
 def first_answers(store: Store, subject: str, most: int) -> Iterator[CardOutput]:
-    """The first answers of a subject, at most so many of each mode and cell of the design, without
-    their texts and by id.
-    """
+    """Returns a subject's first answers, so many per mode and cell, by id, without texts."""
     cells = sum(asked == subject for asked, *_ in cells_asked(store))
     for _, mode, factors, key, *rest in _first_rows(
         store.rows(_CARDS, (ANSWER, subject)), cells, most

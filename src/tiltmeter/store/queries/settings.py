@@ -137,9 +137,7 @@ def given_materials(store: Store) -> dict[str, str] | None:
 
 
 class KeptCascade(NamedTuple):
-    """An annotator whose judge was asked where its rules were unsure. sure: how sure they had to
-    be; None where that is no number.
-    """
+    """An annotator whose judge was asked if its rules were unsure. sure: or None."""
 
     judge: str
     sure: float | None
@@ -158,9 +156,7 @@ def keep_cascade(store: Store, annotator: str, judge: str, sure: float | None) -
 
 
 def possibly_paid(store: Store) -> float:
-    """US dollars at the most of calls that were sent and never answered; with those that were in
-    flight when a process was killed.
-    """
+    """Returns the most dollars of calls sent and never answered, in flight when killed."""
     kept = store.get("possibly_paid") or {}
     return float(kept.get("lost", 0.0)) + float(kept.get("in_flight", 0.0))
 
@@ -212,9 +208,7 @@ def planned_trials(store: Store) -> PlannedTrials:
 
 
 def progress(store: Store) -> Progress:
-    """Trials that were answered, of those that were planned. Where no plan is kept, the trials that
-    are there are the plan.
-    """
+    """Returns answered and planned trials; without a plan, those that are there."""
     query = "SELECT (SELECT count(*) FROM outputs), (SELECT count(*) FROM trials)"
     ((answered, stored),) = store.remembered_rows(query)
     plans = planned_trials(store).values()

@@ -27,9 +27,7 @@ class TrialPart(NamedTuple):
 
 
 class Extent(NamedTuple):
-    """The extent of a subject's trials in a mode: the cells of the design, and the highest number
-    of times one was asked.
-    """
+    """The extent of a subject's mode: its cells, and the most often that one was asked."""
 
     subject: str
     mode: str

@@ -66,9 +66,9 @@ def capital(text: str) -> str:
 def clause(
     group: Sequence[ClaimFacts], key: str = "tilt", *, whole: bool = True, asked: int = 0
 ) -> Clause:
-    """A clause over claims that differ in their model or their place alone. key: of the measure's
-    words; whole: with its population and what would be even; asked: how many models were, if more
-    than those of the claims.
+    """Returns a clause over claims that differ in their model or their place alone. key: of the
+    measure's words; whole: with its population and what would be even; asked: how many models were,
+    if more than those of the claims.
     """
     first = group[0]
     template = _template(first, key)
@@ -162,7 +162,7 @@ def brief_clause(facts: ClaimFacts, *, model: bool, counted: bool = False) -> st
 
 
 def _template(facts: ClaimFacts, key: str) -> str:
-    """The words of the measure for a key that its slots fill, else ours."""
+    """Returns the words of the measure for a key that its slots fill, else ours."""
     if facts.unnamed:
         return UNNAMED
     own = {name: str(text) for name, text in facts.spec.sentence.items()}
@@ -222,7 +222,7 @@ def fits(template: str, slots: Mapping[str, str]) -> bool:
 
 
 def _plural(match: re.Match[str]) -> str:
-    """The verb behind several models: “both models write”."""
+    """Returns the verb behind several models: “both models write”."""
     begins, stem, ending = match.groups()
     verb = _IRREGULAR.get(stem + ending) or stem + ("" if ending == "s" else "e")
     if ending == "es" and stem.endswith(("s", "x", "ch", "sh")):
@@ -231,7 +231,7 @@ def _plural(match: re.Match[str]) -> str:
 
 
 def _merged(group: Sequence[ClaimFacts], models: Sequence[str], template: str) -> dict[str, str]:
-    """The slots of all: what differs is told of each model, or as a range."""
+    """Returns the slots of all: what differs is told of each model, or as a range."""
     found = dict(group[0].slots)
     labelled = False
     named = [name for name in _SLOT.findall(template) if name in NUMBERS]

@@ -28,8 +28,8 @@ class Strength(StrEnum):
 
 
 def strength(row: Estimate) -> Strength:
-    """The grade of a row whose verdict is a tilt. By the most that p can say against the null,
-    1/(−e p ln p): 8 to 1 at .01, 53 to 1 at .001.
+    """Returns the grade of a row whose verdict is a tilt. By the most that p can say against the
+    null, 1/(−e p ln p): 8 to 1 at .01, 53 to 1 at .001.
     """
     p = row.deciding_p
     if p is None or p >= WEAK:

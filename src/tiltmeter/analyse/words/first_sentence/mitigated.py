@@ -20,7 +20,7 @@ def is_mitigated(claims: Claims) -> bool:
 
 
 def of_mitigation(claims: Claims) -> list[ClaimFacts]:
-    """The change that leads and what its mitigation costs, those that were found."""
+    """Returns the change that leads and what its mitigation costs, those that were found."""
     lead = _lead(claims)
     return [facts for facts in (lead, *_costs_of(claims, lead)) if facts.tilts] or [lead]
 
@@ -69,7 +69,7 @@ def _is_of_mitigation(facts: ClaimFacts) -> bool:
 
 
 def _changes(claims: Claims) -> list[ClaimFacts]:
-    """The changes of tilts."""
+    """Returns the changes of tilts."""
     return [f for f in claims.every if _is_of_mitigation(f) and EVEN in f.sides]
 
 
@@ -83,7 +83,7 @@ def _cost(facts: ClaimFacts) -> str:
 
 
 def _told(costs: Sequence[ClaimFacts]) -> list[str]:
-    """Each cost once; of one in several places the largest, with its place."""
+    """Returns each cost once; of one in several places the largest, with its place."""
     places: dict[str, list[ClaimFacts]] = {}
     for facts in costs:
         places.setdefault(facts.spec.name, []).append(facts)
@@ -138,7 +138,7 @@ def _helps(facts: ClaimFacts) -> bool:
 
 
 def _tilt(facts: ClaimFacts) -> str:
-    """The tilt with the mitigation and without, as what a model does."""
+    """Returns the tilt with the mitigation and without, as what a model does."""
     level, baseline = facts.sides["level"], facts.sides["baseline"]
     counted = facts.slots.get("counted", facts.spec.attribute)
     if facts.sides[EVEN]:

@@ -64,7 +64,7 @@ def _in_comparisons(claims: Claims, apart: str) -> str:
 
 
 def alone(claims: Claims) -> list[str]:
-    """The claims that would stand out if each were the only one."""
+    """Returns the claims that would stand out if each were the only one."""
     found = [facts for facts in claims.tested if _stands_out_alone(facts)]
     names = [place_name(facts, claims.tested) for facts in found]
     if not names or not all(names):

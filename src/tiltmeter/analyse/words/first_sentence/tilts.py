@@ -104,7 +104,7 @@ def also_numbers(facts: ClaimFacts) -> str:
 
 
 def few(claims: Claims) -> Clause:
-    """The leading claim, with its language or group if the same was asked in others."""
+    """Returns the leading claim, with its language or group if the same was asked in others."""
     lead = claims.lead
     own = clause([lead])
     place = _place_words(lead, claims.alike)
@@ -185,7 +185,7 @@ def numbers_of(facts: ClaimFacts) -> tuple[str, str, str]:
 
 
 def _models_without(claims: Claims) -> list[str]:
-    """The models of which no claim tilts."""
+    """Returns the models of which no claim tilts."""
     models = list(dict.fromkeys(facts.model for facts in claims.questions if is_tested(facts)))
     tilting = {facts.model for facts in claims.tilts}
     without = [name for name in models if name not in tilting]
@@ -217,7 +217,7 @@ def _not_found(rest: Sequence[ClaimFacts], claims: Claims, untold: bool) -> list
 
 
 def _place_words(facts: ClaimFacts, among: Sequence[ClaimFacts]) -> list[str]:
-    """The titles of the places that tell a claim from the others."""
+    """Returns the titles of the places that tell a claim from the others."""
     return [
         facts.slots.get(name, level)
         for name, level in facts.place
@@ -226,7 +226,7 @@ def _place_words(facts: ClaimFacts, among: Sequence[ClaimFacts]) -> list[str]:
 
 
 def _what_title(facts: ClaimFacts, name: str, level: str) -> str:
-    """The title of a value that is counted, or of the level that is compared."""
+    """Returns the title of a value that is counted, or of the level that is compared."""
     compared = name in (facts.row.contrast or {})
     return facts.slots.get("level" if compared else name, level)
 

@@ -12,7 +12,7 @@ from ...page_model.page import Report
 
 
 def endings() -> list[str]:
-    """The endings of files that a page can be written to: `.html`, `.md`."""
+    """Returns the endings of files that a page can be written to: `.html`, `.md`."""
     return sorted(f".{module.name}" for module in iter_modules(__path__))
 
 

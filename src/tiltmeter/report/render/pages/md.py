@@ -33,7 +33,7 @@ def write(page: Report | RunsPage, path: Path, brief: bool = False) -> None:
 
 
 def markdown(page: Report | RunsPage) -> str:
-    """The page as text."""
+    """Returns the page as text."""
     return "\n".join(line for block in outline(page) for line in lines(block)) + "\n"
 
 
@@ -106,7 +106,7 @@ def _word(words: str) -> str:
 
 
 def _code(text: str) -> str:
-    """An inline code span with a fence that is longer than any run of backticks in it."""
+    """Returns an inline code span with a fence that is longer than any run of backticks in it."""
     gap = " " if "`" in text else ""
     return f"{_fence(text, 1)}{gap}{text}{gap}{_fence(text, 1)}".replace("\n", " ⏎ ")
 
