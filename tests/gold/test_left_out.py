@@ -16,38 +16,48 @@ from tiltmeter.gold.people import part_of
 
 NAMES = ("ann", "bea", "cy")
 LINE = re.compile(
-    r"Without bea it is −(\d+) points "
-    r"\[−(\d+), −(\d+)\], not −(\d+) points \[−(\d+), −(\d+)\]\."
+    r"Without bea it is ([−+]?\d+) points \[(−?\d+), (−?\d+)\], "
+    r"not ([−+]?\d+) points \[(−?\d+), (−?\d+)\]\."
 )
+
+
+def texts(home: Path, number: int) -> Path:
+    """Makes a run of texts in two groups of so many, and returns its folder."""
+    for group in ("cars", "vans"):
+        (home / "texts" / group).mkdir(parents=True)
+        for place in range(number):
+            text = f"{group} {place}: somebody leads."
+            (home / "texts" / group / f"{place:03}.txt").write_text(text, "utf-8")
+    start(home / "texts", home / "out", "Who leads?", ["woman", "man", "unclear"])
+    return home / "out"
+
+
+def label(out: Path, rng: np.random.Generator, gap: float, chance: float) -> None:
+    """Labels texts: the share of women differs by a gap between the groups, a fifth is shown to all
+    three people, and bea says a share of her labels by chance.
+    """
+    rows = tiltmeter.open_run(out).outputs.select("trial", "prompt").rows()
+    among = [f"human:{name}" for name in NAMES]
+    parts = {name: part_of([trial for trial, _ in rows], f"human:{name}", among) for name in NAMES}
+    with (out.parent / "gold.csv").open("w", encoding="utf-8", newline="") as file:
+        table = csv.writer(file)
+        table.writerow(["output", "value", "annotator"])
+        for trial, prompt in rows:
+            share = 0.5 + gap / 2 if prompt.startswith("cars") else 0.5 - gap / 2
+            true = "woman" if rng.random() < share else "man"
+            other = str(rng.choice(["woman", "man"])) if rng.random() < chance else true
+            for name in NAMES:
+                if trial in parts[name]:
+                    table.writerow([trial, other if name == "bea" else true, name])
+    tiltmeter.import_gold(out, out.parent / "gold.csv")
 
 
 @pytest.fixture(scope="module")
 def labelled(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Texts of two groups, 20 % and 80 % of women: a gap of −60 points. A fifth is shown to all;
-    half of what bea says is chance.
-    """
-    home = tmp_path_factory.mktemp("texts")
-    for group in ("cars", "vans"):
-        (home / "texts" / group).mkdir(parents=True)
-        for number in range(150):
-            text = f"{group} {number}: somebody leads."
-            (home / "texts" / group / f"{number:03}.txt").write_text(text, "utf-8")
-    run = start(home / "texts", home / "out", "Who leads?", ["woman", "man", "unclear"])
-    rows = run.outputs.select("trial", "prompt").rows()
-    among = [f"human:{name}" for name in NAMES]
-    parts = {name: part_of([trial for trial, _ in rows], f"human:{name}", among) for name in NAMES}
-    rng = np.random.default_rng(3)
-    with (home / "gold.csv").open("w", encoding="utf-8", newline="") as file:
-        table = csv.writer(file)
-        table.writerow(["output", "value", "annotator"])
-        for trial, prompt in rows:
-            true = "woman" if rng.random() < (0.2 if prompt.startswith("cars") else 0.8) else "man"
-            chance = str(rng.choice(["woman", "man"])) if rng.random() < 0.5 else true
-            for name in NAMES:
-                if trial in parts[name]:
-                    table.writerow([trial, chance if name == "bea" else true, name])
-    tiltmeter.import_gold(home / "out", home / "gold.csv")
-    return home / "out"
+    """A gap of −60 points, and half of what bea says is chance."""
+    out = texts(tmp_path_factory.mktemp("texts"), 150)
+    label(out, np.random.default_rng(3), -0.6, 0.5)
+    return out
 
 
 def test_the_headline_without_the_careless_one_stands_beside_it(
@@ -62,9 +72,9 @@ def test_the_headline_without_the_careless_one_stands_beside_it(
     assert "bea alone says otherwise than all others" in " ".join(run.warnings())
     line = LINE.search(page)
     assert line is not None
-    without, far, near, headline, *_ = map(int, line.groups())
-    assert without - headline >= 5 and near <= 60 <= far
-    assert gap.value is not None and round(-100 * gap.value) == headline
+    without, low, high, headline, *_ = (int(end.replace("−", "-")) for end in line.groups())
+    assert headline - without >= 5 and low <= -60 <= high
+    assert gap.value is not None and round(100 * gap.value) == headline
     again = next(row for row in tiltmeter.open_run(labelled).analyse() if row.measure == "gap")
     assert again.value == gap.value and again.n == gap.n  # the run itself has all labels
 
