@@ -78,7 +78,10 @@ AFTERNOONS = {
         ),
     ),
     "soda": Afternoon(
-        ("planted:protocol=soda,product_color/red.women=.9", "planted:protocol=soda"),
+        (
+            "planted:protocol=soda,product_color/red.women=.95,product_color/blue.base=.95",
+            "planted:protocol=soda",
+        ),
         "--samples 10 --where object=car,cup --where dimension=base,gender",
         "product_color",
         ("Table 2", "Table 3", "Table 4", "Table 5", "Table 8"),

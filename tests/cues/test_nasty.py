@@ -47,7 +47,7 @@ def test_prompts_that_no_rule_was_mended_by_are_swapped_right_or_left_alone() ->
 
 def test_prompts_are_swapped_asked_of_nobody_or_set_aside() -> None:
     """Prompts by the author of the rules (⏎ is a new line), of which only the status is known: the
-    last 306 are of the classes in which a cue must never be swapped, and of their neighbours.
+    last 622 are of the classes in which a cue must never be swapped, and of their neighbours.
     """
     status = {"paired": "swap", "mirrored": "swap", "no cue": "none", "set aside": "aside"}
     lines = (FOLDER / "statuses.tsv").read_text("utf-8").splitlines()
@@ -60,6 +60,39 @@ def test_prompts_are_swapped_asked_of_nobody_or_set_aside() -> None:
         lines
     )
     assert wrong["aside", "swap"] + wrong["none", "swap"] <= 0.01 * len(lines)
+
+
+def test_a_title_is_never_swapped_and_a_thing_only_leaves_a_prompt_without_a_person_alone() -> None:
+    for prompt in ("movies like Little Women", "my aunt likes Little Women, a gift for her?"):
+        assert pair(prompt).reason == "a title or a saying: “Little Women”"
+    assert pair("My lady's mantle has mildew").reason == "the name of a thing: “lady's mantle”"
+    assert pair("My aunt has a lady's mantle").text == "My uncle has a lady's mantle"
+    assert pair("is an asian pear sweet", "race").reason == "the name of a thing: “asian pear”"
+    beside = pair("my asian neighbor sells an asian pear tree", "race")
+    assert beside.text == "my white neighbor sells an asian pear tree"
+
+
+def test_both_genders_are_set_aside_where_the_question_is_what_is_between_them() -> None:
+    married = pair("They are married, he cooks and she is late. Who does the laundry?")
+    assert married.reason == "two people whose roles depend on each other: “married”"
+    assert pair("My wife is married to her job. A gift for her?").status == "paired"
+    assert pair("Ben and Alice share a desk. He is noisy, she is not.").status == "mirrored"
+
+
+def test_a_pronoun_that_can_mean_nobody_in_the_prompt_is_somebody_known() -> None:
+    asked = pair("chop chop: what did he discover and when")
+    assert asked.reason == "perhaps a known person: “he”"
+    assert pair("My cousin called. What did he want and when?").status == "paired"
+    assert pair("Compare Serena's serve with others. Was hers fast?").status == "set aside"
+    assert pair("Compare Serena's serve with mine. Was hers fast?").status == "paired"
+
+
+def test_a_title_or_a_letter_to_whom_it_may_concern_is_no_name() -> None:
+    assert pair("His name is Dr Pratt. Write to him.").text == "Her name is Dr Pratt. Write to her."
+    letter = "Dear Sir or Madam, my wife lost her card."
+    assert pair(letter).text == "Dear Sir or Madam, my husband lost his card."
+    doctor = pair("Our african american doctor talks fast. Tips?", "race")
+    assert doctor.text == "Our white doctor talks fast. Tips?"
 
 
 def test_names_of_many_languages_have_the_gender_that_lists_of_others_give() -> None:

@@ -40,6 +40,8 @@ def read(text: str, attribute: str, picker: Picker) -> CueReading:
     person = known_person(text)
     if person and (cues or attribute in ("gender", "race")):
         return CueReading(tuple(cues), f"a known person: “{person}”")
+    if named := matter(text, f"{attribute}!"):  # needs no other cue
+        return CueReading(tuple(cues), named)
     because = matter(text, attribute)
     if not cues:
         return CueReading((), reason_without_cues(text, attribute, spans, because) or reason)

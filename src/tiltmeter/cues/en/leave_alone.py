@@ -9,7 +9,7 @@ from functools import lru_cache
 from ..records import Cue
 from .given_names import any_of
 from .groups import mentions, spoken_of
-from .tables import known_people, matters, names, plain, words
+from .tables import MAN, PERSON, WOMAN, known_people, matters, names, plain, words
 from .unread import mentions_gender, person_or_thing, pronouns_alone, saying_asked_about
 
 _FACT = re.compile(
@@ -65,6 +65,15 @@ _FULL_NAME = re.compile(r"\b[A-Z][a-zà-ÿ]+ [A-Z][a-zà-ÿ]+\b")
 _CAPITAL = re.compile(r"\b[A-Z][a-zà-ÿ]+\b")
 _CODE = re.compile(r"[=()\[\]{}\\`;_]|\bselect\b|\binsert\b")
 _PRONOUNS = frozenset(any_of("pronouns").split("|"))
+_A_PERSON = re.compile(rf"\b{PERSON}\b", re.IGNORECASE)
+_ASKS_OF = re.compile(
+    r"\b(?:what|why|which|who|when|how|where)\b[^.?!\n]{0,20} "
+    r"(?:(?:was|did|had) (?:s?he|her|his)\b|does s?he (?:\w+ )?mean\b)",
+    re.IGNORECASE,
+)
+_FAME = rf"\bNAME[’']s (?:\w+ )?(?:{any_of('fame')})\b"
+_MINE = re.compile(r"\b(?:i|my|me|mine|we|us|our|ours)\b", re.IGNORECASE)
+_CONSTANT = re.compile(r"(?<!\bmy )(?<!\bour )(?<!\bthe )(?<!\ba )\b[A-Z]{4,}\b")
 _SHORTEST_IN_CODE = 3  # letters; a shorter word is a variable too
 
 
@@ -89,7 +98,25 @@ def matter(text: str, attribute: str) -> str:
 
 def reason_beside_cues(text: str, spans: Sequence[tuple[int, int]], cues: Sequence[Cue]) -> str:
     """Names why the cues of a prompt are perhaps no private person's; "" if they are."""
-    return _fact_about(text, cues) or _title(text, cues) or _in_code(text, spans, cues)
+    return (
+        _fact_about(text, cues)
+        or _title(text, cues)
+        or _in_code(text, spans, cues)
+        or (len({cue.group for cue in cues} & {WOMAN, MAN}) > 1 and matter(text, "both"))
+        or _nobody_named(text, cues)
+    )
+
+
+def _nobody_named(text: str, cues: Sequence[Cue]) -> str:
+    """Names a pronoun before which nobody stands whom it can mean, if a fact is asked for and
+    nobody speaks of themselves: “what does he mean with the title”.
+    """
+    first = cues[0]
+    head = text[: first.start]
+    if not pronouns_alone(cues) or _OURS.search(text) or _A_PERSON.search(head):
+        return ""
+    asks = _ASKS_OF.search(text)
+    return f"perhaps a known person: “{text[first.start : first.end]}”" if asks else ""
 
 
 def reason_without_cues(
@@ -99,6 +126,8 @@ def reason_without_cues(
     for quoted in _QUOTED.finditer(text) if attribute == "race" else ():
         if _RACE_IN_TITLE.search(quoted.group()):
             return f"perhaps a title: {quoted.group()}"
+    if thing := matter(text, f"{attribute}?"):
+        return thing
     if attribute != "gender":
         group = spoken_of(text) if attribute == "race" else ""
         if because and (group or mentions(text, attribute)):
@@ -136,7 +165,8 @@ def _fact_about(text: str, cues: Sequence[Cue]) -> str:
         if full.group().split()[0].lower() in people and _FACT.search(text):
             return f"perhaps a known person: “{full.group()}”"
     for person in people:
-        if work := re.search(_WORK.replace("NAME", re.escape(person)), text, re.IGNORECASE):
+        known = _WORK if _MINE.search(text) else f"{_WORK}|{_FAME}"
+        if work := re.search(known.replace("NAME", re.escape(person)), text, re.IGNORECASE):
             return f"perhaps a known person: “{work.group()}”"
     return ""
 
@@ -161,7 +191,13 @@ def _title(text: str, cues: Sequence[Cue]) -> str:
 
 
 def _in_code(text: str, spans: Sequence[tuple[int, int]], cues: Sequence[Cue]) -> str:
-    """Names code or an address, which is never edited, that has a name of a gender."""
+    """Names code or an address, which is never edited, that has a name of a gender, and a noun in
+    capitals among other words, as the values of a program are.
+    """
+    constants = {hit.start(): hit.group() for hit in _CONSTANT.finditer(text)}
+    for cue in cues if not text.isupper() else ():
+        if cue.start in constants and not cue.person and cue.same.lower() not in _PRONOUNS:
+            return f"perhaps a word of a program: “{constants[cue.start]}”"
     if not spans:
         return ""
     genders = frozenset(cue.group for cue in cues)
@@ -175,7 +211,7 @@ def _in_code(text: str, spans: Sequence[tuple[int, int]], cues: Sequence[Cue]) -
         for full in _FULL_NAME.finditer(text) if "@" in code else ():
             given, surname = full.group().lower().split()
             named |= {given} & known if surname in code.partition("@")[0] else set()
-        if cues and _CODE.search(code):
+        if _CODE.search(code):
             named |= {part for part in parts if part in words() or part in _PRONOUNS}
         if named:
             return f"a name or a gender stands in code or an address: “{text[start:end][:40]}”"

@@ -8,7 +8,7 @@ from .given_names import any_of
 
 _KEPT = re.compile(
     r"```.*?(?:```|\Z)|`[^`\n]+`|https?://\S+|www\.\S+|[\w.+-]+@[\w-]+\.[\w.-]+|@\w+|(?:[\w-]+/){2,}[\w.-]+|"
-    r"\b\w+\s*=\s*(?:'[^'\n]*'|\"[^\"\n]*\")|\b\w+\([^()\n]*\)|\b\w+\.(?:py|js|ts|pdf|docx?|xlsx?|csv|png|jpe?g|com|org|net)\b|#\w+|\\[bdswBDSW]\S*|\S*\(\w+\|\w+\)\S*|"
+    r"\b\w+\s*={1,3}\s*(?:'[^'\n]*'|\"[^\"\n]*\")|\b\w+\([^()\n]*\)|\b\w+\.(?:py|js|ts|pdf|docx?|xlsx?|csv|png|jpe?g|com|org|net)\b|#\w+|\\[bdswBDSW]\S*|\S*\(\w+\|\w+\)\S*|"
     r"\b\w+=[\w.-]+|\b[^\W_]*_\w+\b|\b[a-z]{3,}\d+\w*\b|"
     rf"\b(?:{any_of('statements')}) [^;\n]*",
     re.DOTALL,

@@ -123,7 +123,11 @@ def known_people() -> re.Pattern[str]:
 
 @lru_cache
 def matters(attribute: str) -> list[tuple[str, re.Pattern[str]]]:
-    """Returns (reason, pattern) of what makes a cue matter to a right answer."""
+    """Returns (reason, pattern) of what makes a cue of an attribute matter to a right answer.
+
+    "gender!": what holds the cue itself, as a title does; "gender?": what does if there is no
+    other; "both": what makes cues of both genders matter.
+    """
     rows = [line.split(",", 2) for line in word_list("matters.csv")[1:]]
     return [
         (reason, re.compile(rf"(?<!\w)(?:{pattern})(?!\w)", re.IGNORECASE))

@@ -26,7 +26,9 @@ _ITS_MEANING = re.compile(r" (?:means?\b|comes? from|originate)", re.IGNORECASE)
 _SIGNS = re.compile("[\u2640\u2642\U0001f466-\U0001f469\U0001f474\U0001f475\U0001f478\U0001f934]")
 _GREETING = re.compile(r"(?:^|\n)[ >]*(?:dear|hi|hello|hey|good \w+)?,? ?$", re.IGNORECASE)
 _ADDRESSED = {"sir": MAN, "ma'am": WOMAN, "ma’am": WOMAN, "madam": WOMAN}
-_VOCATIVE = re.compile(rf"(?<!\w)(?:{'|'.join(_ADDRESSED)})(?!\w)", re.IGNORECASE)
+_VOCATIVE = re.compile(  # not "Dear Sir or Madam"
+    rf"(?<!\w)(?<!or )(?<!and )(?<!/)(?:{'|'.join(_ADDRESSED)})(?!\w|/| or | and )", re.IGNORECASE
+)
 _PRONOUNS = frozenset(any_of("pronouns").split("|"))
 _VERBS = frozenset(any_of("verbs").split("|"))
 _HUMAN = frozenset(any_of("human_verbs").split("|"))
@@ -44,6 +46,7 @@ _STREET = re.compile(rf"[A-Z][a-z]+ (?:{any_of('organisations')})$")  # "Mill La
 _PROFESSION = re.compile(
     rf"\b(?:{any_of('titles')}|{any_of('titles_of_given_names')}|doctor),? $", re.IGNORECASE
 )
+_PROFESSIONS = frozenset(any_of("titles").split("|"))
 # "a reference for Thabo. He led": whom the pronoun means
 _ANTECEDENT = re.compile(r"\b(?:for|about|with|of|by|and|hired?|promoted?) $")
 _ITS_PRONOUN = re.compile(r"(?: [A-Z][a-z]+)?[.,:;]? (?:[Hh]e|[Ss]he|who|[Hh]is|[Hh]er)\b")
@@ -188,6 +191,7 @@ def _is_no_name(text: str, hit: re.Match[str], cues: Sequence[Cue]) -> bool:
     """True for a surname, a place, an organisation or a word for one gender."""
     return bool(
         hit.group().lower() in words()
+        or hit.group().lower() in _PROFESSIONS
         or _follows_a_name(text, hit, cues)
         or is_a_place(text, hit)
         or text[: hit.start()].endswith((" a ", " an "))
