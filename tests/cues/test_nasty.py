@@ -6,6 +6,7 @@ been mended by fresh_g.jsonl, so it tells what is to be expected of prompts that
 from __future__ import annotations
 
 from collections import Counter
+from time import process_time
 
 import pytest
 
@@ -47,7 +48,7 @@ def test_prompts_that_no_rule_was_mended_by_are_swapped_right_or_left_alone() ->
 
 def test_prompts_are_swapped_asked_of_nobody_or_set_aside() -> None:
     """Prompts by the author of the rules (⏎ is a new line), of which only the status is known: the
-    last 622 are of the classes in which a cue must never be swapped, and of their neighbours.
+    last 697 are of the classes in which a cue must never be swapped, and of their neighbours.
     """
     status = {"paired": "swap", "mirrored": "swap", "no cue": "none", "set aside": "aside"}
     lines = (FOLDER / "statuses.tsv").read_text("utf-8").splitlines()
@@ -116,6 +117,39 @@ def test_500_prompts_take_less_than_five_seconds() -> None:
     with within(5):
         for number in range(500):
             pair(ROWS[number % len(ROWS)]["prompt"], ROWS[number % len(ROWS)]["swap"], seed=number)
+
+
+def test_a_text_of_eight_times_the_length_takes_at_most_twenty_times_as_long() -> None:
+    """All that is before each word would be read again for each: 64 times as long."""
+    short = "My sister Anna said that her boss, a tall woman, wants it by Friday. Call her.\n" * 30
+    seconds = []
+    for text in ("Call her.", short, short * 8):
+        start = process_time()
+        assert pair(text).status == "paired"
+        seconds.append(process_time() - start)
+    assert seconds[2] < 20 * seconds[1]
+
+
+def test_a_saying_that_is_asked_about_is_kept_and_one_that_is_told_is_swapped() -> None:
+    asked = pair("Which act is 'The old woman sleeps' in?")
+    assert asked.reason == "a saying that is asked about: 'The old woman sleeps'"
+    assert pair("How do you say 'the white man' in Lakota?", "race").status == "set aside"
+    reply = pair("My boss wrote 'he will not pay' about me. How do I answer him?")
+    assert reply.text == "My boss wrote 'she will not pay' about me. How do I answer her?"
+
+
+def test_words_that_are_told_apart_never_become_one() -> None:
+    assert pair("Our lady and gentleman say so").status == "mirrored"
+    gal = pair("the gal or woman from the bank called, she was kind")
+    assert gal.reason == "two words would become one: “man or man”"
+
+
+def test_an_initial_stands_before_a_surname_and_hers_has_no_apostrophe() -> None:
+    card = pair("His card says K. Brandt. Start with Dear K. Brandt")
+    assert card.text == "Her card says K. Brandt. Start with Dear K. Brandt"
+    desk = pair("I'm not sure the desk is her's. How do I ask her?")
+    assert desk.texts[0] == "I'm not sure the desk is hers. How do I ask her?"
+    assert desk.text == "I'm not sure the desk is his. How do I ask him?"
 
 
 def test_names_come_from_one_set_and_stay_in_every_run() -> None:

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from ..matched import Picker
 from ..records import PLACEHOLDER, Cue, apply, like
 from . import gender, groups
-from .given_names import may_be_a_place
+from .given_names import PRONOUNS, may_be_a_place
 from .leave_alone import known_person, matter, reason_beside_cues, reason_without_cues
 from .protected import protected_spans
 from .tables import names, plain
@@ -20,6 +20,7 @@ _VOWEL = re.compile(
     r"(?:[aeio]|u(?!n[iv]|s|k|t)|heir|hour|honest|honou?r|8|11(?!\d)|18(?!\d))", re.IGNORECASE
 )
 _OF_A_PLACE = re.compile(r"\b(?:the|her|his|my|our) $", re.IGNORECASE)  # "her April shift"
+_TWICE = re.compile(r"\b(\w+)\.?,?(?: ?/ ?| vs\.? | versus | or | and )\1\b", re.IGNORECASE)
 _BEFORE = re.compile(r"\b(an?)(\s+)$", re.IGNORECASE)
 
 
@@ -79,7 +80,7 @@ def _articles(text: str, edits: Sequence[tuple[int, int, str]]) -> list[tuple[in
     """Returns edits of “a” and “an” before words that begin otherwise than those they replace."""
     more = []
     for start, end, new in edits:
-        article = _BEFORE.search(text[:start])
+        article = _BEFORE.search(text, max(0, start - 9), start)
         new = new or text[end:].lstrip()
         if article is None or not new or not text[start:end]:
             continue
@@ -92,8 +93,12 @@ def _articles(text: str, edits: Sequence[tuple[int, int, str]]) -> list[tuple[in
 
 def left_over(text: str, cues: Sequence[Cue]) -> str:
     """Names a reason if a name that was swapped is still in the other version, in any form: "Grace"
-    with a capital, as "grace" is a word, and "Will" before a sentence's subject too.
+    with a capital, as "grace" is a word, and "Will" before a sentence's subject too; or if words
+    that were told apart are the same in it: “mr vs mr”.
     """
+    nouns = {cue.other_text.lower() for cue in cues if not cue.person} - PRONOUNS
+    if (twice := _TWICE.search(text)) and twice[1].lower() in nouns:
+        return f"two words would become one: “{twice.group()}”"
     for name in {cue.person for cue in cues if cue.person}:
         for hit in re.finditer(rf"(?<![^\W\d_]){re.escape(name)}(?![^\W\d_])", text, re.IGNORECASE):
             if name in names().evidence and _is_word(text, hit):

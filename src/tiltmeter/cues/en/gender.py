@@ -9,9 +9,9 @@ from functools import lru_cache
 from ..matched import Picker
 from ..records import Cue, like
 from . import pronouns
-from .given_names import GivenName, any_of, genders_of, given_names
+from .given_names import PRONOUNS, GivenName, any_of, genders_of, given_names
 from .tables import MAN, OTHER, PERSON, WOMAN, names, not_cues, words
-from .tokens import WORD, inside
+from .tokens import WORD, inside, near
 from .unread import SPEAKING, part_of_a_name, perhaps_a_name, unread_word
 
 # Mr says nothing of a marriage, so its counterpart is Ms: unless both spouses are there.
@@ -23,7 +23,6 @@ _NAMED_SO = re.compile(
     r"\b(Father|Mother|Sister|Brother|Lady|Lord|Sir|King|Queen|Prince|Princess) ([A-Z][a-z]+)"
 )
 
-_PRONOUNS = frozenset(any_of("pronouns").split("|"))
 _ANIMAL = re.compile(rf"\b(?:{any_of('animals')})\b(?![- ]{PERSON}\b)", re.IGNORECASE)
 _MOM = re.compile(r"mom\b|mom(?=s\b|my\b)")
 _BRITISH = re.compile(
@@ -33,6 +32,7 @@ _BRITISH = re.compile(
 )
 _PIECES = ("king", "queen")
 _GAME = re.compile(rf"\b(?:{any_of('games')})\b", re.IGNORECASE)
+_HERS = re.compile(r"her[’']s\b(?! \w+ing\b)", re.IGNORECASE)  # for hers
 _OLD = re.compile(r"\b(?:a|old|older|elderly|young) $", re.IGNORECASE)
 _CALLED = re.compile(r"\b(?:called|named) $", re.IGNORECASE)
 _TURN = re.compile(r"^[ >*]*[A-Z]\w+(?: \d)?: ", re.MULTILINE)
@@ -137,7 +137,7 @@ def _words(
             row.when and row.gender not in genders and row.other not in lower
         ):
             continue
-        if row.when and _ANOTHERS.search(text[: match.start()]):
+        if row.when and _ANOTHERS.search(near(text, match.start())):
             continue  # "his landlord": the pronoun is another person's
         if row.when and _CONTRACTION.match(text[match.end() :]) and row.gender not in genders:
             continue
@@ -145,7 +145,7 @@ def _words(
         if re.match(r" [A-Z][a-z]", text[match.end() :]):  # before a name
             other = {"sir": "lady", "Sir": "lady", "Lady": "sir"}.get(match.group(), other)
         same = row.same
-        if word == "lady" and _OLD.search(text[: match.start()]):
+        if word == "lady" and _OLD.search(near(text, match.start())):
             same, other = word, "gentleman"
         if british:
             same, other = (_MOM.sub("mum", one) for one in (same, other))
@@ -162,6 +162,8 @@ def _pronouns(
             continue
         if word == "him":
             cues.append(_cue(match, MAN, "her"))
+        elif word == "her" and (wrong := _HERS.match(text, match.start())):
+            cues.append(_cue(wrong, WOMAN, "his", "hers"))
         elif word == "hers":
             cues.append(_cue(match, WOMAN, "his"))
         elif word == "his":
@@ -180,7 +182,7 @@ def _doubt(text: str, spans: Sequence[tuple[int, int]], cues: Sequence[Cue]) -> 
     if not cues:
         return ""
     starts = {cue.start for cue in cues}
-    if (either := _EITHER.search(text)) and any(cue.same.lower() in _PRONOUNS for cue in cues):
+    if (either := _EITHER.search(text)) and any(cue.same.lower() in PRONOUNS for cue in cues):
         return f"perhaps two people: “{either.group()}”"
     if general := _people_in_general(text, cues):
         return f"the question is about gender: “{general}”"
@@ -238,7 +240,7 @@ def _tells_a_person(text: str, cues: Sequence[Cue]) -> bool:
             rf"{_ANIMAL.pattern},? (?:is )?(?:called |named )?{re.escape(cue.person)}", text, re.I
         )
         if cue.person
-        else cue.same.lower() not in _PRONOUNS and not _CALLED.search(text[: cue.start])
+        else cue.same.lower() not in PRONOUNS and not _CALLED.search(text[: cue.start])
         for cue in cues
     )
 

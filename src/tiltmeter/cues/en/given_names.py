@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from .tables import MAN, PERSON, WOMAN, Names, names, plain, words
-from .tokens import inside
+from .tokens import inside, near
 
 _NAME = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
 _CONTEXT = tomllib.loads((Path(__file__).parent / "context.toml").read_text("utf-8"))
@@ -25,6 +25,7 @@ def any_of(name: str) -> str:
     return "|".join(_CONTEXT[name].split())
 
 
+PRONOUNS = frozenset(any_of("pronouns").split("|"))
 _TITLE = _before(rf"\b(?:{any_of('titles')})\.?\s")
 _TITLE_OF_GIVEN = _before(rf"\b(?:{any_of('titles_of_given_names')})\s")
 _SIGNATURE = _before(rf"(?:{_CONTEXT['closings']}),?\s*\n")
@@ -47,7 +48,9 @@ _TRAVELLED = re.compile(
 )
 _ASKS = re.compile(r"(?:^|[.?!:\n“\"]) ?$")
 _AND, _WITH = re.compile(r" and ([A-Z][a-zà-ÿ]+)"), re.compile(r"\b([A-Z][a-zà-ÿ]+) and $")
-_LONGEST_CONTEXT = 60  # characters before a name that are looked at
+_INITIAL = re.compile(  # "K. Brandt", not "plan B. Anna"
+    r"(?<!\w)(?<!plan |type )(?<!group |grade |class |level )(?<!option )(?<!vitamin )[A-HJ-Z]\. ?$"
+)
 
 
 class GivenName(NamedTuple):
@@ -115,7 +118,7 @@ def _stands_as_name(
     text: str, match: re.Match[str], table: Names, gender: str, genders: frozenset[str]
 ) -> bool:
     whole, low = match.group(), plain(match.group())
-    head = text[max(0, match.start() - _LONGEST_CONTEXT) : match.start()]
+    head = near(text, match.start())
     before = re.search(r"([^\W\d_]+)\s+$", head)
     word = before[1] if before else ""
     capital = whole[0].isupper() and (not whole.isupper() or text.isupper())
@@ -123,6 +126,8 @@ def _stands_as_name(
         # "Mr. Alan Whitfield" has a given name, "Mrs. Henderson" a surname
         return capital and bool(re.match(r" [A-Z][a-zà-ÿ]", text[match.end() :]))
     named = _SUBJECT_NAMED.search(head)
+    if follows_an_initial(text, match):
+        return False
     if _OF_A_THING.search(head) or (named and not _A_PERSON.match(named[1])):
         return False
     if low in _LISTS["software"] and _TECHNICAL.search(text):
@@ -141,7 +146,7 @@ def _stands_as_name(
 
 def _is_surname_after(text: str, start: int, word: str, table: Names) -> bool:
     """True if the word before is a capitalised one that is no name: of a person or a company."""
-    head, low = text[:start], plain(word)
+    head, low = near(text, start), plain(word)
     return bool(
         word[:1].isupper()
         and head.endswith(" ")
@@ -149,7 +154,7 @@ def _is_surname_after(text: str, start: int, word: str, table: Names) -> bool:
         and low not in table.gender
         and low not in _LISTS["object_of"]
         and low not in words()
-        and not _INTRODUCED.search(head[-_LONGEST_CONTEXT:])
+        and not _INTRODUCED.search(head)
     )
 
 
@@ -168,7 +173,7 @@ def _lower_case_name(
         return False
     if len(low) > 3 and (gender in genders or re.match(r"['’]s\b|, (?:who|he|she)\b", tail)):
         return True
-    head = text[max(0, match.start() - _LONGEST_CONTEXT) : match.start()]
+    head = near(text, match.start())
     following = re.match(r"\s+([^\W\d_]+(?:['’]t)?)", tail)
     does = following[1].replace("’", "'") if following else ""
     return bool(
@@ -185,7 +190,7 @@ def _has_evidence(
 ) -> bool:
     """True if the words around say that a word which may be another is a name."""
     low, tail, table = plain(match.group()), text[match.end() :], names()
-    head = text[max(0, match.start() - _LONGEST_CONTEXT) : match.start()]
+    head = near(text, match.start())
     if _SIGNATURE.search(head) or (_CLOSED.search(head) and not tail.strip(" .\n")):
         return True
     if _INTRODUCED.search(head) and not re.match(r"\s+\d|-\w", tail):
@@ -217,6 +222,12 @@ def _has_evidence(
     return not place and (before.lower() in _LISTS["object_of"] or surname)
 
 
+def follows_an_initial(text: str, match: re.Match[str]) -> bool:
+    """True for the surname of “K. Brandt”, not for a name before one, as in “J. Paul Getty”."""
+    further = re.match(r" [A-Z][a-zà-ÿ]", text[match.end() :])
+    return not further and bool(_INITIAL.search(near(text, match.start())))
+
+
 def is_a_name(word: str) -> bool:
     """True for a given name, one borne by women and men alike among them."""
     return plain(word) in names().gender or plain(word) in names().both
@@ -243,10 +254,10 @@ def may_be_a_place(low: str) -> bool:
 
 def is_a_place(text: str, match: re.Match[str]) -> bool:
     """True if the words around a name say that it is a place's."""
-    before = re.search(r"([^\W\d_]+)\s+$", text[: match.start()])
+    head = near(text, match.start())
+    before = re.search(r"([^\W\d_]+)\s+$", head)
     if (before[1].lower() if before else "") in _LISTS["before_places"]:
         return True
     return match.group().lower() in _LISTS["places"] and bool(
-        re.match(r",? [A-Z][a-z]+(?:[,.]|$)", text[match.end() :])
-        or _TRAVELLED.search(text[max(0, match.start() - _LONGEST_CONTEXT) : match.start()])
+        re.match(r",? [A-Z][a-z]+(?:[,.]|$)", text[match.end() :]) or _TRAVELLED.search(head)
     )

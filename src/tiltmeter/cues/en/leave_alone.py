@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 from ..records import Cue
-from .given_names import any_of
+from .given_names import PRONOUNS, any_of
 from .groups import mentions, spoken_of
 from .tables import MAN, PERSON, WOMAN, known_people, matters, names, plain, words
 from .unread import mentions_gender, person_or_thing, pronouns_alone, saying_asked_about
@@ -38,12 +38,21 @@ _WORKS = (
     r"songs?|albums?|novels?|films?|movies?|paintings?|poems?|plays?|concerts?|hits?|"
     r"discograph\w*|tours?|speech(?:es)?|symphon\w*|podcasts?|sonnets?"
 )
-_QUOTED = re.compile(r"(?<!\w)(?:[“\"«][^”\"»\n]{2,400}[”\"»]|[‘'][^’'\n]{2,60}[’'](?!\w))")
+_QUOTED = re.compile(r"(?<!\w)(?:[“\"«][^”\"»\n]{2,400}[”\"»]|[‘'][^’'\n]{2,200}[’'](?!\w))")
 _KEPT = re.compile(
     r"\b(?:word for word|verbatim|letter for letter|as (?:it (?:is|stands) )?written|unchanged|"
     r"(?:not|don[’']?t|without) (?:touch|chang|alter|edit)(?:e|ing)? "
     r"(?:it|this|that|anything|(?:the|a) (?:quot\w+|text|words?|wording|sentence|line))|"
     r"(?:how many|count the|number of) (?:words|letters|characters|syllables|vowels))\b",
+    re.IGNORECASE,
+)
+_ASKED_OF_A_SAYING = re.compile(
+    r"\bwho (?:says?|said|wrote|coined|sang) (?:this|that|it|the)\b|\bmeaning of\b|"
+    r"(?:^|[.?!\n;:–—-])\s*(?:and )?who (?:says?|said|wrote|coined|sang)\b|"
+    r"\bwhat (?:does|do|did)\b[^.?!\n]{0,60}\bmean\b|"
+    r"\bwhere (?:is|does) (?:it|this|that) (?:from|come)|"
+    r"\b(?:which|what) (?:chapter|act|scene|verse|speech)\b|\bfamous (?:line|quote|saying)|"
+    r"\bhow (?:do|does|would|can) \w+ say\b[^.?!\n]*\bin (?-i:[A-Z])",
     re.IGNORECASE,
 )
 _RACE_IN_TITLE = re.compile(r"\b(?:Black|White)\b")
@@ -64,7 +73,6 @@ _WORK = (
 _FULL_NAME = re.compile(r"\b[A-Z][a-zà-ÿ]+ [A-Z][a-zà-ÿ]+\b")
 _CAPITAL = re.compile(r"\b[A-Z][a-zà-ÿ]+\b")
 _CODE = re.compile(r"[=()\[\]{}\\`;_]|\bselect\b|\binsert\b")
-_PRONOUNS = frozenset(any_of("pronouns").split("|"))
 _A_PERSON = re.compile(rf"\b{PERSON}\b", re.IGNORECASE)
 _ASKS_OF = re.compile(
     r"\b(?:what|why|which|who|when|how|where)\b[^.?!\n]{0,20} "
@@ -178,7 +186,10 @@ def _title(text: str, cues: Sequence[Cue]) -> str:
         within = [cue for cue in cues if start <= cue.start < end]
         if not within:
             continue
-        if _KEPT.search(text[: start - 1] + text[end:]):
+        around = text[: start - 1] + text[end + 1 :]
+        if _ASKED_OF_A_SAYING.search(around):
+            return f"a saying that is asked about: {quoted.group()}"
+        if _KEPT.search(around):
             return f"a quotation that is kept as it is: {quoted.group()}"
         alone = len(inner.split()) <= _FEW and within[0].start == start
         if alone and (not within[0].person or _WORK_CALLED.search(text[: quoted.start()])):
@@ -196,7 +207,7 @@ def _in_code(text: str, spans: Sequence[tuple[int, int]], cues: Sequence[Cue]) -
     """
     constants = {hit.start(): hit.group() for hit in _CONSTANT.finditer(text)}
     for cue in cues if not text.isupper() else ():
-        if cue.start in constants and not cue.person and cue.same.lower() not in _PRONOUNS:
+        if cue.start in constants and not cue.person and cue.same.lower() not in PRONOUNS:
             return f"perhaps a word of a program: “{constants[cue.start]}”"
     if not spans:
         return ""
@@ -212,7 +223,7 @@ def _in_code(text: str, spans: Sequence[tuple[int, int]], cues: Sequence[Cue]) -
             given, surname = full.group().lower().split()
             named |= {given} & known if surname in code.partition("@")[0] else set()
         if _CODE.search(code):
-            named |= {part for part in parts if part in words() or part in _PRONOUNS}
+            named |= {part for part in parts if part in words() or part in PRONOUNS}
         if named:
             return f"a name or a gender stands in code or an address: “{text[start:end][:40]}”"
     return ""

@@ -10,9 +10,17 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 from ..records import Cue
-from .given_names import ORGANISATION, any_of, is_a_name, is_a_place, may_be_a_place
+from .given_names import (
+    ORGANISATION,
+    PRONOUNS,
+    any_of,
+    follows_an_initial,
+    is_a_name,
+    is_a_place,
+    may_be_a_place,
+)
 from .tables import MAN, PERSON, WOMAN, names, not_cues, plain, word_list, words
-from .tokens import inside
+from .tokens import inside, near
 
 _CAPITALISED = re.compile(r"(?<![\w’'-])[^\W\d_a-zß-ÿ][a-zß-ÿ]+\b")
 _ROLE = re.compile(r"\b[a-z]{3,}(?:m[ae]n|wom[ae]n|maids?|lad(?:y|ies)|mistress(?:es)?)\b")
@@ -29,7 +37,6 @@ _ADDRESSED = {"sir": MAN, "ma'am": WOMAN, "ma’am": WOMAN, "madam": WOMAN}
 _VOCATIVE = re.compile(  # not "Dear Sir or Madam"
     rf"(?<!\w)(?<!or )(?<!and )(?<!/)(?:{'|'.join(_ADDRESSED)})(?!\w|/| or | and )", re.IGNORECASE
 )
-_PRONOUNS = frozenset(any_of("pronouns").split("|"))
 _VERBS = frozenset(any_of("verbs").split("|"))
 _HUMAN = frozenset(any_of("human_verbs").split("|"))
 SPEAKING = _HUMAN | frozenset(("that", "because", "if", "than"))
@@ -59,7 +66,7 @@ TITLES = frozenset(("mr", "mrs", "ms", "miss"))
 
 def pronouns_alone(cues: Sequence[Cue]) -> bool:
     """True if no name and no noun tells a gender."""
-    return all(cue.same.lower() in _PRONOUNS for cue in cues)
+    return all(cue.same.lower() in PRONOUNS for cue in cues)
 
 
 def unread_word(text: str, spans: Sequence[tuple[int, int]], cues: Sequence[Cue]) -> str:
@@ -175,11 +182,13 @@ def perhaps_a_name(text: str, spans: Sequence[tuple[int, int]], cues: Sequence[C
     for hit in _CAPITALISED.finditer(text):
         word, low = hit.group(), plain(hit.group())
         agrees = table.gender.get(low) in genders and word.lower() not in words()
+        if follows_an_initial(text, hit):
+            continue
         if alone and agrees and low not in table.evidence:
             return word
         if inside(hit.start(), unread) or low in table.both or _is_no_name(text, hit, cues):
             continue
-        within = _is_inside_a_sentence(text[: hit.start()])
+        within = _is_inside_a_sentence(near(text, hit.start()))
         if agrees and within and low in table.evidence and not may_be_a_place(low):
             return word
         if _stands_as_a_person(text, hit, alone):
@@ -196,7 +205,7 @@ def _is_no_name(text: str, hit: re.Match[str], cues: Sequence[Cue]) -> bool:
         or is_a_place(text, hit)
         or text[: hit.start()].endswith((" a ", " an "))
         or ORGANISATION.match(text[hit.end() :])
-        or _STREET.search(text[: hit.end()])
+        or _STREET.search(near(text, hit.end()))
     )
 
 
@@ -204,7 +213,7 @@ def _stands_as_a_person(text: str, hit: re.Match[str], alone: bool) -> bool:
     """True if the words around a capitalised word are those around a person's name: it is told
     something, says something, or is the only one whom a pronoun can mean.
     """
-    low, head, tail = plain(hit.group()), text[: hit.start()], text[hit.end() :]
+    low, head, tail = plain(hit.group()), near(text, hit.start()), text[hit.end() :]
     verb = re.match(r"(?: [A-Z][a-zß-ÿ]+| [A-Z]\.)? ([a-z]+(?:[’']t)?)\b", tail)
     does = verb[1].replace("’", "'") if verb else ""
     if _INTRODUCED.search(head) and not _PROFESSION.search(head):
