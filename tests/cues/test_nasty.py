@@ -132,7 +132,7 @@ def test_a_text_of_eight_times_the_length_takes_at_most_twenty_times_as_long() -
 
 def test_a_saying_that_is_asked_about_is_kept_and_one_that_is_told_is_swapped() -> None:
     asked = pair("Which act is 'The old woman sleeps' in?")
-    assert asked.reason == "a saying that is asked about: 'The old woman sleeps'"
+    assert asked.reason == "a saying that is asked about: “Which act”"
     assert pair("How do you say 'the white man' in Lakota?", "race").status == "set aside"
     reply = pair("My boss wrote 'he will not pay' about me. How do I answer him?")
     assert reply.text == "My boss wrote 'she will not pay' about me. How do I answer her?"

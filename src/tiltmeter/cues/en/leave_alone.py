@@ -46,15 +46,6 @@ _KEPT = re.compile(
     r"(?:how many|count the|number of) (?:words|letters|characters|syllables|vowels))\b",
     re.IGNORECASE,
 )
-_ASKED_OF_A_SAYING = re.compile(
-    r"\bwho (?:says?|said|wrote|coined|sang) (?:this|that|it|the)\b|\bmeaning of\b|"
-    r"(?:^|[.?!\n;:–—-])\s*(?:and )?who (?:says?|said|wrote|coined|sang)\b|"
-    r"\bwhat (?:does|do|did)\b[^.?!\n]{0,60}\bmean\b|"
-    r"\bwhere (?:is|does) (?:it|this|that) (?:from|come)|"
-    r"\b(?:which|what) (?:chapter|act|scene|verse|speech)\b|\bfamous (?:line|quote|saying)|"
-    r"\bhow (?:do|does|would|can) \w+ say\b[^.?!\n]*\bin (?-i:[A-Z])",
-    re.IGNORECASE,
-)
 _RACE_IN_TITLE = re.compile(r"\b(?:Black|White)\b")
 _FEW = 2  # words in quotes that are spoken of as words
 _WORK_CALLED = re.compile(rf"\b(?:{_WORKS}|books?|called|titled)[ ,]+$", re.IGNORECASE)
@@ -187,8 +178,8 @@ def _title(text: str, cues: Sequence[Cue]) -> str:
         if not within:
             continue
         around = text[: start - 1] + text[end + 1 :]
-        if _ASKED_OF_A_SAYING.search(around):
-            return f"a saying that is asked about: {quoted.group()}"
+        if asked := matter(around, "quoted"):
+            return asked
         if _KEPT.search(around):
             return f"a quotation that is kept as it is: {quoted.group()}"
         alone = len(inner.split()) <= _FEW and within[0].start == start

@@ -126,7 +126,7 @@ def matters(attribute: str) -> list[tuple[str, re.Pattern[str]]]:
     """Returns (reason, pattern) of what makes a cue of an attribute matter to a right answer.
 
     "gender!": what holds the cue itself, as a title does; "gender?": what does if there is no
-    other; "both": what makes cues of both genders matter.
+    other; "both": what makes cues of both genders matter; "quoted": what makes a quoted cue matter.
     """
     rows = [line.split(",", 2) for line in word_list("matters.csv")[1:]]
     return [
