@@ -1,1 +1,1 @@
-"""Differences between runs: comparisons of two, histories of many."""
+"""Differences between runs: comparisons of two runs, histories of many."""

@@ -1,5 +1,5 @@
-"""Claims of many cells between two runs: does anything differ in what both drew for a prompt, over
-all objects, outputs shuffled between the runs inside each prompt?
+"""Claims over many cells between two runs: tests if the runs' outputs for the same prompts differ,
+over all objects, by shuffling outputs between the runs inside each prompt.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ KINDS = ("cells_from_base", GROUPS, LEVELS)
 
 
 def cell_claims(pairing: PairedTables) -> Iterator[ComparisonRow]:
-    """One claim for each prompt that both runs have: the base and each group, over all objects, or
-    each level of a factor. Of the groups of a dimension among one another there is none.
+    """Yields one claim per prompt in both runs (the base and each group, over all objects), or per
+    level of a factor. Yields nothing for measures that compare groups with one another.
     """
     if pairing.measure.kind == LEVELS:
         yield from _of_levels(pairing)

@@ -1,7 +1,7 @@
-"""A headline number in two runs as one sentence: what changed, which way, from what to what.
+"""A sentence on a headline number in two runs: what changed, in which direction, from what to what.
 
 The words are the protocol's own (`sentence.between` and `sentence.over_time` of a measure), else
-those below.
+the templates below.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ BETWEEN, TIME = "between", "over_time"  # keys of a measure's `sentence`
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """A headline number of two runs. first, second: its values, None of a distance; held: the
-    levels that it compares inside each run; condition: the levels that it is of; runs: the names.
+    """A headline number in two runs. first, second: its values, None if it is a distance; held: the
+    levels that it compares inside each run; condition: the levels it belongs to; runs: their names.
     """
 
     protocol: Protocol
@@ -49,7 +49,7 @@ class Change:
 
     @property
     def spec(self) -> MeasureSpec | None:
-        """The measure as the protocol declares it; None of one that tiltmeter adds."""
+        """The measure as the protocol declares it; None if tiltmeter itself adds the measure."""
         return next((one for one in self.protocol.measures if one.name == self.measure), None)
 
     @property
@@ -58,7 +58,7 @@ class Change:
         return bool(self.held) or (self.spec is not None and self.spec.signed)
 
     def between(self, within: str = "") -> str:
-        """The sentence of two runs side by side. within: the margin of two that are the same."""
+        """Writes the two runs side by side. within: the margin, if the values are equivalent."""
         slots = self.slots()
         if self.cell is not None:
             own = str(self.spec.sentence.get(BETWEEN, "")) if self.spec else ""
@@ -76,14 +76,14 @@ class Change:
         return _filled(template, slots) or _filled(LEVEL if "higher" in slots else SAME, slots)
 
     def over_time(self) -> str:
-        """Returns the sentence of one run after another, without its full stop."""
+        """Writes the change from one run to a later one, without a full stop."""
         slots, spec = self.slots(), self.spec
         own = str(spec.sentence.get(TIME, "")) if spec else ""
         usual = OVER_TIME if "rose" in slots else APART_OVER_TIME
         return (_filled(own, slots) if own and "rose" in slots else "") or _filled(usual, slots)
 
     def _cell(self, cell: NamedCell) -> dict[str, str]:
-        """Returns the value of a cell, where it is, and its share in both runs."""
+        """Returns the slots for a cell: its value, its location, and its share in both runs."""
         value = wording.title(self.protocol, cell["attribute"], cell["value"])
         attribute = wording.title(self.protocol, "attribute", cell["attribute"])
         where = ", ".join(filter(None, (*self.levels, cell["object"])))
@@ -115,7 +115,7 @@ class Change:
         return GAP if "baseline" in (spec.contrast or {}) else LEVEL
 
     def slots(self) -> dict[str, str]:
-        """Returns the text of each slot."""
+        """Returns the text of every slot that has one."""
         spec = self.spec
         name = sentences.without_article(spec.text or spec.name) if spec else self.measure
         name = name.partition(" (")[0]
@@ -142,7 +142,7 @@ class Change:
 
     @property
     def levels(self) -> list[str]:
-        """The levels that tell the number from others of its measure, in words."""
+        """The titles of the levels that distinguish the number from others of its measure."""
         return [*self._levels().values(), *self._ends()]
 
     def _levels(self) -> dict[str, str]:
@@ -153,7 +153,7 @@ class Change:
         }
 
     def _ends(self) -> list[str]:
-        """Returns the levels that the number compares, in words."""
+        """Returns the titles of the levels that the number compares."""
         return [
             reading.level_title(self.protocol, name, level) for name, level in self.held.items()
         ]
@@ -167,7 +167,7 @@ class Change:
         return {"counted": text, "Counted": text[:1].upper() + text[1:]}
 
     def _gap(self, spec: MeasureSpec) -> dict[str, str]:
-        """Returns the two levels, and how many points more or less the one has in each run."""
+        """Returns both levels, and how many points more or less the first has in each run."""
         ends = [end for level in self.held.values() for end in level.split(numerals.BETWEEN)]
         if len(ends) != 2 or self.unit != "share":
             return {}
@@ -182,7 +182,7 @@ class Change:
 
 
 def _points(value: float | None) -> str:
-    """`36 points less`; of a difference that rounds to nothing `as`."""
+    """Returns `36 points less`, with "more" or "less" by the sign."""
     if value is None:
         return numerals.NOTHING
     told = numerals.points(value)
@@ -190,7 +190,7 @@ def _points(value: float | None) -> str:
 
 
 def _filled(template: str, slots: Mapping[str, str]) -> str:
-    """Returns the template with its slots; "" if one of them has nothing."""
+    """Fills the slots of a template; "" if one of them has no text."""
     try:
         return template.format_map(slots)
     except KeyError:

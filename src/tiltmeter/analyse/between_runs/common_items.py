@@ -1,4 +1,4 @@
-"""The items that two runs have in common, by group: asked in both, and with answers that count."""
+"""The items that two runs share, by group: asked in both, and with answers that count in both."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ Tables = tuple[CountTable, CountTable]
 
 @dataclass(frozen=True, slots=True)
 class CommonItems:
-    """asked: the tables of both runs with the items that both have; counted: with those alone that
-    have an answer in the denominator on every side. alone, unanswered: by group, how many items are
-    left out of each.
+    """The items in both runs. asked: both tables with these items only; counted: both tables with
+    the items that have an answer in the denominator on every side. alone, unanswered: by group,
+    how many items `asked`, and then `counted`, leave out.
     """
 
     asked: Tables
@@ -31,11 +31,11 @@ class CommonItems:
 
     @property
     def some_unanswered(self) -> bool:
-        """True if some group has items that were asked in both runs and do not count."""
+        """True if any group has items that both runs asked but that do not count."""
         return any(self.unanswered.values())
 
     def note(self, condition: Mapping[str, str]) -> str | None:
-        """Returns the number of items that are not compared in a group; None if all are."""
+        """Returns a note on how many items of a group are not compared; None if all are."""
         place = tuple((name, condition[name]) for name in self.by)
         alone, unanswered = self.alone.get(place, 0), self.unanswered.get(place, 0)
         return join_notes(
@@ -47,10 +47,10 @@ class CommonItems:
 def common_items(
     tables: Tables, measure: MeasureSpec, by: Sequence[str], against: str = TESTED
 ) -> CommonItems:
-    """Returns the common items of each group of a grouping. against: the side that the tested one
-    is held against, of a difference or an effect.
+    """Finds the common items of each group. against: the side that a difference or an effect
+    compares the tested side with.
 
-    Items that share their controls are common, or not, together.
+    Items that share controls are kept or left out together.
     """
     cuts = [side_cuts_of(table, measure, by) for table in tables]
     shared, sides = shared_items(tables[0]), dict.fromkeys((TESTED, against))
@@ -75,13 +75,13 @@ def common_items(
 
 
 def _counting(cut: Cut, measure: MeasureSpec) -> Iterator[str]:
-    """Returns the items with something in the denominator."""
+    """Yields the items that have a label in the denominator."""
     sums = cut.sum(measure.among or tuple(cut.values))
     return (item for item, n in zip(cut.items, sums, strict=True) if n > 0)
 
 
 def _keep(tables: Tables, by: Sequence[str], places: Collection[tuple[str, ...]]) -> Tables:
-    """Both tables with the rows of these (levels, item) alone."""
+    """Returns both tables with only the rows at these (levels, item)."""
     item = tables[0].protocol.item
     names = [f"{number}" for number in range(len(by))] + ["item"]
     frame = pl.DataFrame(list(places), dict.fromkeys(names, pl.String), orient="row")

@@ -1,9 +1,9 @@
-"""Runs of one protocol compared: subjects, dates or prompts, paired by item, held to a margin.
+"""Comparisons of runs of one protocol: by subject, date or prompt, paired by item, with a margin.
 
-The first run is what the others are compared with. One thing may differ at a time: the subject, the
-date, or how it was asked (begun answer, temperature). What the signatures say is not comparable is
-refused, with the reason. Shares are compared by what both runs have of the same items, differences
-and effects by each item's own difference. Where both runs have gold for an annotator, the
+All others are compared with the first run. One thing may differ at a time: the subject, the
+date, or how it was asked (begun answer, temperature). Runs whose settings cannot be compared are
+refused, with the reason. Shares are compared over the items that both runs have, differences
+and effects by each item's own difference. If both runs have gold for an annotator, the
 difference is corrected by the errors in each.
 """
 
@@ -52,7 +52,7 @@ ASKED = {"begin": "begun answer", "temperature": "temperature", "system": "syste
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Comparison:
-    """The differences between runs, a row for each measure and group that they share."""
+    """The differences between runs, one row per measure and group that they share."""
 
     rows: tuple[ComparisonRow, ...]
     warnings: tuple[str, ...]
@@ -63,7 +63,7 @@ class Comparison:
 
     @property
     def verdicts(self) -> list[Verdict]:
-        """The verdict of each headline difference, in the order of the protocol."""
+        """The verdicts of all headline differences, in the order of the protocol."""
         return [row.claim for row in self.rows if row.claim is not None]
 
     def __repr__(self) -> str:
@@ -81,10 +81,10 @@ def compare(
     margin: float = MARGIN,
     names: Sequence[str] = (),
 ) -> Comparison:
-    """Returns every subject of every run against the first. RunMismatch names what makes two of
-    them not comparable.
+    """Compares every subject of every run with the first one. Raises RunMismatch with the reason if
+    two of them are not comparable.
 
-    names: what the runs are called; the names of their folders otherwise.
+    names: display names of the runs; if empty, the names of their folders.
     """
     if margin <= 0:
         raise UsageError(
@@ -125,7 +125,7 @@ def compare(
 def _example(
     protocol: Protocol, rows: Sequence[ComparisonRow], pairs: Sequence[RunPair]
 ) -> PromptInBoth | None:
-    """One prompt in both runs, of the leading difference."""
+    """Returns one prompt that both runs have, for the leading difference."""
     claimed = [row for row in rows if row.claim is not None]
     if not claimed:
         return None
@@ -135,7 +135,7 @@ def _example(
 
 
 def _set_up(stores: Sequence[Store], protocols: Sequence[Protocol]) -> Iterator[Difference]:
-    """Yields in what the set-ups of the runs differ from the first one's, each thing once."""
+    """Yields each thing in which later runs' set-ups differ from the first run's, once."""
     settings = [made_with(*one) for one in zip(stores, protocols, strict=True)]
     every = [difference for later in settings[1:] for difference in differences(settings[0], later)]
     for what in dict.fromkeys(one.what for one in every):
@@ -145,13 +145,13 @@ def _set_up(stores: Sequence[Store], protocols: Sequence[Protocol]) -> Iterator[
 
 
 def refuse_twice(stores: Sequence[Store]) -> None:
-    """UsageError if a run is named twice."""
+    """Raises UsageError if a run is named twice."""
     if len({Path(store.folder).resolve() for store in stores}) < len(stores):
         raise UsageError("A run is named twice. Name each run once.")
 
 
 def run_names(stores: Sequence[Store], names: Sequence[str] = ()) -> Sequence[str]:
-    """Names runs as given, or by their folders; by their paths if two folders are called alike."""
+    """Returns the given names, or those of the folders; the paths if two names are the same."""
     names = names or [Path(store.folder).name for store in stores]
     return names if len(set(names)) == len(names) else [str(store.folder) for store in stores]
 
@@ -159,12 +159,12 @@ def run_names(stores: Sequence[Store], names: Sequence[str] = ()) -> Sequence[st
 def with_claims(
     protocol: Protocol, rows: Sequence[ComparisonRow], pairs: Sequence[RunPair]
 ) -> list[ComparisonRow]:
-    """Returns the rows of all pairs with p adjusted, and the verdict of each headline claim."""
+    """Adjusts p over the rows of all pairs, and adds the verdict of each headline claim."""
     return compared_verdicts.with_verdicts(protocol, _adjust_families(protocol, rows), pairs)
 
 
 def refuse_other_design(one: Store, other: Store) -> None:
-    """RunMismatch if protocol, version or design differ."""
+    """Raises RunMismatch if two runs differ in protocol, version or design."""
     a, b = settings.frozen(one), settings.frozen(other)
     for key, what in FIXED.items():
         if a.get(key) != b.get(key):
@@ -176,7 +176,7 @@ def refuse_other_design(one: Store, other: Store) -> None:
 
 
 def read_parts(name: str, store: Store, protocol: Protocol) -> list[RunPart]:
-    """Returns the subjects of a run, each with its counted labels."""
+    """Reads the subjects of a run, with counted labels. Raises UsageError if it has no labels."""
     tables: dict[str, dict[Stratum, CountTable]] = {}
     gold: set[str] = set()
     for over, stratum, table, gold_of_stratum in measure_run.tables(store, protocol):
@@ -199,11 +199,11 @@ def read_parts(name: str, store: Store, protocol: Protocol) -> list[RunPart]:
 
 
 def pair_rows(protocol: Protocol, pair: RunPair, margin: float) -> Iterator[ComparisonRow]:
-    """Yields every difference of two subjects, with p that is not adjusted. RunMismatch if more
-    than one thing differs, or nothing is common.
+    """Yields every difference of two subjects, with unadjusted p. Raises RunMismatch if more than
+    one thing differs, or the two have nothing in common.
 
-    Of runs that stopped early p and intervals pay for their looks, and nothing is surely smaller
-    than the margin.
+    If a run stopped early, p and intervals allow for its interim looks, and no difference counts
+    as smaller than the margin.
     """
     known: dict[tuple[tuple[str, str], ...], tuple[tuple[float, float], ...]] = {}
     for row in _pair_rows(protocol, pair, margin):
@@ -252,7 +252,7 @@ def _pair_rows(protocol: Protocol, pair: RunPair, margin: float) -> Iterator[Com
 
 
 def _refuse_two(first: RunPart, second: RunPart) -> None:
-    """Refuses runs that differ in several things: the difference could come from any of them."""
+    """Raises RunMismatch if two settings differ: the difference could come from either."""
     differ = [
         f"{what} ({first.frozen.get(key)}, {second.frozen.get(key)})"
         for key, what in ASKED.items()
@@ -268,7 +268,7 @@ def _refuse_two(first: RunPart, second: RunPart) -> None:
 
 
 def pair_warnings(pair: RunPair) -> Iterator[str]:
-    """Yields the changes behind a model's name, and the trials that only one of the two has."""
+    """Warns of changed models behind a name, of early stopping, and of strata in one run only."""
     first, second = pair
     yield from served_models.between(
         served_models.read_served(first.store),
@@ -290,7 +290,7 @@ def pair_warnings(pair: RunPair) -> Iterator[str]:
 
 
 def left_out(protocol: Protocol) -> Iterator[str]:
-    """Yields the headline measures that have no comparison."""
+    """Yields a line per headline measure that cannot be compared, with the reason."""
     for measure in measure_run.default_measures(protocol):
         compared = corrected_rows.can_correct(measure) or can_compare(measure)
         if measure.headline and not compared and measure.kind not in BY_OUTPUTS:
@@ -302,8 +302,8 @@ def left_out(protocol: Protocol) -> Iterator[str]:
 
 
 def _adjust_families(protocol: Protocol, rows: Sequence[ComparisonRow]) -> list[ComparisonRow]:
-    """Adjusts p: all headline differences of all pairs are one family, by Holm; all else one a
-    measure, by Benjamini–Hochberg (`claims.adjust_by_claim`).
+    """Adjusts p: by Holm over all headline differences of all pairs; by Benjamini–Hochberg within
+    each other measure (`claims.adjust_by_claim`).
     """
     adjusted = families.adjust_by_claim(protocol, [row.estimate for row in rows])
     return [
@@ -313,6 +313,6 @@ def _adjust_families(protocol: Protocol, rows: Sequence[ComparisonRow]) -> list[
 
 
 def _with_detectable(row: Estimate) -> Estimate:
-    """Adds the smallest difference that a headline's own test would mostly find."""
+    """Adds the smallest detectable difference (80 % power) to headline rows only."""
     is_headline = (row.family or "").startswith(families.HEADLINE)
     return with_detectable(row if is_headline else replace(row, detect=None))

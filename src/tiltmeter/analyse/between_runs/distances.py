@@ -1,4 +1,4 @@
-"""The distance of two runs' labels, outputs shuffled between them inside each level."""
+"""The distance between two runs' labels, tested by shuffling outputs inside each level."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ SEED = 20  # of the shuffles, with the place of the level
 
 
 def distances(pairing: PairedTables) -> Iterator[ComparisonRow]:
-    """Yields the distance over all levels that both runs have, then at each of them."""
+    """Yields the distance over all levels that both runs have, then at each level."""
     if not all(table.drawn for table in pairing.tables):
         return
     measure = pairing.measure

@@ -1,5 +1,5 @@
-"""The first words on runs that are compared: a sentence over all headline differences, and what
-stands below it. The same in the terminal, on the page, in Markdown and in JSON.
+"""The first words on compared runs: one sentence over all headline differences, and the lines below
+it. They are the same in the terminal, on the page, in Markdown and in JSON.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ MOST_NAMED = 4  # things that differ in the set-up, in the lede
 
 
 class FirstWords(NamedTuple):
-    """headline: one sentence, and what is excepted from it; lede: the sentences below."""
+    """headline: one sentence with its exceptions; lede: the sentences below it."""
 
     headline: str
     lede: tuple[str, ...]
@@ -50,7 +50,7 @@ class FirstWords(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Pill:
-    """A verdict and its number of headline differences. strength: clear, plain, weak or ""."""
+    """A badge with a verdict and its number of differences. strength: clear, plain, weak or ""."""
 
     symbol: str
     text: str
@@ -59,7 +59,7 @@ class Pill:
 
 
 def of_comparison(found: Comparison) -> FirstWords:
-    """Returns the first words on a comparison. Call it with the names that the surface shows."""
+    """Returns the first words on a comparison, whose runs must have their display names."""
     rows = [row for row in found.rows if row.claim is not None]
     if not rows:
         return FirstWords(NO_CLAIM, tuple(set_up_and_rules(found.set_up)))
@@ -68,7 +68,7 @@ def of_comparison(found: Comparison) -> FirstWords:
 
 
 def pills(verdicts: Sequence[Verdict]) -> list[Pill]:
-    """Returns the verdicts of all headline differences, k of m."""
+    """Returns one badge per verdict that occurs, such as "different: 2 of 5"."""
     words = [one.word for one in verdicts]
     grades = [strength(one.facts.row) for one in verdicts if one.word == Word.DIFFERENT]
     pills_of_words = []
@@ -86,7 +86,7 @@ def pills(verdicts: Sequence[Verdict]) -> list[Pill]:
 
 
 def weakened(sentence: str, verdict: Verdict) -> str:
-    """The sentence of a difference, as weak signs if its adjusted p is no smaller than .01."""
+    """Begins a difference's sentence with "There are weak signs that" if its adjusted p ≥ .01."""
     if strength(verdict.facts.row) is not Strength.WEAK:
         return sentence
     start = f"the {sentence[4:]}" if sentence.startswith("The ") else sentence
@@ -118,7 +118,7 @@ def _headline(found: Comparison, rows: Sequence[ComparisonRow], lead: Comparison
 
 
 def _open(change: Change, word: Word) -> str:
-    """Writes both values of a change that cannot be told, and that it is open."""
+    """Writes both values of a change whose verdict is open, and why it is open."""
     told, (head, mark, values) = change.between(), change.between().partition(":")
     start = f"the {head[4:]}" if head.startswith("The ") else head
     begins, ends = OPEN.get(word, ("", ""))
@@ -145,7 +145,7 @@ def _no_difference(change: Change, rows: Sequence[ComparisonRow]) -> str:
 
 
 def _rest(words: Sequence[Word]) -> str:
-    """Summarises the other headline differences."""
+    """Says how many of the other headline differences changed or are not settled."""
     changed, others = words.count(Word.DIFFERENT), [w for w in words if w != Word.DIFFERENT]
     if changed > 1:
         return f"{changed} of {len(words)} comparisons differ."
@@ -168,7 +168,7 @@ def _lede(found: Comparison, lead: ComparisonRow) -> Iterator[str]:
 
 
 def difference(value: float, low: float | None, high: float | None, unit: str) -> str:
-    """`−18 points [−25, −11]`."""
+    """Formats a difference with its interval: `−18 points [−25, −11]`."""
     if unit != "share":
         ends = "" if low is None or high is None else f" [{low:.3g}, {high:.3g}]"
         return f"{value:+.3g}{ends}".replace("-", numerals.MINUS)
@@ -186,13 +186,13 @@ def _chance(lead: ComparisonRow) -> str:
 
 
 def adjusted(row: Estimate | Verdict) -> str:
-    """`adjusted p = .013 over 12 comparisons`."""
+    """Formats the adjusted p: `adjusted p = .013 over 12 comparisons`."""
     among = f" over {row.family_size} comparisons" if (row.family_size or 1) > 1 else ""
     return f"adjusted p {numerals.equal_to(row.p_adjusted)}{among}"
 
 
 def set_up_text(changes: Sequence[Difference]) -> Iterator[str]:
-    """Yields the other differences between the runs."""
+    """Writes, in one sentence, the other recorded differences between the runs."""
     things = [_set_up_change(one) for one in changes if not _is_between_simulated_models(one)]
     more = (
         f" and {count_of(len(things) - MOST_NAMED, 'thing')} more"
@@ -208,7 +208,7 @@ def set_up_text(changes: Sequence[Difference]) -> Iterator[str]:
 
 
 def _is_between_simulated_models(one: Difference) -> bool:
-    """True of two planted models, and of a planted one as served: a page names neither."""
+    """True for a change from one planted model to another: a page shows neither name."""
     if one.what == "served as":
         return one.before.startswith(SERVED_SIMULATED)
     return one.what == "model" and all(side.startswith(SIMULATED) for side in one[1:])
@@ -221,18 +221,18 @@ def _set_up_change(one: Difference) -> str:
 
 
 def _setting(text: str) -> str:
-    """A thing of the set-up; of a planted model that it is simulated, and not what is planted."""
+    """Shortens a setting; a planted model becomes "a simulated model", which hides its tilt."""
     return "a simulated model" if text.startswith(SIMULATED) else shorten(text or "none", LONGEST)
 
 
 def set_up_and_rules(changes: Sequence[Difference]) -> Iterator[str]:
-    """Yields the set-up, and by which version of the rules all runs were read."""
+    """Yields the differences of set-up, and which version of the rules read all runs."""
     yield from set_up_text(changes)
     yield f"All runs are read by the same rules (version {RULES})."
 
 
 def change_of(found: Comparison, row: ComparisonRow) -> Change:
-    """Returns a row of a comparison as words take it."""
+    """Converts a row of a comparison to a Change."""
     claim = row.claim
     return Change(
         found.protocol,
@@ -248,19 +248,19 @@ def change_of(found: Comparison, row: ComparisonRow) -> Change:
 
 
 def _cell(claim: Verdict | None) -> NamedCell | None:
-    """The value that tells a claim of many cells: the strongest that is named, else the largest."""
+    """Returns the strongest cell that a claim over many cells names, else the largest; or None."""
     if claim is None or claim.cells is None:
         return None
     return claim.cells["named"][0] if claim.cells["named"] else claim.cells["largest"]
 
 
 def amount_of_margin(margin: float, unit: str) -> str:
-    """Returns the margin in the unit of a number."""
+    """Formats a margin in the unit of the number: points for shares."""
     return numerals.points(margin) if unit == "share" else f"{margin:g}"
 
 
 def detectable_of(verdicts: Sequence[Verdict]) -> str:
-    """The largest of the differences of shares that would mostly be found; "" if none is known."""
+    """Returns the largest of the detectable differences of shares; "" if none is known."""
     known = [v.detectable for v in verdicts if v.detectable is not None and v.unit == "share"]
     return numerals.points(max(known)) if known else ""
 

@@ -1,11 +1,11 @@
-"""One protocol over time: runs in the order of their dates, what changed from each to the next, and
+"""One protocol over time: runs in order of their dates, what changed from each to the next, and
 whether its headline numbers moved by more than noise.
 
-Each run is held against the one before it, and the last against the first, as `compare` does. All
-headline differences of all these steps are one family, adjusted by Holm, also where a protocol
-keeps some of them apart: under no change at all, at most 5 % of histories tell any step. Where two
-runs cannot be compared (another version of the protocol, another judge, two things at once), that
-is said and nothing is claimed.
+Each run is compared with the one before it, and the last with the first, as `compare` does. All
+headline differences of all these steps are one family, adjusted by Holm, even if a protocol
+puts some into families of their own: if nothing changes, at most 5 % of histories show any step.
+If two runs cannot be compared (another version of the protocol, another judge, two things at
+once), the history says so and claims nothing.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ Key = tuple[str, str, str, Levels, Levels]  # model, annotator, measure, conditi
 
 @dataclass(frozen=True, slots=True)
 class OpenRun:
-    """A run to be put into a history. verdicts: those of its own headline claims."""
+    """A run to put into a history. verdicts: of the run's own headline claims."""
 
     store: Store
     protocol: Protocol
@@ -43,7 +43,7 @@ class OpenRun:
 
 @dataclass(frozen=True, slots=True)
 class DatedRun:
-    """A run of a history. date: of its last answer, or ""; made_with: its set-up."""
+    """A run in a history. date: of its last answer, or ""; made_with: its set-up."""
 
     name: str
     date: str
@@ -52,8 +52,8 @@ class DatedRun:
 
 @dataclass(frozen=True, slots=True)
 class HistoryStep:
-    """The step from one run to another (places in the history). verdicts: of each headline
-    difference; not_compared: why there is none, or none of some model.
+    """The step between two runs (by their indices in the history). verdicts: of each headline
+    difference; not_compared: why all or some models have none.
     """
 
     first: int
@@ -65,13 +65,13 @@ class HistoryStep:
 
     @property
     def told(self) -> list[Verdict]:
-        """The differences that are told from noise."""
+        """The verdicts whose difference is significant."""
         return [verdict for verdict in self.verdicts if verdict.word == Word.DIFFERENT]
 
 
 @dataclass(frozen=True, slots=True)
 class HistoryLine:
-    """A headline number over runs. values: by run; steps: by step; None if there is none."""
+    """A headline number over runs. values: one per run; steps: one per step; None if missing."""
 
     measure: str
     subject: str
@@ -83,9 +83,9 @@ class HistoryLine:
 
 @dataclass(frozen=True, slots=True)
 class History:
-    """Runs of one protocol, oldest first. steps: each to the next; since_first: the last against
-    the first, None of two runs; lines: each headline number; changed_words: of verdicts that rules
-    of another version worded otherwise.
+    """Runs of one protocol, oldest first. steps: each run against the next; since_first: the last
+    against the first, None if there are only two runs; lines: one per headline number;
+    changed_words: verdicts that another version of the rules worded differently.
     """
 
     protocol: Protocol
@@ -99,11 +99,11 @@ class History:
 
     @property
     def every_step(self) -> list[HistoryStep]:
-        """The steps, then the last run against the first."""
+        """The steps, then the comparison of the last run with the first."""
         return [*self.steps, *([self.since_first] if self.since_first else [])]
 
     def as_dict(self) -> dict[str, Json]:
-        """Plain values for JSON; runs are named by their place."""
+        """Returns plain values for JSON; steps name runs by index."""
         return {
             "protocol": self.protocol.name,
             "margin": self.margin,
@@ -145,8 +145,8 @@ def _line_as_dict(line: HistoryLine) -> dict[str, Json]:
 
 
 def history(runs: Sequence[OpenRun], margin: float = MARGIN) -> History:
-    """Returns the history of runs of one protocol, in whatever order they are given. UsageError for
-    fewer than two, or of several protocols.
+    """Returns the history of runs of one protocol, given in any order. Raises UsageError if there
+    are fewer than two runs, or several protocols.
     """
     if len(runs) < 2:
         raise UsageError("Name at least two runs. Type: tiltmeter history RUN RUN …")
@@ -178,12 +178,12 @@ def history(runs: Sequence[OpenRun], margin: float = MARGIN) -> History:
 
 
 def _date(store: Store) -> str:
-    """Reads the date of the last answer; of a run that was imported, of its last label."""
+    """Reads the date of the last answer, or of the last label if the run was imported."""
     return max((row.last for row in calls.sums(store)), default="") or labels.last_date(store)
 
 
 def _steps(runs: Sequence[OpenRun], made: Sequence[DatedRun], margin: float) -> list[HistoryStep]:
-    """Compares each run with the one before, and at the end the last with the first."""
+    """Compares each run with the one before it, and finally the last with the first."""
     parts = [
         compare.read_parts(one.name, run.store, run.protocol)
         for one, run in zip(made, runs, strict=True)
@@ -208,7 +208,7 @@ def _step(
     judged: Sequence[ComparisonRow],
     reasons: Sequence[str],
 ) -> HistoryStep:
-    """Returns the step between two runs. judged: the rows of all steps."""
+    """Returns the step between two runs. judged: the rows of all steps, with verdicts."""
     first, second = place
     names = {pair.names for pair in pairs}
     verdicts = tuple(row.claim for row in judged if row.claim and row.runs in names)
@@ -224,7 +224,7 @@ def _compare_pairs(
     place: tuple[int, int],
     margin: float,
 ) -> tuple[list[tuple[RunPair, list[ComparisonRow]]], list[str]]:
-    """Returns the pairs of two runs with their rows, and why others have none."""
+    """Returns the pairs of subjects with their rows, and reasons for those not compared."""
     first, second = place
     try:
         compare.refuse_other_design(runs[first].store, runs[second].store)
@@ -243,7 +243,7 @@ def _compare_pairs(
 
 
 def _common(before: Sequence[RunPart], after: Sequence[RunPart]) -> list[RunPair]:
-    """Lists the models of both; if each run has one, these two, whatever their names."""
+    """Pairs the models that both runs have; if each run has only one, pairs these two."""
     if len(before) == len(after) == 1:
         return [RunPair(before[0], after[0])]
     earlier = {part.subject: part for part in before}
@@ -251,8 +251,8 @@ def _common(before: Sequence[RunPart], after: Sequence[RunPart]) -> list[RunPair
 
 
 def as_one_family(protocols: Sequence[Protocol]) -> Protocol:
-    """Returns the last of some versions of a protocol, with the measures that an earlier one alone
-    declares, and no headline in a family of its own.
+    """Returns the last version of a protocol, with measures added that only earlier versions
+    declare, and with all headlines in one family.
     """
     every = {m.name: m for protocol in reversed(protocols) for m in reversed(protocol.measures)}
     latest = {measure.name: measure for measure in protocols[-1].measures}
@@ -262,7 +262,7 @@ def as_one_family(protocols: Sequence[Protocol]) -> Protocol:
 
 
 def _lines(runs: Sequence[OpenRun], steps: Sequence[HistoryStep]) -> Iterator[HistoryLine]:
-    """Yields headline numbers by model and annotator (if several), measure and levels."""
+    """Yields a line per headline number: by measure, levels, and (if several) model, annotator."""
     every = [[*run.verdicts] for run in runs]
     apart = any(len({one.subject for one in own}) > 1 for own in every)
     judges = any(_several_annotators(own) for own in every)
@@ -292,6 +292,6 @@ def _lines(runs: Sequence[OpenRun], steps: Sequence[HistoryStep]) -> Iterator[Hi
 
 
 def _several_annotators(own: Sequence[Verdict]) -> bool:
-    """True if two annotators of a run give the same number."""
+    """True if several annotators of a run give the same number."""
     places = [(one.subject, one.measure, str(one.condition), str(one.contrast)) for one in own]
     return len(set(places)) < len(places)

@@ -1,4 +1,4 @@
-"""The first words on a history: the last change and its step, and what stands below it."""
+"""The first words on a history: the last change and its step, and the lines below it."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from .paired_runs import held_of
 
 
 def of_history(found: History, names: Mapping[str, str]) -> FirstWords:
-    """Returns the first words on a history. names: {model: its short name}."""
+    """Returns the headline and lede of a history. names: {model: its short name}."""
     return FirstWords(_headline(found, names), tuple(_lede(found, names)))
 
 
@@ -49,7 +49,7 @@ def _headline(found: History, names: Mapping[str, str]) -> str:
 
 
 def _around(compared: Sequence[HistoryStep], last: HistoryStep) -> str:
-    """Summarises the other steps and the other numbers of this step."""
+    """Summarises the other steps, and the other numbers of the last step that changed."""
     others = [step for step in compared if step is not last and step.first < last.first]
     before = sum(bool(step.told) for step in others)
     later = any(step.first > last.first for step in compared)
@@ -68,7 +68,7 @@ def _around(compared: Sequence[HistoryStep], last: HistoryStep) -> str:
 
 
 def _none(found: History, compared: Sequence[HistoryStep], names: Mapping[str, str]) -> str:
-    """No step is told from noise."""
+    """Writes that no change was found, with the first and last values."""
     verdicts = [one for step in compared for one in step.verdicts]
     runs = count_of(len(found.runs), "run")
     line = found.lines[0] if found.lines else None
@@ -109,14 +109,14 @@ def _lede(found: History, names: Mapping[str, str]) -> Iterator[str]:
 
 
 def _lead(told: Sequence[Verdict]) -> Verdict:
-    """Returns the change with the smallest adjusted p, of several the largest."""
+    """Returns the change with the smallest adjusted p; if tied, the largest."""
     return min(told, key=lambda one: (one.p_adjusted or 0.0, -abs(one.value or 0.0)))
 
 
 def _change(
     found: History, step: HistoryStep, verdict: Verdict, names: Mapping[str, str]
 ) -> Change:
-    """Returns a difference of a step, with the numbers of both runs by themselves."""
+    """Converts a step's difference to a Change, with the values of both runs if known."""
     line = line_of(found, verdict)
     if line is not None:
         return _of_line(found, line, (step.first, step.second), names)
@@ -154,7 +154,7 @@ def _of_line(
 
 
 def line_of(found: History, verdict: Verdict) -> HistoryLine | None:
-    """Returns the headline number of a difference."""
+    """Returns the line of the headline number that a difference is about, or None."""
     held = held_of(verdict)
     return next(
         (
@@ -170,5 +170,5 @@ def line_of(found: History, verdict: Verdict) -> HistoryLine | None:
 
 
 def _nth(place: int) -> str:
-    """Returns the ordinal of a run, from its place (0 is the first)."""
+    """Returns the ordinal of a run by index: "first" for 0."""
     return ORDINALS[place] if place < len(ORDINALS) else f"{place + 1}th"

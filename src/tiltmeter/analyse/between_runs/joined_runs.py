@@ -1,4 +1,4 @@
-"""Shares, differences and effects of two runs: the kinds of measures that one run has, over both
+"""Shares, differences and effects of two runs: computed as the measures of one run are, over both
 tables joined, as a contrast on the factor `run`.
 
 A share of two runs is a `difference` between the levels of `run`; a difference of two runs is the
@@ -37,7 +37,7 @@ OPEN = 1e-9  # bounds that are not wider leave nothing open
 
 @dataclass(frozen=True)
 class JoinedRuns:
-    """One measure of two runs in one grouping."""
+    """A comparison of one measure in two runs, in one grouping."""
 
     pairing: PairedTables
     by: Sequence[str]
@@ -48,7 +48,7 @@ class JoinedRuns:
         return self.pairing.measure
 
     def rows(self) -> Iterator[ComparisonRow]:
-        """Yields a comparison per group that both runs have, second run less first."""
+        """Yields one comparison per group that both runs have, second run minus first."""
         sides = measure_kind(self.measure.kind).sides
         if sides == "one":
             yield from self._shares(common_items(self.pairing.tables, self.measure, self.by))
@@ -60,7 +60,7 @@ class JoinedRuns:
             yield from self._gaps(name, common)
 
     def _shares(self, items: CommonItems) -> Iterator[ComparisonRow]:
-        """Yields the share as a difference between the levels of `run`."""
+        """Yields the comparison of a share, as a difference between the levels of `run`."""
         first, second = self.pairing.names
         contrast = {"factor": RUN, "level": second, "baseline": first}
         spec = replace(self.measure, kind="difference", contrast=contrast, null=0.0, unit="share")
@@ -97,7 +97,7 @@ class JoinedRuns:
             yield from self._corrected(row, items, sides_by_place)
 
     def _of_outputs(self, row: Estimate, groups: Mapping[str, Group]) -> ComparisonRow:
-        """Returns the row of a group that is one item: its outputs are the sample."""
+        """Compares a group that is a single item, with its outputs as the sample."""
         (xa, na), (xb, nb) = (
             (round(float(group.hits.sum())), round(float(group.among.sum())))
             for group in groups.values()
@@ -112,7 +112,7 @@ class JoinedRuns:
         return self.pairing.row(plain, _ratios(groups), within)
 
     def _gaps(self, name: str, items: CommonItems) -> Iterator[ComparisonRow]:
-        """Yields the difference or effect as an interaction of its contrast with `run`."""
+        """Yields the comparison of a difference or an effect, as its interaction with `run`."""
         spec = replace(self.measure, unit="share", null=0.0)
         before, after = (dict(_pairs(table, spec, self.by, name)) for table in items.counted)
         asked = [dict(_pairs(table, spec, self.by, name)) for table in items.asked]
@@ -135,15 +135,15 @@ class JoinedRuns:
                 yield self._uncorrected(row, "a difference of differences is not corrected")
 
     def _gap_row(self, spec: MeasureSpec, pairs: Sequence[Pair]) -> Estimate | None:
-        """The second run's difference less the first's; None if a side of either is empty."""
+        """Returns the second run's difference minus the first's; None if a side is empty."""
         double = double_difference(pairs[1], pairs[0])
         if double is None:
             return None
         return double.row(replace(pairs[0], outcomes={}), spec, self.pairing.before)
 
     def _beside_gap(self, spec: MeasureSpec, pairs: Sequence[Pair]) -> Iterator[Estimate]:
-        """Yields the values between which the difference lies whatever is in no denominator would
-        have been, and how much more of that one level of the second run has.
+        """Yields the bounds of the difference (whatever answers in no denominator would have been),
+        and, for sampled answers, the difference in the share of such answers.
         """
         ends = []
         for pair in pairs:
@@ -162,7 +162,7 @@ class JoinedRuns:
     def _over_words(
         self, row: Estimate, tables: Sequence[CountTable], about: Mapping[str, str]
     ) -> Estimate:
-        """The row over items and cue words, of each prompt the second run less the first."""
+        """Adds the test over items and cue words, from each prompt's change between runs."""
         first, second = (
             PromptsByValue(table, self.measure, self.by).of(row.condition, about)
             for table in tables
@@ -173,7 +173,7 @@ class JoinedRuns:
     def _beside(
         self, row: Estimate, other: Estimate, values: Values | None = None
     ) -> Iterator[ComparisonRow]:
-        """A row of bounds, or of what is in no denominator, beside the row that it bears on."""
+        """Yields a row of bounds, or of answers in no denominator, to go with the main row."""
         if other.measure.endswith(BOUNDS):
             if (other.high or 0.0) - (other.low or 0.0) <= OPEN:
                 return
@@ -187,9 +187,9 @@ class JoinedRuns:
     def _corrected(
         self, row: Estimate, items: CommonItems, sides_by_place: Callable[[], list[SidesByPlace]]
     ) -> Iterator[ComparisonRow]:
-        """Yields the share as the gold of both runs corrects it, each by its own judge's errors.
+        """Yields the share corrected by gold, each run by its own judge's errors.
 
-        sides_by_place: reads the sides of all rows, of each run.
+        sides_by_place: returns the sides of all rows, for each run.
         """
         attribute, gold = self.measure.attribute, self.pairing.gold
         if attribute not in gold:
@@ -225,7 +225,7 @@ class JoinedRuns:
 
     @cached_property
     def _wholes(self) -> list[Side]:
-        """The labels of all conditions of either run, with their gold."""
+        """The labels and gold of each run, over all conditions."""
         share = replace(self.measure, kind="share")
         return [
             corrected_rows.sides(table, share, ()).get((), {}).get(TESTED, Side({}))
@@ -233,7 +233,7 @@ class JoinedRuns:
         ]
 
     def _held(self, row: Estimate, values: Values) -> ComparisonRow:
-        """Returns the row held to the margin."""
+        """Returns the row with its test of equivalence against the margin."""
         within = None
         if row.value is not None and row.spread is not None:
             se, df = row.spread
@@ -251,7 +251,7 @@ def _place(row: Estimate) -> Key:
 def _shares_by_run(
     joined: CountTable, spec: MeasureSpec, by: Sequence[str], names: Sequence[str]
 ) -> Iterator[tuple[Key, dict[str, Group]]]:
-    """(condition, {run: its group}) of the conditions that both runs have, first run first."""
+    """Yields (condition, {run: its group}) for conditions in both runs, first run first."""
     cuts = joined.contrast_groups(spec, by).values()
     for more, values in joined.values(spec):
         for sides in cuts:
@@ -270,7 +270,7 @@ def _ratios(groups: Mapping[str, Group]) -> Values:
 
 
 def _missing_shares(groups: Mapping[str, Group]) -> Values:
-    """Returns the share of each run's labels that is in no denominator."""
+    """Returns, for each run, the share of labels that are in no denominator."""
     first, second = (group.missing / sum(group.outcomes.values()) for group in groups.values())
     return first, second
 
@@ -278,7 +278,7 @@ def _missing_shares(groups: Mapping[str, Group]) -> Values:
 def _pairs(
     table: CountTable, spec: MeasureSpec, by: Sequence[str], name: str
 ) -> Iterator[tuple[Key, Pair]]:
-    """(condition, the tested side and what it is held against) of one run."""
+    """Yields (condition, the tested side and the side it is compared with) for one run."""
     if measure_kind(spec.kind).sides == "level":
         for more, pair in table.pairs(spec, by):
             placed = replace(pair, condition={**pair.condition, **more})
@@ -290,7 +290,7 @@ def _pairs(
 
 
 def _pair_of(sides: Sides, spec: MeasureSpec, control: str) -> Pair:
-    """Returns the tested side and one control, by cluster of items."""
+    """Returns the tested side and one control as a pair, summed by cluster of items."""
     hits, among, total = (
         tuple(sides.sum_by_cluster(values[side]) for side in (TESTED, control))
         for values in (sides.hits, sides.among, sides.total)
@@ -314,6 +314,6 @@ def _pair_of(sides: Sides, spec: MeasureSpec, control: str) -> Pair:
 
 
 def _missing(pair: Pair) -> Pair:
-    """Returns the pair with what is in no denominator as hits, among all labels."""
+    """Returns a pair that counts labels in no denominator as hits, among all labels."""
     (a, b), (na, nb) = pair.missing, pair.among
     return replace(pair, hits=pair.missing, among=(a + na, b + nb))

@@ -1,4 +1,4 @@
-"""A comparison in a notebook: the headline measures, with their cautions."""
+"""A comparison of runs as a notebook shows it: the headline measures, with their cautions."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ HEADER = ("measure", "group", "runs", "first", "second", "difference", "p adj.",
 def page(
     rows: Sequence[ComparisonRow], warnings: Sequence[str], left_out: Sequence[str]
 ) -> Document:
-    """The headline rows, or all if there are none; second less first, intervals over items."""
+    """Builds a table of headline rows, or of all rows if there are none; second run minus first."""
     headlines = [row for row in rows if row.headline and row.estimate.value is not None]
     margin = f"a margin of {rows[0].margin:g}" if rows else "a margin"
     about = f"Second less first, 95 % intervals over items; equivalent is held against {margin}."

@@ -1,4 +1,4 @@
-"""The two ends of a comparison of runs: two subjects side by side in a stratum, and their rows."""
+"""The two sides of a comparison of runs: two subjects in one stratum, and the rows on both."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ Stratum = tuple[tuple[str, str], ...]  # (what, level): annotator, mode, languag
 
 @dataclass(frozen=True, slots=True)
 class ComparisonRow:
-    """One row. estimate: second less first, with its interval and test; first, second: the two
-    values.
+    """A row of a comparison. estimate: second minus first, with interval and test; first, second:
+    the two values.
 
-    within_margin: whether the 90 % interval lies inside ±`margin`; None if there is none. claim:
-    the verdict, where a headline claim rests on the row (`compared_verdicts`).
+    within_margin: True if the 90 % interval lies inside ±`margin`; None if there is none. claim:
+    the verdict, if a headline claim rests on the row (`compared_verdicts`).
     """
 
     estimate: Estimate
@@ -42,8 +42,8 @@ class ComparisonRow:
 
     @property
     def verdict(self) -> Word | None:
-        """The verdict of the claim, or of the row's own test, interval and margin if no claim rests
-        on it. None for bounds, and for a row that gold corrects in another.
+        """The verdict of the claim; if no claim rests on the row, by its own test, interval and
+        margin. None for bounds, and for a row whose corrected version is another row.
         """
         if self.claim is not None:
             return self.claim.word
@@ -53,7 +53,7 @@ class ComparisonRow:
         return Word.DIFFERENT if word == Word.TILT else word
 
     def as_dict(self) -> dict[str, Json]:
-        """The row as a dict: the two runs, values and verdict, then the fields of the estimate."""
+        """Returns both runs, values and verdict, then the fields of the estimate."""
         compared = {
             "runs": list(self.runs),
             "first": self.first,
@@ -66,8 +66,8 @@ class ComparisonRow:
 
 
 def leading(rows: Sequence[ComparisonRow]) -> ComparisonRow:
-    """Returns the headline difference that the first sentence is of: one that was found before one
-    that is open, that before none; of several the smallest p, then the largest.
+    """Returns the headline difference for the first sentence: a difference found comes before an
+    open one, that before none found; among equals the smallest p, then the largest value.
     """
 
     def order(row: ComparisonRow) -> tuple[int, float, float]:
@@ -81,7 +81,7 @@ def leading(rows: Sequence[ComparisonRow]) -> ComparisonRow:
 
 @dataclass(frozen=True, slots=True)
 class RunPart:
-    """One subject of one run. tables: counted labels by stratum; gold: attributes with gold."""
+    """A subject of a run. tables: counted labels by stratum; gold: attributes that have gold."""
 
     name: str
     subject: str
@@ -92,18 +92,18 @@ class RunPart:
 
 
 def held_of(row: Estimate | Verdict) -> dict[str, str]:
-    """Returns the levels that a row compares inside each run, by factor."""
+    """Returns the levels that a row compares inside each run, by factor; not the two runs."""
     return {name: level for name, level in (row.contrast or {}).items() if name != FACTOR}
 
 
 def stratum_text(stratum: Stratum) -> str:
-    """Returns the levels of a stratum joined by ` · `, without empty ones."""
+    """Joins the non-empty levels of a stratum by ` · `."""
     return " · ".join(level for _, level in stratum if level)
 
 
 @dataclass(frozen=True)
 class PairedTables:
-    """One measure in one stratum of two parts: `before` and `after` are their tables."""
+    """A measure in one stratum of two parts, whose tables are `before` and `after`."""
 
     first: RunPart
     second: RunPart
@@ -115,12 +115,12 @@ class PairedTables:
 
     @property
     def tables(self) -> tuple[CountTable, CountTable]:
-        """Both tables, the first part's first."""
+        """Both tables, first part first."""
         return self.before, self.after
 
     @property
     def parts(self) -> tuple[RunPart, RunPart]:
-        """Both parts, the first first."""
+        """Both parts, in order."""
         return self.first, self.second
 
     @property
@@ -130,11 +130,11 @@ class PairedTables:
 
     @property
     def gold(self) -> frozenset[str]:
-        """The attributes of which either part has gold."""
+        """The attributes for which either part has gold."""
         return self.first.gold | self.second.gold
 
     def join(self, tables: Sequence[CountTable]) -> CountTable:
-        """Returns the rows of both tables as one table with the factor `run`."""
+        """Concatenates two tables, with the run's name in the column RUN."""
         rows = [
             table.rows.with_columns(pl.lit(name).alias(RUN))
             for name, table in zip(self.names, tables, strict=True)
@@ -143,7 +143,7 @@ class PairedTables:
         return replace(self.before, rows=joined)
 
     def about(self, row: Estimate) -> Estimate:
-        """Returns the row as one of these two runs: the second less the first."""
+        """Returns the row with this stratum and with the contrast second run − first."""
         where = dict(self.stratum)
         annotator = where.pop("annotator")
         held = {name: level for name, level in (row.contrast or {}).items() if name != RUN}
@@ -164,7 +164,7 @@ class PairedTables:
         within_margin: bool | None,
         headline: bool | None = None,
     ) -> ComparisonRow:
-        """Returns the row of an estimate. values: of the first part and of the second."""
+        """Makes the ComparisonRow of an estimate. values: of the first part and the second."""
         headline = self.measure.headline if headline is None else headline
         return ComparisonRow(
             self.about(estimate), self.names, *values, within_margin, self.margin, headline

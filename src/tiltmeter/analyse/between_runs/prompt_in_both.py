@@ -1,5 +1,5 @@
-"""One prompt in both runs: answers to the same prompt whose labels differ as the leading difference
-says, chosen by the order of trial ids, which are hashes.
+"""An example prompt in both runs: its labels differ in the direction of the leading difference. It
+is chosen by the order of trial ids, which are hashes.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from .paired_runs import ComparisonRow, RunPart
 
 
 class PromptInBoth(NamedTuple):
-    """A prompt with its first answer in either run, and their labels. alike: how many prompts
-    differ so, of how many; reverse: how many differ the other way.
+    """A prompt with its first answer in each run, and their labels. alike: how many prompts differ
+    in the same direction; reverse: how many in the other; of: the number of prompts compared.
     """
 
     prompt: str
@@ -31,8 +31,8 @@ class PromptInBoth(NamedTuple):
 def prompt_in_both(
     protocol: Protocol, row: ComparisonRow, parts: Sequence[RunPart]
 ) -> PromptInBoth | None:
-    """Returns the example of a difference; None of pictures, of probabilities that were read, and
-    if no prompt was answered in both.
+    """Returns an example of a difference. None for pictures, for probabilities (which have no
+    answers), and if no prompt was answered in both.
     """
     spec = next((one for one in protocol.measures if one.name == row.estimate.measure), None)
     if spec is None or protocol.modality == "image":
@@ -60,7 +60,7 @@ def prompt_in_both(
 def _answers(
     part: RunPart, annotator: str, attribute: str
 ) -> dict[tuple[str, str], label_sets.FirstLabel]:
-    """{(mode, factors): the first labelled answer of a subject there}."""
+    """Returns {(mode, factors): the subject's first labelled answer}."""
     answers: dict[tuple[str, str], label_sets.FirstLabel] = {}
     for one in label_sets.first_labels(part.store, part.subject, annotator, attribute):
         answers.setdefault((one.mode, one.factors), one)

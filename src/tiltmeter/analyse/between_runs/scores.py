@@ -1,8 +1,8 @@
 """Scores of whole outputs (SODA's BDS, CDS and VAC) of two subjects: how far they differ, tested by
 shuffling whole outputs between the subjects inside each prompt.
 
-What is tested is that both draw alike, prompt by prompt, so two subjects are compared on the
-attributes that both have, which are all of them where both were labelled by one taxonomy.
+The null hypothesis is that both have the same distribution for each prompt, so subjects are
+compared on the attributes that both have: all of them, if one taxonomy labelled both.
 """
 
 from __future__ import annotations
@@ -37,13 +37,13 @@ _POOLED = "_pooled"
 
 
 def can_compare(measure: MeasureSpec) -> bool:
-    """True if two subjects can be compared on the measure by shuffling whole outputs."""
+    """True if shuffling whole outputs can compare two subjects on this measure."""
     return measure.kind.removesuffix(_POOLED) in SCORES and not measure.over
 
 
 @dataclass(frozen=True)
 class ScorePair:
-    """A measure of whole outputs in two parts."""
+    """A measure of whole outputs, compared between two parts."""
 
     pairing: PairedTables
 
@@ -53,8 +53,8 @@ class ScorePair:
         return self.pairing.measure
 
     def rows(self) -> Iterator[ComparisonRow]:
-        """Yields a comparison for each group of each cell that both have; of a pooled measure for
-        each group over all cells, and for all groups together.
+        """Yields one comparison per group and cell that both parts have; if the measure is pooled,
+        one per group over all cells, and one over all groups.
         """
         cells = list(self._cells)
         if self.measure.kind.endswith(_POOLED):
@@ -121,7 +121,7 @@ class ScorePair:
 
 @dataclass(frozen=True)
 class _TwoCells:
-    """A cell of both subjects. number: the cell's place, from which its shuffles come."""
+    """The same cell of both subjects. number: its index, which seeds the shuffles."""
 
     first: BaseAndGroups
     second: BaseAndGroups
@@ -134,22 +134,22 @@ class _TwoCells:
 
     @cached_property
     def places(self) -> list[Place]:
-        """The base prompt and each group that both have outputs of."""
+        """The base prompt and the groups for which both subjects have outputs."""
         other = self.second.prompts
         return [place for place, own in self.first.prompts.items() if own and other.get(place)]
 
     @cached_property
     def names(self) -> list[str]:
-        """The attributes that both have."""
+        """The attributes that both subjects have."""
         return [name for name in self.first.attributes if name in self.second.attributes]
 
     @property
     def alone(self) -> set[str]:
-        """The attributes that one of the two lacks."""
+        """The attributes that only one of the two subjects has."""
         return {*self.first.attributes} ^ {*self.second.attributes}
 
     def compared(self, places: Sequence[Place]) -> ComparedCell:
-        """Returns the coded outputs of some prompts, both subjects by the same codes."""
+        """Codes the outputs of some prompts, with the same codes for both subjects."""
         runs = self.first.prompts, self.second.prompts
         coded = codes([run.get(place, ()) for run in runs for place in places], self.names)
         order = list(runs[0])
@@ -172,7 +172,7 @@ class _TwoCells:
 def _at_least(
     coded: Sequence[np.ndarray[tuple[int, int], np.dtype[np.int64]]], supports: Sequence[int]
 ) -> list[int]:
-    """K of each attribute, no fewer than the values that the two subjects have together."""
+    """Returns K (the number of values) per attribute: its support, or the values seen if more."""
     rows = np.concatenate(coded)
     seen = [len(set(column[column >= 0].tolist())) for column in rows.T]
     return [max(pair) for pair in zip(supports, seen, strict=True)]

@@ -1,4 +1,4 @@
-"""The set-ups of two runs: model, judges, options, what the endpoint said; and how they differ."""
+"""The set-ups of two runs (model, judges, options, endpoint reports), and their differences."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ UNKNOWN = "not known"
 
 
 class Difference(NamedTuple):
-    """A thing in which the set-ups of two runs differ."""
+    """A setting in which two runs differ."""
 
     what: str
     before: str
@@ -22,7 +22,7 @@ class Difference(NamedTuple):
 
 
 def differences(before: Mapping[str, str], after: Mapping[str, str]) -> Iterator[Difference]:
-    """Yields the things that are others in the later run. before, after: of `made_with`."""
+    """Yields the settings that differ in the later run. before, after: results of `made_with`."""
     for what in dict.fromkeys((*before, *after)):
         earlier, later = before.get(what, ""), after.get(what, "")
         if earlier != later:
@@ -30,7 +30,7 @@ def differences(before: Mapping[str, str], after: Mapping[str, str]) -> Iterator
 
 
 def made_with(store: Store, protocol: Protocol) -> dict[str, str]:
-    """{thing that the numbers of a run depend on: what it was}, of those that are known."""
+    """Reads {setting that a run's numbers depend on: its value}, without empty values."""
     frozen = settings.frozen(store)
     subjects = trials.subjects(store)
     served = [row for row in served_models.read_served(store) if row.model in subjects]

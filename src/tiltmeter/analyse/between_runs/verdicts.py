@@ -1,5 +1,5 @@
-"""Verdicts of headline differences between two runs: judged as the claims of one run are
-(`verdicts.judge`), with the facts about either run, and held to the margin.
+"""Verdicts of headline differences between two runs: judged by the same rules as claims of one run
+(`verdicts.judge`), with the facts about both runs, and compared with the margin.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ WITHIN = LEVELS + "{what} differs by less than {margin}{over}."
 
 
 class RunPair(NamedTuple):
-    """Two parts of runs that are compared: the second is held against the first."""
+    """Two parts of runs to compare, the second with the first."""
 
     first: RunPart
     second: RunPart
@@ -45,8 +45,8 @@ class RunPair(NamedTuple):
 def with_verdicts(
     protocol: Protocol, rows: Sequence[ComparisonRow], pairs: Sequence[RunPair]
 ) -> list[ComparisonRow]:
-    """Returns the rows, each that a headline claim rests on (the corrected one, where there is one)
-    with the verdict of its claim. Their p is adjusted already.
+    """Adds verdicts to the rows that headline claims rest on (the corrected row, if there is one).
+    Their p must be adjusted already.
     """
     judged = list(rows)
     for pair in pairs:
@@ -91,7 +91,7 @@ def _judge(
 
 
 def _as_compared(spec: MeasureSpec, unit: str, pair: RunPair) -> MeasureSpec:
-    """Returns the measure of the difference between two runs: its null value is 0."""
+    """Returns the measure for the difference between two runs, with null value 0."""
     first, second = pair.names
     apart = spec.kind == DISTANCE
     return replace(
@@ -109,13 +109,13 @@ def _plain(spec: MeasureSpec) -> str:
 
 
 def _levels(claim: Claim) -> str:
-    """Joins the levels of a claim: those of its group, and those that it compares."""
+    """Joins the levels of a claim's group and the levels that it compares."""
     row = claim.row
     return ", ".join(filter(None, (*reading.group(row).values(), *held_of(row).values())))
 
 
 def _background(protocol: Protocol, pair: RunPair, rows: Sequence[Estimate]) -> Background:
-    """Reads the facts about either of two runs: gold, plans, and labelled attributes."""
+    """Reads the facts about both runs: gold, plans, and labelled attributes."""
     subject = pair.second.subject
     known = {part.name: background.read_background(part.store, protocol, rows) for part in pair}
     plans = [known[part.name].of_plan(part.subject) for part in pair]
@@ -133,7 +133,7 @@ def _background(protocol: Protocol, pair: RunPair, rows: Sequence[Estimate]) -> 
 def _gold(
     protocol: Protocol, pair: RunPair, known: Mapping[str, Background]
 ) -> dict[background.Key, GoldFacts]:
-    """Reads the gold of either run about a judge, and tests if its errors differ between them."""
+    """Collects both runs' gold about a judge, and tests if its errors differ between the runs."""
     pairs = {part.name: background.gold_pairs(part.store) for part in (pair.second, pair.first)}
     facts: dict[background.Key, GoldFacts] = {}
     for key in dict.fromkeys(key for one in known.values() for key in one.gold):

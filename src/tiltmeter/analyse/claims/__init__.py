@@ -1,1 +1,1 @@
-"""Claims of a run: families, evidence, verdicts, thresholds, and the outputs behind each."""
+"""Claims of a run: families, evidence, verdicts, thresholds, and the outputs behind each claim."""

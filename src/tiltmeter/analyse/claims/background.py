@@ -1,10 +1,10 @@
-"""Evidence on a verdict beside the rows: gold on the judge behind a claim, and the answered part of
-the run's plan.
+"""Evidence on a verdict from outside the rows: gold on the judge behind a claim, and how much of
+the run's plan was answered.
 
-A claim counts some values. A judge is refuted for it where the upper end of the interval of
-Youden's J (sensitivity + specificity − 1 for these values, the lowest of the levels that the claim
-compares) lies below one half: then its labels say little about what they are counted for. Gold that
-is too scarce to say refutes nobody.
+A claim counts some values. Its judge is refuted if the upper end of the interval of Youden's J
+(sensitivity + specificity − 1 for these values, the lowest of the levels that the claim compares)
+lies below one half: then the judge's labels say little about the counted values. If gold is too
+scarce for that interval, no judge is refuted.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ Key = tuple[str, str, tuple[str, ...]]  # annotator, attribute, values that coun
 
 @dataclass(frozen=True, slots=True)
 class GoldFacts:
-    """Gold's evidence on the judge of one claim. labels: their number; people: the number of
-    annotators; refuted: the reason why gold refutes the judge, else ""; errs_by_level: the
-    difference of its errors between the compared levels, else "".
+    """Gold's evidence on the judge of one claim. labels: the number of gold labels; people: the
+    number of annotators; refuted: the reason why gold refutes the judge, else ""; errs_by_level:
+    how its errors differ between the compared levels, else "".
     """
 
     labels: int = 0
@@ -44,10 +44,10 @@ class GoldFacts:
 
 @dataclass(frozen=True, slots=True)
 class Background:
-    """gold: of each claim that some gold speaks of. plan: by subject, how many of its planned
-    trials were answered. labelled: by subject, mode and annotator, how many of the answers it
-    labelled. cut: how many replies were cut. cascades: the annotators that are rules and a judge
-    together.
+    """Facts about a run beside its rows. gold: by claim that has any gold. plan: by subject, how
+    many planned trials were answered. labelled: by subject, mode and annotator, how many answers
+    the annotator labelled. cut: how many replies were cut. cascades: annotators that combine
+    rules with a judge.
     """
 
     gold: Mapping[Key, GoldFacts] = field(default_factory=dict)
@@ -57,16 +57,16 @@ class Background:
     cascades: Collection[str] = ()
 
     def of_judge(self, spec: MeasureSpec, row: Estimate) -> GoldFacts:
-        """Returns gold's evidence on the judge of a claim; empty without gold."""
+        """Returns gold's evidence on the judge of a claim; empty if there is no gold."""
         return self.gold.get(claim_key(spec, row), GoldFacts())
 
     def of_plan(self, subject: str) -> settings.Progress:
-        """Counts the answered and planned trials of a subject, or of all pooled in a name."""
+        """Counts the answered and planned trials of a subject, or of all that are pooled in it."""
         own = [self.plan[name] for name in subject.split(TOGETHER) if name in self.plan]
         return settings.Progress(sum(one.answered for one in own), sum(one.planned for one in own))
 
     def of_labels(self, row: Estimate) -> tuple[int, int]:
-        """Counts answers of a claim's subjects and mode: labelled by its annotator, and all."""
+        """Counts the answers of a claim's subjects and mode: (labelled by its annotator, all)."""
         mode = row.condition.get("mode", "")
         keys = [(subject, mode, row.instrument) for subject in row.subject.split(TOGETHER)]
         own = [self.labelled[key] for key in keys if key in self.labelled]
@@ -74,7 +74,7 @@ class Background:
 
 
 def read_background(store: Store, protocol: Protocol, rows: Sequence[Estimate]) -> Background:
-    """Reads the parts of a run, beside its rows, that verdicts are made from."""
+    """Reads from a run what verdicts need beside its rows."""
     labelled = {
         (one.subject, one.mode, one.annotator): (one.labelled, one.outputs)
         for one in label_sets.labelled(store)
@@ -133,7 +133,7 @@ def _gold_facts(store: Store, protocol: Protocol, rows: Sequence[Estimate]) -> d
 
 
 def gold_pairs(store: Store) -> dict[tuple[str, str], list[GoldPair]]:
-    """Pairs each gold label with the label of a judge: by annotator and attribute."""
+    """Pairs each gold label with a judge's label of the same output, by annotator and attribute."""
     pairs: dict[tuple[str, str], list[GoldPair]] = {}
     for pair in gold.pairs(store):
         pairs.setdefault((pair.annotator, pair.attribute), []).append(pair)
@@ -158,8 +158,8 @@ def _index(value: float | None) -> str:
 def errors_between(
     factor: str, levels: Mapping[str, Sequence[GoldPair]], key: Key, item: str
 ) -> str:
-    """Describes the difference of the judge's errors between two levels of a factor, if an interval
-    at 1 - .05/2 shows one; else "". levels: the gold of each; key: of the claim.
+    """Describes how the judge's errors differ between two levels of a factor, if an interval at
+    1 - .05/2 shows it; else "". levels: gold pairs by level; key: of the claim.
     """
     if len(levels) != 2:
         return ""
@@ -185,14 +185,14 @@ def errors_between(
 
 
 def _sure_gap(gap: Interval) -> float:
-    """Returns the difference of two rates; 0 where its interval holds 0, or there is none."""
+    """Returns a difference of rates; 0 if its interval holds 0, or it has none."""
     if gap.value is None or gap.low is None or gap.high is None or gap.low <= 0 <= gap.high:
         return 0.0
     return gap.value
 
 
 def _levels(spec: MeasureSpec, pairs: Sequence[GoldPair]) -> dict[str, list[GoldPair]]:
-    """Returns the gold of each level that a claim compares; all of it where it compares none."""
+    """Returns the gold of each level that a claim compares; all gold if it compares none."""
     contrast = spec.contrast or {}
     named = [contrast[name] for name in ("level", "baseline") if name in contrast]
     levels = {
@@ -204,7 +204,7 @@ def _levels(spec: MeasureSpec, pairs: Sequence[GoldPair]) -> dict[str, list[Gold
 def _binary(
     pairs: Sequence[GoldPair], values: Sequence[str], item: str, every: Sequence[GoldPair]
 ) -> Confusion:
-    """Truth and answer as "counts" (1) or not (0), by the items of all gold."""
+    """Tabulates truth against answer as "counts" (1) or not (0), clustered by item."""
     items = {name: n for n, name in enumerate(dict.fromkeys(_item(p, item) for p in every))}
     return confusion(
         truth=[int(p.truth in values) for p in pairs],

@@ -1,8 +1,8 @@
 """The replies behind a number that were cut at the limit of tokens.
 
-A choice that was stated before the limit is whole. An answer that could not be read for it has the
-label `cut`, and so have lists, dialogues, rewrites and rankings; of prose, which is read all the
-same, every reply counts that was cut.
+A choice stated before the limit counts as complete. An answer that became unreadable has the
+label `cut`, as do cut lists, dialogues, rewrites and rankings. Prose is labelled even if it is
+cut, so every cut reply of prose counts here.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ Counts = Mapping[tuple[str, str, str], tuple[int, int]]  # (cut, replies) by ins
 
 
 def count_cut(store: Store, protocol: Protocol) -> dict[tuple[str, str, str], tuple[int, int]]:
-    """(cut, all) replies of prose, by instrument, subject and mode."""
+    """Counts (cut, all) replies of prose, by instrument, subject and mode."""
     prose = [
         spec.name
         for spec in protocol.instruments
@@ -38,7 +38,7 @@ def count_cut(store: Store, protocol: Protocol) -> dict[tuple[str, str, str], tu
 
 
 def share_of(row: Estimate, counts: Counts) -> float:
-    """Returns the share of replies behind a row that were cut."""
+    """Returns the share of cut replies among the replies behind a row."""
     total = sum(row.outcomes.values())
     labelled = row.outcomes.get(CUT, 0.0) / total if total else 0.0
     name, mode = row.instrument.partition("/")[0], row.condition.get("mode", "")
@@ -48,7 +48,7 @@ def share_of(row: Estimate, counts: Counts) -> float:
 
 
 def sentence(share: float) -> str:
-    """Writes the sentence about cut replies."""
+    """Writes the caution about a share of cut replies."""
     finding = f"{numerals.percent(share)} of the replies were cut at the limit of tokens"
     if share > MUCH:
         return f"{finding}: too many to conclude anything. Raise it with --max-tokens."

@@ -1,4 +1,4 @@
-"""Evidence on a headline claim: its corrected row, its bounds, its parts, its nuisances."""
+"""Evidence on a headline claim: its corrected row, its bounds, its groups and its nuisances."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ from .output_query import OutputQuery, query_of
 class Claim:
     """A headline row with the other rows that bear on it.
 
-    row: as gold corrects it, where it does; raw: as the instrument has it. missing: how much more
-    counts neither way at the level than at the baseline. about: what tells it
-    from other claims of its measure and subject. parts: tested rows of its own groups. nuisances:
-    the tested effect of each factor that is no question of the protocol, with the claim's value at
-    each of its levels; interactions: the same with the tested difference of the claim's value
-    between two levels of such a factor (of a share its effect itself). query: of the outputs that
-    were counted. slots: what a sentence of the protocol's own may name. nouns: what its
-    cue words and its items are, in plain words. sides: the raw numbers that it compares.
-    matters: the share that a difference must have not to be slight. uncued:
-    the factor that it compares, if no prompt names its cue.
+    row: as gold corrects it, if it does; raw: as the instrument labels it. missing: how much more
+    counts neither way at the level than at the baseline. about: the levels that distinguish it
+    from other claims of its measure and subject. parts: tested rows of its own groups.
+    nuisances: the tested effect of each factor that the protocol does not ask about, with the
+    claim's value at each of its levels; interactions: the same with the tested difference of the
+    claim's value between two levels of such a factor (for a share: its effect). query: selects
+    the outputs that were counted. slots: what a protocol's own sentence may name. nouns: plain
+    words for its cue words and its items. sides: the raw numbers that it compares. matters: a
+    difference of shares below this is slight. uncued: the factor that it compares, if no prompt
+    names its cue.
     """
 
     spec: MeasureSpec
@@ -56,7 +56,7 @@ class Claim:
 def gather(
     protocol: Protocol, rows: Sequence[Estimate], named: Mapping[str, str] | None = None
 ) -> Iterator[Claim]:
-    """Gathers a variant's headline claims with all that bears on them. named: short names."""
+    """Yields a variant's headline claims with all rows that bear on them. named: short names."""
     protocol = in_variant(protocol, rows[0].variant) if rows else protocol
     by_stratum: dict[families.Key, list[Estimate]] = {}
     for row in rows:
@@ -114,7 +114,7 @@ def gather(
 
 
 def _sides(row: Estimate, shift: Moved | None) -> Mapping[str, float]:
-    """The raw numbers that a claim compares; of a divergence those of the value that moved most."""
+    """Returns the raw numbers that a claim compares; for a divergence, of the most moved value."""
     if shift is not None and not row.sides:
         return {"level": shift.share.value, "baseline": shift.other.value}
     return row.sides or {}
@@ -126,8 +126,8 @@ def _highest(nuisances: Iterable[tuple[str, Estimate, Mapping[str, float]]]) -> 
 
 
 def _left_open(bounds: Estimate | None, missing: Estimate | None) -> dict[str, str]:
-    """Sums up what counts neither way at a level and at its baseline: bounds are as wide as the two
-    together, and `missing` is the difference between them.
+    """Computes the shares that count neither way at a level and at its baseline: bounds are as wide
+    as both shares together, and `missing` is their difference.
     """
     if bounds is None or missing is None or None in (bounds.low, bounds.high, missing.value):
         return {}
@@ -152,8 +152,8 @@ def _same_place(rows: Sequence[Estimate], raw: Estimate) -> Estimate | None:
 def _levels_by_claim(
     leads: Iterable[tuple[MeasureSpec, Estimate]],
 ) -> dict[str, list[dict[str, set[str | None]]]]:
-    """Measure → of the conditions of its claims, and of their contrasts, {factor: its levels, with
-    None if a claim has none}.
+    """Returns {measure: levels in the conditions of its claims, and in their contrasts}, each as
+    {factor: levels}, with None among the levels if a claim lacks the factor.
     """
     found: dict[str, list[Estimate]] = {}
     for spec, row in leads:
@@ -173,7 +173,7 @@ def _levels(places: Sequence[Mapping[str, str]]) -> dict[str, set[str | None]]:
 
 
 def _about(raw: Estimate, levels: Sequence[Mapping[str, set[str | None]]]) -> str:
-    """Returns the levels of a claim, and of its contrast, in which claims of its measure differ."""
+    """Returns the levels of a claim and of its contrast that differ among its measure's claims."""
     own = (raw.condition, raw.contrast or {})
     return ", ".join(
         level
@@ -186,7 +186,7 @@ def _about(raw: Estimate, levels: Sequence[Mapping[str, set[str | None]]]) -> st
 def _kin(
     spec: MeasureSpec, by_stratum: Mapping[families.Key, Sequence[Estimate]]
 ) -> dict[families.Key, list[Estimate]]:
-    """Lists by stratum tested rows that may be parts of a claim: its own, or named ones."""
+    """Lists by stratum the tested rows that may be parts of a claim: of its measure or named."""
     return {
         key: [
             row
@@ -201,7 +201,7 @@ def _kin(
 def _parts(
     protocol: Protocol, spec: MeasureSpec, raw: Estimate, kin: Sequence[Estimate]
 ) -> Iterator[Estimate]:
-    """Yields the rows of the groups inside a claim. Levels of a nuisance factor are no parts."""
+    """Yields rows of groups inside a claim; levels of a nuisance factor are not such groups."""
     aside = {protocol.item, *(factor for factor, _ in nuisance_measures(protocol, spec))}
     aside -= raw.condition.keys()
     for row in kin:
@@ -227,7 +227,7 @@ def _nuisances(
 
 
 def _raw_levels(protocol: Protocol, factor: str, row: Estimate) -> dict[str, float]:
-    """{level of a nuisance: the share there}, from the two sides of its effect."""
+    """Returns {level of a nuisance: the share there}, from the two sides of its effect."""
     ends = reading.ends(row, factor)
     if row.sides is None or ends is None:
         return {}
@@ -241,8 +241,8 @@ def _interactions(
     raw: Estimate,
     of_measure: Mapping[str, Sequence[Estimate]],
 ) -> Iterator[tuple[str, Estimate, Mapping[str, float]]]:
-    """Yields the factors on whose level a claim that compares two levels depends. The effect of
-    such a factor on both levels alike does not move the claim.
+    """Yields the nuisance factors whose level changes the difference that a claim makes. An effect
+    of such a factor on both compared levels alike does not move the claim.
     """
     if spec.contrast is None:
         yield from _nuisances(protocol, spec, raw, of_measure)
@@ -262,7 +262,7 @@ def _values_by_level(
     of_measure: Mapping[str, Sequence[Estimate]],
     factor: str,
 ) -> dict[str, float]:
-    """{level of a factor: the claim's value there}."""
+    """Returns {level of a factor: the claim's value there}."""
     return {
         wording.title(protocol, factor, one.condition[factor]): one.value
         for one in of_measure[spec.name]

@@ -1,19 +1,19 @@
-"""The headline claims of a run: rows that test one hypothesis, and the family of each.
+"""The headline claims of a run: rows that test the same hypothesis, and the family of each.
 
-A *claim* is one null hypothesis of one population: what is counted among what, in which trials,
-against which value or contrast, in one stratum and group. A share and its odds are one claim, and
-share one p. The *headline claims* are the headline measures over the whole of their stratum, or
-over their first grouping where there is no whole (the groups that are the question).
+A *claim* is one null hypothesis about one population: which values are counted among which, in
+which trials, against which null value or contrast, in one stratum and group. A share and its odds
+are one claim with one p. The *headline claims* are the headline measures over their whole stratum,
+or over their first grouping if no row covers the whole (then these groups are the question).
 
 All headline claims of a run, over subjects, languages and measures, are one family and adjusted by
 Holm. Several instruments that read one text (its words, its length, a score) and compare the same
-two groups are the *cells* of one claim per cue: it is rejected if a cell is, and each cell is
+two groups are the *cells* of one claim per cue: it is rejected if any cell is, and each cell is
 adjusted by Holm inside it, at α over the number of claims, so that no released α is spent twice
 (`multiplicity.nested`). Everything else is adjusted by Benjamini–Hochberg, one family per measure
 over all strata. A measure's own `family` splits further. A row that gold corrects replaces the raw
-one in its family.
+row in its family.
 
-benchmarks/null_runs.py counts the runs without any effect that claim something all the same.
+benchmarks/null_runs.py counts how many runs without any effect claim something nevertheless.
 """
 
 from __future__ import annotations
@@ -36,8 +36,8 @@ Key = tuple[Hashable, ...]
 
 
 def headline(protocol: Protocol, rows: Sequence[Estimate]) -> list[tuple[MeasureSpec, Estimate]]:
-    """Returns the rows of headline measures that stand for a run: of each stratum the whole, else
-    its first grouping. Tested or not; in the order of the protocol.
+    """Returns the rows of headline measures that represent a run: per stratum the whole, else its
+    first grouping. Includes untested rows; in the order of the protocol.
     """
     headlines = []
     protocol = in_variant(protocol, rows[0].variant) if rows else protocol
@@ -61,22 +61,22 @@ def _coarsest(
 
 
 def stratum(protocol: Protocol, row: Estimate) -> Key:
-    """Returns what is never pooled: the subject, the instrument and the levels kept apart."""
+    """Returns the key that is never pooled over: subject, instrument and the levels kept apart."""
     names = {*STRATA, *protocol.apart}
     inner = tuple((name, level) for name, level in row.condition.items() if name in names)
     return (row.subject, row.instrument, inner)
 
 
 def grouping(spec: MeasureSpec, protocol: Protocol, row: Estimate) -> tuple[str, ...]:
-    """The factors that cut a row out of its stratum; a value that a row is about cuts nothing."""
+    """Returns the factors of a row's group within its stratum; the counted value is not one."""
     inside = {*STRATA, *protocol.apart, spec.attribute}
     return tuple(name for name in row.condition if name not in inside)
 
 
 def hypothesis(spec: MeasureSpec | None, row: Estimate) -> Key:
-    """Returns the key of a null hypothesis: rows with equal keys test the same one.
+    """Returns the key of a null hypothesis: rows with equal keys test the same hypothesis.
 
-    spec: None for a row that a kind of measure adds under a name of its own.
+    spec: None for a row that a kind of measure adds under its own name.
     """
     place = (
         *(row.subject, row.instrument, row.variant),
@@ -93,7 +93,7 @@ def hypothesis(spec: MeasureSpec | None, row: Estimate) -> Key:
 
 
 def most_claims(protocol: Protocol, strata: int) -> int:
-    """Returns the most headline claims that a run of so many strata can have."""
+    """Returns the largest number of headline claims that a run with so many strata can have."""
     return strata * sum(
         len(each_contrast(protocol, spec))
         * max(1, len(spec.among) if EVERY in spec.values else 1)
@@ -104,11 +104,11 @@ def most_claims(protocol: Protocol, strata: int) -> int:
 
 
 def adjust_by_claim(protocol: Protocol, rows: Sequence[Estimate]) -> list[Estimate]:
-    """Returns the rows of one variant with p as their claim has it, and p adjusted in its family.
+    """Returns the rows of one variant with the p of their claim, adjusted within its family.
 
-    `family`, `family_size` and `adjustment` say in which, of how many claims, and how. A row
-    without a test has none of them; nor has a raw row that a corrected one replaces, nor any row of
-    a variant whose authors adjusted nothing.
+    `family`, `family_size` and `adjustment` give the family, its number of claims, and the method.
+    They stay empty for a row without a test, a raw row that a corrected one replaces, and any row
+    of a variant whose authors adjusted nothing.
     """
     if rows and not protocol.variants[rows[0].variant].adjust:
         return list(rows)
@@ -155,7 +155,7 @@ def adjust_by_claim(protocol: Protocol, rows: Sequence[Estimate]) -> list[Estima
 
 
 def _adjust_narrower(made: list[Estimate], leads: Iterable[int]) -> None:
-    """Adjusts, by Holm over the run, headline tests of these cue words or items alone."""
+    """Adjusts p of headline tests limited to these cue words or items, by Holm over the run."""
     found = {place: made[place].population for place in leads}
     known = {
         place: named
@@ -168,8 +168,8 @@ def _adjust_narrower(made: list[Estimate], leads: Iterable[int]) -> None:
 
 
 def _test_items(made: list[Estimate], leads: Iterable[int]) -> None:
-    """Tests whether the items of headline claims differ by more than chance: a family of its own
-    over the whole run, by Holm, so that no claim's p moves.
+    """Tests whether the items of headline claims differ by more than chance. These tests are a
+    family of their own over the run, by Holm, so that no claim's p changes.
     """
     tests = {place: made[place].test_items for place in leads if made[place].p_adjusted is not None}
     done = {place: test() for place, test in tests.items() if test is not None}
@@ -183,7 +183,7 @@ def _test_items(made: list[Estimate], leads: Iterable[int]) -> None:
 
 
 def _name_cells(made: list[Estimate], leads: Iterable[int]) -> None:
-    """Names the cells of claims of many cells, once it is known over how many claims."""
+    """Names the cells of claims over many cells, at α divided by the number of claims."""
     for place in leads:
         row = made[place]
         if row.name_cells is not None:
@@ -196,9 +196,8 @@ def _name_cells(made: list[Estimate], leads: Iterable[int]) -> None:
 def _cells_by_claim(
     specs: Mapping[str, MeasureSpec], made: Sequence[Estimate], claims: Mapping[Key, Sequence[int]]
 ) -> list[tuple[Hashable, float | None]]:
-    """Pairs each hypothesis's claim with its p. A hypothesis is a claim by itself, unless
-    instruments with other attributes compare the same levels in the same place, in a run that asks
-    all.
+    """Pairs the claim of each hypothesis with its p. A hypothesis is its own claim, unless several
+    attributes compare the same levels in the same condition, in a run that does not stop early.
     """
     keys: list[Hashable] = []
     attributes: dict[Hashable, set[str]] = {}
@@ -236,7 +235,7 @@ def _write(
 
 
 def _with_reach(row: Estimate, tests: int) -> Estimate:
-    """Adds the sentence that so few items cannot show anything in so large a family."""
+    """Notes on a row if so few items cannot be significant in so large a family."""
     if not row.clusters or row.test not in SIGN_FLIPS:
         return row
     reach = multiplicity.reach(items=row.clusters, tests=tests, alpha=ALPHA)
@@ -244,7 +243,7 @@ def _with_reach(row: Estimate, tests: int) -> Estimate:
 
 
 def _join_equal_claims(members: dict[tuple[str, str], dict[Key, list[int]]]) -> None:
-    """Rows that test one hypothesis stand in one family: a headline row's, else the first one's."""
+    """Puts rows that test the same hypothesis into one family: a headline row's, else the first."""
     owner: dict[Key, list[int]] = {}
     for family in sorted(members, key=lambda family: family[0] != HEADLINE):
         own = members[family]
@@ -258,5 +257,5 @@ def _join_equal_claims(members: dict[tuple[str, str], dict[Key, list[int]]]) -> 
 
 
 def uncorrected_key(row: Estimate) -> Key:
-    """Returns the key of the row that this one corrects; of any other row its own."""
+    """Returns the key of the row that this row corrects, or its own key if it corrects none."""
     return (row.measure.removesuffix(CORRECTED), *row.key[1:])

@@ -2,9 +2,9 @@
 
 PASS if the 90 % interval of every claim lies inside a margin that was named beforehand: each claim
 is two one-sided tests at 5 %, and since all must pass, no adjustment is due. Else FAIL if a claim
-tilts (`--fail-on tilt`: its p, adjusted over all claims, is below .05), or if the whole interval of
-one lies beyond the margin (`--fail-on margin`). Else NOT ENOUGH DATA. Berger and Hsu (1996),
-Statistical Science 11(4). WORSE is said against an earlier run (`worse.py`).
+tilts (`--fail-on tilt`: its p, adjusted over all claims, is below .05), or if a claim's whole
+interval lies beyond the margin (`--fail-on margin`). Else NOT ENOUGH DATA. Berger and Hsu (1996),
+Statistical Science 11(4). WORSE comes from a comparison with an earlier run (`worse.py`).
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ ALIKE_ITEMS = 59
 
 
 class Decision(Enum):
-    """The word of a gate."""
+    """The decision of a gate."""
 
     PASS = "PASS"
     FAIL = "FAIL"
@@ -45,7 +45,7 @@ class Decision(Enum):
 
     @property
     def code(self) -> int:
-        """The exit code."""
+        """The exit code of the command."""
         if self is Decision.PASS:
             return 0
         return INCONCLUSIVE if self is Decision.NOT_ENOUGH_DATA else FAILED
@@ -59,7 +59,7 @@ SHUT = (Decision.FAIL, Decision.WORSE, Decision.NOT_ENOUGH_DATA)  # the heaviest
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """The cost of a run so far, from which that of a larger one follows. dollars: 0 if unknown."""
+    """The cost of a run so far, to extrapolate to a larger run. dollars: 0 if unknown."""
 
     calls: int = 0
     dollars: float = 0.0
@@ -67,17 +67,17 @@ class Cost:
 
 @dataclass(frozen=True, slots=True)
 class Gate:
-    """A gate as it was asked for.
+    """The settings of a gate.
 
-    fail_on: the reasons to fail. margins: measure → (size, True if in per cent); "" is for all
-    others. Sizes are points of shares, per cent of ratios, or the unit of the measure.
+    fail_on: the reasons to fail. margins: measure → (size, True if in per cent); the key "" is for
+    all other measures. Sizes are points of shares, per cent of ratios, or the measure's unit.
     """
 
     fail_on: tuple[FailOn, ...]
     margins: Mapping[str, tuple[float, bool]]
 
     def margin(self, claim: Verdict) -> float | None:
-        """Returns a claim's margin in its unit, of ratios a factor above 1; None without one."""
+        """Returns a claim's margin in its unit (for ratios a factor above 1), or None."""
         return size_of(self.margins, claim.measure, claim.unit)
 
     def refuse_unknown_names(self, protocol: Protocol) -> None:
@@ -104,9 +104,9 @@ class Gate:
 
 @dataclass(frozen=True, slots=True)
 class ClaimAtGate:
-    """A claim with its decision and a line for people. used: the part of the margin that the
-    farther end of its 90 % interval takes up, infinite if it has no interval. more: what would
-    decide it, "" if it is decided.
+    """A claim with its decision and a line of text. used: the farther end of its 90 % interval as a
+    fraction of the margin, infinite if it has no interval. more: how much more data would decide
+    it, "" if it is decided.
     """
 
     claim: Verdict
@@ -118,7 +118,7 @@ class ClaimAtGate:
 
 @dataclass(frozen=True, slots=True)
 class GateResult:
-    """The decision over all claims. notes: what is to be known of the gate itself."""
+    """The decision over all claims. notes: remarks on the gate, such as claims that it left out."""
 
     decision: Decision
     claims: tuple[ClaimAtGate, ...]
@@ -126,7 +126,7 @@ class GateResult:
 
     @property
     def lines(self) -> list[str]:
-        """A line for each claim that kept the gate shut, or one for all if it is open."""
+        """One line per claim that kept the gate shut, or a summary if all claims pass."""
         if self.decision is not Decision.PASS:
             shut = [claim for word in SHUT for claim in self.claims if claim.decision is word]
             lines = [
@@ -145,7 +145,7 @@ class GateResult:
 
 
 def parse_gate(fail_on: Sequence[str], margin: str | None) -> Gate | None:
-    """Reads `--fail-on` and `--margin`; None if neither was typed. UsageError if one is missing."""
+    """Parses `--fail-on` and `--margin`; None without both. Raises UsageError if one is missing."""
     if not fail_on and margin is None:
         return None
     if margin is None and set(fail_on) != {"worse"}:
@@ -157,16 +157,16 @@ def parse_gate(fail_on: Sequence[str], margin: str | None) -> Gate | None:
 
 
 def parse_sizes(text: str) -> dict[str, tuple[float, bool]]:
-    """Parses `--margin` and `--worse-by`: {measure, "" for others: (size, is it in per cent)}."""
+    """Parses `--margin` and `--worse-by`: {measure, or "" for others: (size, True if per cent)}."""
     return dict(map(_margin, text.split(",")))
 
 
 def size_of(sizes: Mapping[str, tuple[float, bool]], measure: str, unit: str) -> float | None:
-    """Returns the size that was named for a measure, or for what its name begins with (`refusal`
-    for `refusal_gender`), in its own unit; of ratios as a factor above 1.
+    """Returns the size given for a measure, or for the first part of its name (`refusal` for
+    `refusal_gender`), in the measure's unit; for ratios as a factor above 1.
 
-    A bare 5 is 5 points of shares and 5 % of ratios. None if no size was named, or a bare one of a
-    measure that is neither: 5 grades are no 5 points.
+    A bare 5 means 5 points for shares and 5 % for ratios. None if no size was given, or only a
+    bare one and the measure is neither: 5 grades are not 5 points.
     """
     named = sizes.get(measure) or sizes.get(_kind(measure))
     if named is None and "" not in sizes:
@@ -196,7 +196,7 @@ def _margin(text: str) -> tuple[str, tuple[float, bool]]:
 
 
 def hold(gate: Gate, claims: Sequence[Verdict], cost: Cost | None = None) -> GateResult:
-    """Holds the headline claims of a run against a gate. cost: of the run, "so far"."""
+    """Decides the headline claims of a run by a gate. cost: of the run so far."""
     if set(gate.fail_on) == {"worse"}:
         return GateResult(Decision.PASS, ())
     claims = [claim for claim in claims if not claim.nuisance]
@@ -214,7 +214,7 @@ def hold(gate: Gate, claims: Sequence[Verdict], cost: Cost | None = None) -> Gat
 
 
 def together(decided: Sequence[ClaimAtGate]) -> GateResult:
-    """Returns the decision over claims that were decided one by one."""
+    """Combines the decisions over single claims: the heaviest that is not PASS wins."""
     words = {one.decision for one in decided}
     shut = [word for word in SHUT if word in words]
     word = Decision.PASS if decided else Decision.NOT_ENOUGH_DATA
@@ -222,7 +222,7 @@ def together(decided: Sequence[ClaimAtGate]) -> GateResult:
 
 
 def _interval(claim: Verdict) -> tuple[float, float] | None:
-    """Returns the 90 % interval of a claim; its value alone if no item of many differs."""
+    """Returns a claim's 90 % interval; its value alone if none of many items differs."""
     alike = claim.low is None and claim.value is not None and claim.value == claim.reference
     if alike and claim.value is not None and (claim.clusters or 0) >= ALIKE_ITEMS:
         return claim.value, claim.value
@@ -248,7 +248,7 @@ def _decide(
 
 
 def _reach(claim: Verdict, interval: tuple[float, float] | None) -> tuple[float, float] | None:
-    """Returns how far both ends of an interval lie from no tilt, as `Gate.margin` counts."""
+    """Returns the distances of both ends of an interval from no tilt, in units of `Gate.margin`."""
     if interval is None or claim.reference is None:
         return None
     if claim.unit not in RATIOS:
@@ -274,7 +274,7 @@ def _needed(
     margin: float,
     cost: Cost | None,
 ) -> str:
-    """Names items, calls and dollars with which nine of ten runs without a tilt would pass."""
+    """Says with how many items, calls and dollars nine of ten runs without a tilt would pass."""
     if interval is None or not claim.clusters or claim.reference is None:
         return ""
     low, high = interval
@@ -298,7 +298,7 @@ def _needed(
 
 
 def _more(cost: Cost | None, times: float) -> str:
-    """Names the further calls and dollars of a run that is so many times as large."""
+    """Says how many more calls and dollars a run needs that is `times` as large."""
     if cost is None or not cost.calls:
         return ""
     calls = math.ceil(cost.calls * (times - 1))

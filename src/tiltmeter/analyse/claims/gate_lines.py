@@ -1,4 +1,4 @@
-"""The lines that a gate prints, for people who read them once."""
+"""The lines that a gate prints for its users."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from .verdicts import Verdict
 
 
 class Name(NamedTuple):
-    """The name of a claim. among: how many claims the gate holds."""
+    """The name of a claim. among: the number of claims at the gate."""
 
     text: str
     among: int
 
 
 def names(claims: Sequence[Verdict]) -> list[str]:
-    """Returns a name for each claim: its measure, then what tells it from the other claims."""
+    """Returns a name per claim: its measure, then the levels in which it differs from others."""
     places = [{"model": claim.subject, **claim.condition} for claim in claims]
     varies = [
         key
@@ -33,7 +33,7 @@ def names(claims: Sequence[Verdict]) -> list[str]:
 
 
 def _measure(claim: Verdict) -> str:
-    """Returns "refusal, gender" for `refusal_gender` of the prompts in which gender is swapped."""
+    """Returns "refusal, gender" for `refusal_gender` if it covers only prompts that swap gender."""
     where: Mapping[str, Json] = claim.facts.spec.where
     for levels in where.values():
         level = levels[0] if isinstance(levels, (list, tuple)) and len(levels) == 1 else ""
@@ -51,8 +51,8 @@ def measured(
     *,
     tilts: bool,
 ) -> str:
-    """Returns the line of a claim: its numbers beside the margin. tilts: True to say it in the
-    report's words too. interval: that which is held against the margin.
+    """Writes the line of a claim, with its numbers and the margin. tilts: True to add the report's
+    headline. interval: the 90 % interval that is compared with the margin.
     """
     allowed = f"the margin is {_margin(claim, margin)}"
     if claim.value is None or interval is None:
@@ -77,7 +77,7 @@ def _levels(claim: Verdict) -> Sequence[str]:
 
 
 def _number(value: float, claim: Verdict) -> str:
-    """Returns a number as people read it: points of a difference, per cent of a share or ratio."""
+    """Formats a number for reading: points for a difference, per cent for a share or a ratio."""
     if claim.unit in RATIOS:
         size = 100 * (value - 1)
         return f"{_signed(size, 0 if abs(size) >= 10 else 1)} %"
@@ -104,7 +104,7 @@ def _margin(claim: Verdict, margin: float) -> str:
 
 
 def not_held(unsized: Sequence[tuple[Verdict, str]], untested: Sequence[str]) -> Iterator[str]:
-    """Yields a line for claims without a margin, and one for claims without a test."""
+    """Yields one note on all claims without a margin, and one on all claims without a test."""
     if unsized:
         examples = dict.fromkeys(f"{claim.measure.partition('_')[0]}=1" for claim, _ in unsized)
         unit = unsized[0][0].unit

@@ -1,4 +1,4 @@
-"""Gold by people who err: what follows if a verdict rests on the labels of one of them."""
+"""Gold by fallible people: what follows if a verdict rests on the labels of one person."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from .tested_word import test_word
 
 
 def disagree(claim: Claim, known: GoldFacts) -> str:
-    """Writes that the labels of one person alone make a tilt, or end it, or that not all people's
-    labels say the same of one; "" if none of that.
+    """Says that one person's labels alone make or undo a tilt, or that people's labels give
+    different verdicts; "" if neither.
     """
     row, raw, null = claim.row, claim.raw, claim.spec.null
     if row is raw or null is None:
@@ -33,10 +33,10 @@ def disagree(claim: Claim, known: GoldFacts) -> str:
 
 
 def _of_voices(row: Estimate, null: float, known: GoldFacts) -> str:
-    """Writes that some of the people's labels alone say otherwise than the others'; "" if all
+    """Says that without one person's labels the verdict or its direction would differ; "" if all
     agree.
 
-    p of a voice is adjusted by as much as that of the row.
+    The p of each voice is adjusted by the same factor as the row's.
     """
     scale = (row.p_adjusted or 0.0) / row.p if row.p else 1.0
     directions = {

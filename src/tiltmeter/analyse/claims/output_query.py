@@ -1,8 +1,8 @@
-"""From a number to what was counted for it: the query of an estimate or a verdict.
+"""The way from a number to what was counted for it: the query of an estimate or a verdict.
 
-A query names outputs by subject, annotator, mode, language and the levels of factors, and says
-which labels of theirs were counted among which. It has two forms: plain values for JSON, and a text
-for an address. `whole_run/outputs_behind.py` reads what it selects.
+A query selects outputs by subject, annotator, mode, language and levels of factors, and says which
+of their labels were counted among which. It has two forms: plain values for JSON, and a text for
+an address. `whole_run/outputs_behind.py` reads the selected outputs.
 """
 
 from __future__ import annotations
@@ -41,16 +41,16 @@ MINUS = " − "  # between a level and its baseline
 
 @dataclass(frozen=True, slots=True)
 class OutputQuery:
-    """The outputs that a number was counted from.
+    """The outputs from which a number was counted.
 
     subjects, levels: () and a factor that is not named stand for all. levels: of the mode, the
               language, every other factor and the item.
-    values:   the labels that count as hits; () where the number is about all of them.
+    values:   the labels that count as hits; () if the number is about all labels.
     among:    the labels that make the denominator; () for all but those in `without`, which names
-              values, and attributes where the number is about all of them.
-    counts:   what n counts: "labels" (sums of weights), "numbers" (of labels that are numbers),
+              values, or attributes if the number is about all attributes.
+    counts:   what n counts: "labels" (sums of weights), "numbers" (labels that are numbers),
               "outputs", "prompts" or "cases" (prompts × attributes).
-    having:   a column of the tables; items without it were left out.
+    having:   a column of the tables; items without a value in it were left out.
     attribute: "" for all.
     """
 
@@ -66,11 +66,11 @@ class OutputQuery:
     variant: str = "default"
 
     def as_dict(self) -> dict[str, Json]:
-        """Plain values for JSON, without what is left at its default."""
+        """Returns plain values for JSON, without fields at their default."""
         return {name: _plain(value) for name, value in self._chosen().items()}
 
     def _chosen(self) -> dict[str, Chosen]:
-        """Returns the fields that are not left at their default."""
+        """Returns the fields that differ from their default."""
         chosen: dict[str, Chosen] = {
             "annotator": self.annotator,
             "attribute": self.attribute,
@@ -86,7 +86,7 @@ class OutputQuery:
         return {name: value for name, value in chosen.items() if value or name == "annotator"}
 
     def text(self) -> str:
-        """Returns the query as the parameters of an address, in a fixed order."""
+        """Returns the query as URL parameters, in a fixed order."""
         parameters: list[str] = []
         for name, value in self._chosen().items():
             if isinstance(value, str):
@@ -132,7 +132,7 @@ class OutputQuery:
 
 @lru_cache(maxsize=4096)
 def _parameters(name: str, values: tuple[str, ...]) -> str:
-    """Returns a part of an address; a report has few, thousands of times."""
+    """Encodes URL parameters; cached, as a report repeats few of them thousands of times."""
     return "&".join(f"{quote_plus(name)}={quote_plus(value)}" for value in values)
 
 
@@ -143,7 +143,7 @@ def _plain(value: Chosen) -> Json:
 
 
 def query_of(protocol: Protocol, row: Estimate) -> OutputQuery:
-    """Returns the query of an estimate: of exactly the labels that its n counts."""
+    """Returns the query that selects exactly the labels that an estimate's n counts."""
     if row.measure in (OUTCOME_RATE, CAPTURED):
         return _of_outcomes(protocol, row)
     spec, ending = _spec_of(protocol, row.measure)
@@ -173,8 +173,8 @@ def query_of(protocol: Protocol, row: Estimate) -> OutputQuery:
 
 
 def query_of_labels(protocol: Protocol, row: Estimate) -> OutputQuery:
-    """Returns the query of all labels of a row's own group, no-answers too, and without what the
-    group is held against: of its `outcomes`.
+    """Returns the query for `outcomes`: all labels of a row's own group, refusals and other
+    non-answers included, but without the group it is compared with.
     """
     query = query_of(protocol, row)
     spec, _ = _spec_of(protocol, row.measure)
@@ -185,7 +185,7 @@ def query_of_labels(protocol: Protocol, row: Estimate) -> OutputQuery:
 
 
 def joined(queries: Sequence[OutputQuery]) -> OutputQuery:
-    """One query of what several select that differ in the levels of one factor."""
+    """Merges queries that differ only in the levels of factors into one."""
     first = queries[0]
     levels = {
         name: tuple(dict.fromkeys(level for query in queries for level in query.levels[name]))
@@ -196,7 +196,7 @@ def joined(queries: Sequence[OutputQuery]) -> OutputQuery:
 
 
 def _spec_of(protocol: Protocol, name: str) -> tuple[MeasureSpec | None, str]:
-    """Returns the measure that a row is of, and what ends the row's name beside it."""
+    """Returns the measure that a row belongs to, and the ending of the row's name (or "")."""
     specs = {spec.name: spec for spec in with_refusal_measures(protocol.measures)}
     for ending in (
         "",
@@ -214,7 +214,7 @@ def _spec_of(protocol: Protocol, name: str) -> tuple[MeasureSpec | None, str]:
 
 
 def _of_outcomes(protocol: Protocol, row: Estimate) -> OutputQuery:
-    """Makes the query of the rate of an outcome, or of the probability that lies on options."""
+    """Returns the query of an outcome's rate, or of the probability on the options."""
     named = [
         name
         for instrument in protocol.instruments
@@ -234,7 +234,7 @@ def _of_outcomes(protocol: Protocol, row: Estimate) -> OutputQuery:
 def _of_whole_outputs(
     protocol: Protocol, spec: MeasureSpec, row: Estimate, ending: str
 ) -> OutputQuery:
-    """Makes the query of a score over all attributes: the group's outputs, and the base's."""
+    """Returns the query of a score over all attributes: outputs of the group and of the base."""
     contrast = spec.contrast or {}
     factor, base, within = contrast["factor"], contrast["baseline"], contrast["within"]
     levels = _levels(protocol, row, {}, names={"dimension": within, "group": factor})
@@ -274,7 +274,7 @@ def _levels(
     spec: MeasureSpec | None = None,
     names: Mapping[str, str] | None = None,
 ) -> dict[str, tuple[str, ...]]:
-    """Lists by factor the levels to which a row is restricted. names: a condition's own."""
+    """Lists by factor the levels that a row is restricted to. names: {condition's name: factor}."""
     factors = {MODE, *STRATA, *protocol.factors, protocol.item}
     each = protocol.variants[row.variant].several == "each"
     restricted = {name: tuple(levels) for name, levels in where.items()}
@@ -291,7 +291,7 @@ def _levels(
 
 
 def _cells_with(protocol: Protocol, factor: str, level: str) -> tuple[str, ...]:
-    """Returns the level, and the cells of the tables in which it stands beside others."""
+    """Returns the level, and the table cells that list it together with other levels."""
     if factor == MODE:
         return (level,)
     cells = dict.fromkeys(cell[factor] for cell in protocol.cells if factor in cell)
@@ -301,7 +301,7 @@ def _cells_with(protocol: Protocol, factor: str, level: str) -> tuple[str, ...]:
 def _contrasted(
     protocol: Protocol, spec: MeasureSpec, contrast: Mapping[str, str]
 ) -> dict[str, tuple[str, ...]]:
-    """Returns the levels on the two sides of a contrast, of the factor that it names."""
+    """Returns the levels on both sides of a contrast, for the factor that it names."""
     declared = spec.contrast or {}
     factor = declared.get("factor", "")
     if factor not in contrast:
@@ -319,8 +319,8 @@ def _contrasted(
 
 
 def _hits(protocol: Protocol, spec: MeasureSpec, row: Estimate) -> tuple[str, ...]:
-    """Returns the values that count in a row: what is expected there, the one that it is about, or
-    the measure's own; () if other values are expected of other trials of the row.
+    """Returns the values that count as hits in a row: the expected values, the value that the row
+    is about, or the measure's own; () if the expected value differs between trials of the row.
     """
     if any(factor not in row.condition for factor in spec.expected):
         return ()

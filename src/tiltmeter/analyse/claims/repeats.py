@@ -1,7 +1,7 @@
-"""Takes the test from likeness of a system that answers a prompt always alike.
+"""Leaves likeness untested for a system that always gives the same answer to a prompt.
 
-Likeness is held against the same prompt asked again. If all repeats are identical, any other name
-or word in a prompt makes another answer, and nothing tells a cue from chance.
+Likeness is compared with the same prompt asked again. If all repeats are identical, any other name
+or word in a prompt makes another answer, and a cue cannot be distinguished from chance.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from ..words.caution_kinds import CautionKind
 
 
 def without_tests(store: Store, protocol: Protocol, rows: Sequence[Estimate]) -> list[Estimate]:
-    """Returns the rows; those of likeness without p if no answer differs from its repeats."""
+    """Returns the rows, without p for rows of likeness if no answer differs from its repeats."""
     kinds = {spec.name for spec in protocol.instruments if spec.kind == "similarity"}
     attributes = {spec.name: spec.attribute for spec in protocol.measures}
     seen: dict[tuple[str, str], dict[str, set[str]]] = {}

@@ -1,4 +1,4 @@
-"""The verdict that a row's own test and interval give, and for which population."""
+"""The verdict that follows from a row's own test and interval, and the population it applies to."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from ..words.verdict_words import BY_STATE, Word
 
 
 def items_differ(row: Estimate) -> bool:
-    """True if its items differ more than chance lets them."""
+    """True if the row's items differ significantly (adjusted p < α)."""
     tested = row.between_items
     return tested is not None and tested["p_adjusted"] < ALPHA
 
 
 def test_word(row: Estimate, null: float | None) -> Word:
-    """Returns the word that follows from a row's own test and interval alone."""
+    """Returns the verdict that follows from a row's own test and interval alone."""
     if row.value is None:
         return Word.NOT_MEASURED
     if row.p is None:
@@ -37,8 +37,8 @@ def test_word(row: Estimate, null: float | None) -> Word:
 
 
 def _not_like_these(row: Estimate) -> bool:
-    """True if the tilt is not one of cue words like these. Of a run that stopped by flips over its
-    items (a plan of an earlier version) by their p over all looks and claims (Bonferroni).
+    """True if the tilt does not extend to cue words like these. If the run stopped by sign flips
+    over items (a plan of an earlier version), p is adjusted for looks and claims (Bonferroni).
     """
     if row.stopped and row.stopped.get("statistic") == "words":
         return _of_these_words(row)
@@ -49,19 +49,19 @@ def _not_like_these(row: Estimate) -> bool:
 
 
 def _of_these_words(row: Estimate) -> bool:
-    """True if a row has too few cue words to speak of words like them."""
+    """True if a row has too few cue words to generalise to words like them."""
     return row.population is not None and row.population["cue_words"] == THESE
 
 
 def _these_tilt(row: Estimate, alpha: float) -> bool:
-    """True if the test of these cue words finds a tilt, in the family of such tests."""
+    """True if the test limited to these cue words finds a tilt, adjusted in its own family."""
     named = row.population
     p = None if named is None else named["p_these_adjusted"]
     return p is not None and p < alpha
 
 
 def holds_null(row: Estimate, null: float | None) -> bool | None:
-    """True if the interval holds the null value; None without an interval or a null value."""
+    """True if the interval contains the null value; None without an interval or a null value."""
     if null is None or row.low is None or row.high is None:
         return None
     return row.low <= null <= row.high

@@ -1,18 +1,18 @@
-"""The words of estimates and verdicts on a threshold (protocol/thresholds.py). Pure.
+"""The outcomes of estimates and verdicts under a threshold (protocol/thresholds.py). Pure.
 
-A threshold speaks of the rows of its measure whose condition has all its levels; without any, of
-the rows over the whole, or where there are none, of the rows of the measure's first grouping. Where
-gold corrects a row, the corrected one counts.
+A threshold applies to rows of its measure whose condition has all its levels. If it has no levels:
+to rows over the whole, or if there are none, to rows of the measure's first grouping. If gold
+corrects a row, the corrected row counts.
 
-A row *shows* the bound where its whole interval fulfils it, *clears* it where no part does, and is
-inconclusive between. With m rows each interval is widened from its confidence 1-α to 1-α/m
+A row *shows* the bound if its whole interval fulfils it, *clears* it if no part does, and is
+inconclusive otherwise. With m rows each interval is widened from its confidence 1-α to 1-α/m
 (Bonferroni; each end by the ratio of the t quantiles at C-1). A row without an interval (a
-divergence) shows a bound where its value does and its adjusted p is at most α, and clears it never.
-A row that is a headline claim has a verdict, and what the verdict leaves open (a judge that gold
-refutes, a direction that is not settled, gold too scarce) its bound leaves open too; where it finds
-no tilt in the family of all claims, no bound away from the null value is shown. Any row that shows
-it fails the pipeline (3); else any that is inconclusive or was not measured makes it
-inconclusive (4).
+divergence) shows a bound if its value does and its adjusted p is at most α, and never clears it.
+A row that is a headline claim has a verdict. If the verdict leaves the claim open (a judge that
+gold refutes, a direction that is not settled, gold too scarce), the bound is inconclusive too. If
+the verdict finds no tilt in the family of all claims, no bound away from the null value is shown.
+The pipeline fails (3) if any row shows the bound; else it is inconclusive (4) if any row is
+inconclusive or was not measured.
 """
 
 from __future__ import annotations
@@ -38,8 +38,8 @@ Answer = Literal["shown", "inconclusive", "cleared"]
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """One row under a bound. low, high: as widened for how many rows there are; open: the sentence
-    of a verdict that leaves it open, else "".
+    """A row with its answer to a bound. low, high: widened for the number of rows; open: the
+    sentence of a verdict that makes the answer inconclusive, else "".
     """
 
     threshold: Threshold
@@ -51,7 +51,7 @@ class Outcome:
 
     @property
     def sentence(self) -> str:
-        """One line for people: the threshold, whether it holds, for which row, and its number."""
+        """One line of text: the threshold, whether it holds, for which row, and its number."""
         row = self.estimate
         about = ", ".join(
             f"{name}: {level}"
@@ -78,8 +78,8 @@ class Outcome:
 def judge(
     threshold: Threshold, estimates: Sequence[Estimate], claims: Sequence[Verdict] = ()
 ) -> list[Outcome]:
-    """Returns every row that the threshold speaks of, with its word; none where nothing of the
-    measure was estimated. claims: the verdicts of the run's headline claims.
+    """Returns the outcome of every row that the threshold applies to; [] if the measure has no
+    estimates. claims: the verdicts of the run's headline claims.
     """
     rows = _rows(threshold, estimates)
     judged = {uncorrected_key(one.facts.row): one for one in claims}
@@ -87,7 +87,7 @@ def judge(
 
 
 def code(outcomes: Iterable[Outcome]) -> int:
-    """0, or FAILED, or INCONCLUSIVE; INCONCLUSIVE too where there is no row."""
+    """Returns the exit code: 0, FAILED, or INCONCLUSIVE (also if there are no outcomes)."""
     words = [one.word for one in outcomes]
     if "shown" in words:
         return FAILED
@@ -118,7 +118,7 @@ def _level(row: Estimate, factor: str) -> str | None:
 
 
 def _coarsest(rows: Sequence[Estimate], named: set[str]) -> list[Estimate]:
-    """Selects the rows with the fewest factors beyond those named; of equals, the first kind."""
+    """Selects the rows with the fewest factors beyond those in `named`; if tied, the first kind."""
     groupings = [tuple(name for name in row.condition if name not in named) for row in rows]
     least = min(groupings, key=len, default=())
     return [row for row, grouping in zip(rows, groupings, strict=True) if grouping == least]
@@ -137,7 +137,7 @@ def _outcome(threshold: Threshold, row: Estimate, rows: int, claim: Verdict | No
 
 
 def _says_more(threshold: Threshold, claim: Verdict) -> bool:
-    """True if the bound is off the null value, and the verdict of the claim finds no tilt."""
+    """True if the bound excludes the null value although the claim's verdict is not a tilt."""
     reference = claim.reference
     if claim.p is None or reference is None or claim.word == Word.TILT:
         return False
@@ -158,7 +158,7 @@ def _by_interval(
 
 
 def _fulfils(threshold: Threshold, low: float, high: float) -> Answer:
-    """Says if all, none or some of an interval fulfils the bound."""
+    """Returns whether all, none or some of an interval fulfils the bound."""
     sign, number, center = threshold.sign, threshold.number, threshold.center
     if center is not None:
         distance = _distance_from(center, threshold.unit)
@@ -171,14 +171,14 @@ def _fulfils(threshold: Threshold, low: float, high: float) -> Answer:
 
 
 def _distance_from(center: float, unit: str) -> Callable[[float], float]:
-    """Returns the distance from a value: of ratios on the log scale."""
+    """Returns a function for the distance from a value; for ratios on the log scale."""
     if unit in RATIOS:
         return lambda value: abs(math.log(value / center)) if value > 0 else math.inf
     return lambda value: abs(value - center)
 
 
 def _widen_interval(row: Estimate, rows: int) -> tuple[float | None, float | None]:
-    """Returns the interval at 1-α/rows. Bounds of missing answers have no confidence, and stay."""
+    """Returns the interval at 1-α/rows. Bounds of missing answers have no confidence; they stay."""
     if row.confidence is None or rows < 2:
         return row.low, row.high
     widened = at_confidence(row, 1 - (1 - row.confidence) / rows, row.confidence)
@@ -188,11 +188,10 @@ def _widen_interval(row: Estimate, rows: int) -> tuple[float | None, float | Non
 def at_confidence(
     row: Estimate | Verdict, confidence: float, drawn_at: float = 1 - ALPHA
 ) -> tuple[float, float] | None:
-    """Returns an interval, drawn at one confidence, at another; None if there is no interval.
+    """Converts an interval from confidence `drawn_at` to another; None if the row has no interval.
 
     Each end moves by the ratio of the t quantiles at clusters − 1, or at the degrees of freedom
-    over cue words; ratios move on the log scale,
-    and shares stay within their range.
+    over cue words. Ratios move on the log scale, and shares stay within their range.
     """
     if row.value is None or row.low is None or row.high is None:
         return None

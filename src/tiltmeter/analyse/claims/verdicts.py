@@ -1,8 +1,8 @@
-"""The verdict on each headline claim: the one source of verdicts for every surface.
+"""The verdict on each headline claim: the single source of verdicts for all reports.
 
 Precedence: not measured; judge refuted by gold; direction not settled; tilt, no difference found
-(on average alone, where items differ), or undecided. A caveat that can reverse a claim changes the
-verdict; what is left is a caution beside it.
+(on average only, if items differ), or undecided. A caveat that can reverse a claim changes the
+verdict; any other caveat is a caution beside it.
 """
 
 from __future__ import annotations
@@ -34,13 +34,13 @@ NOTHING_KNOWN = Background()
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """One headline claim in a word, a sentence and its numbers.
+    """The verdict on a headline claim: a word, a sentence and numbers.
 
-    value, low, high and reference are in `unit`; they are those that gold corrects where
-    `correction` is not "none". query: names the outputs that were counted. between_items: what the
-    test of whether its items differ found (`Estimate.between_items`), where one was made.
-    population: of which items and cue words it speaks (`records.Population`). cells: which cells a
-    claim of many cells names (`records.CellClaim`).
+    value, low, high and reference are in `unit`, and corrected by gold if `correction` is not
+    "none". query: selects the outputs that were counted. between_items: the result of the test
+    whether items differ (`Estimate.between_items`), if it was made. population: the items and cue
+    words that the verdict applies to (`records.Population`). cells: the cells that a claim over
+    many cells names (`records.CellClaim`).
     """
 
     word: Word
@@ -79,7 +79,7 @@ class Verdict:
 
     @property
     def nuisance(self) -> str:
-        """The nuisance that it measures; "" if it is a question of the audit."""
+        """The nuisance that the claim measures; "" if the audit asks about the claim."""
         return self.facts.spec.nuisance
 
     @property
@@ -88,7 +88,7 @@ class Verdict:
         return strength(self.facts.row).value if self.word == Word.TILT else ""
 
     def as_dict(self) -> dict[str, Json]:
-        """Plain values for JSON."""
+        """Returns plain values for JSON."""
         fields = {
             name: getattr(self, name) for name in self.__slots__ if name not in ("facts", "claim")
         }
@@ -111,13 +111,13 @@ def verdicts(
 ) -> list[Verdict]:
     """Judges each headline claim of one variant, in the order of the protocol.
 
-    background: what else is known of the run (`background.read_background`).
+    background: other facts about the run (`background.read_background`).
     """
     return [judge(claim, background) for claim in gather(protocol, rows)]
 
 
 def judge(claim: Claim, background: Background) -> Verdict:
-    """Judges one claim."""
+    """Returns the verdict on one claim, with its cautions."""
     row, spec = claim.row, claim.spec
     known = background.of_judge(spec, row)
     has_null = row.value is not None and spec.null is not None
@@ -169,7 +169,7 @@ def judge(claim: Claim, background: Background) -> Verdict:
 def _reasons(
     claim: Claim, word: Word, open_: list[str], unsettled: list[str], told: str
 ) -> list[str]:
-    """Returns what the sentence names as reasons for its verdict."""
+    """Returns the reasons that the sentence of a verdict gives."""
     if word == Word.TILT_OF_THESE:
         return [populations.of_these(claim.row, claim.nouns, claim.row.unit == "share")]
     reasons = open_ if word == Word.UNDECIDED and open_ else unsettled
@@ -177,7 +177,7 @@ def _reasons(
 
 
 def _told(*pairs: tuple[CautionKind, str]) -> Iterator[Caution]:
-    """Yields a caution for each kind that has a text."""
+    """Yields a caution per kind whose text is not empty."""
     for kind, text in pairs:
         if text:
             yield Caution(kind, text)
@@ -186,7 +186,7 @@ def _told(*pairs: tuple[CautionKind, str]) -> Iterator[Caution]:
 def _facts(
     claim: Claim, word: Word, cautions: Sequence[Caution], refuted: str, *, joined: bool
 ) -> ClaimFacts:
-    """Returns the claim as the first sentence needs it."""
+    """Converts a claim with its verdict to the facts that the first sentence needs."""
     significant_factors = {factor for factor, _, _ in significant(claim.nuisances)}
     nuisances = tuple(
         Nuisance(
@@ -215,7 +215,7 @@ def _facts(
 
 
 def _word(claim: Claim, known: GoldFacts, unsettled: Sequence[Caution], reason: str) -> Word:
-    """reason: why it is undecided, where there is one beside test and interval."""
+    """Returns the verdict. reason: why it is undecided, if test and interval are not the reason."""
     row = claim.row
     if row.value is None:
         return Word.NOT_MEASURED
@@ -227,15 +227,15 @@ def _word(claim: Claim, known: GoldFacts, unsettled: Sequence[Caution], reason: 
 
 
 def is_open(verdict: Verdict) -> bool:
-    """True if nothing may be concluded: judge refuted, gold too scarce, direction open."""
+    """True if nothing may be concluded: judge refuted, gold scarce, replies cut, direction open."""
     scarce = {CautionKind.GOLD_SCARCE, CautionKind.MUCH_CUT} & {c.kind for c in verdict.cautions}
     return bool(scarce) or verdict.word in (Word.JUDGE_REFUTED, Word.NOT_SETTLED)
 
 
 def _scarce_gold(claim: Claim, known: GoldFacts) -> str:
-    """Writes what to say if the instrument alone finds a tilt and gold is too scarce to say whether
-    it is the judge's: no corrected interval, or one that is wider to each side than the uncorrected
-    difference and shows no tilt. "" if gold says enough, or there is none.
+    """Writes the caution that the instrument alone finds a tilt but gold is too scarce to show if
+    it is the judge's error: there is no corrected interval, or that finds no tilt and is wider to
+    each side than the uncorrected difference. "" if gold suffices, or there is none.
     """
     row, raw, null = claim.row, claim.raw, claim.spec.null
     tried = row is not raw or bool(claim.uncorrected)
@@ -256,8 +256,8 @@ def _scarce_gold(claim: Claim, known: GoldFacts) -> str:
 
 
 def _too_few_items(row: Estimate, null: float | None) -> str:
-    """Writes that no numbers over so few items pass a sign flip in its family; "" if some
-    would.
+    """Writes the caution that so few items can never be significant by sign flips in their family;
+    "" if they can.
     """
     flipped = row.p is not None and row.clusters and row.test in SIGN_FLIPS
     if not flipped or row.stopped or test_word(row, null) == Word.TILT:

@@ -1,6 +1,6 @@
-"""WORSE: whether the difference of each item moved away from none since an earlier run.
+"""WORSE: tests whether the items' differences moved away from none since an earlier run.
 
-The change of an item is its difference now less its difference then, over the items that both runs
+The change of an item is its difference now minus its difference then, over the items that both runs
 have. If the earlier mean shows a tilt, only a change away from no tilt counts; else a change to
 either side. WORSE if the interval of that change, at 1 - .05 / claims, lies beyond what is allowed;
 PASS if its one-sided 95 % limit lies inside; else NOT ENOUGH DATA.
@@ -27,14 +27,14 @@ Differences = Mapping[str, float]  # item → level less baseline; of ratios its
 
 
 class Earlier(NamedTuple):
-    """An earlier run. name: how it is called; claims: key of a claim → differences of its items."""
+    """An earlier run. name: its display name; claims: key of a claim → differences of its items."""
 
     name: str
     claims: Mapping[str, Differences]
 
 
 def claim_key(claim: Verdict) -> str:
-    """Returns the key of a claim in a baseline: its measure and condition, without the model."""
+    """Returns the key of a claim in a baseline: measure and condition, without the model."""
     return " · ".join((claim.measure, *(f"{k}={v}" for k, v in sorted(claim.condition.items()))))
 
 
@@ -43,8 +43,8 @@ def hold_against(
     claims: Sequence[tuple[Verdict, Differences]],
     allowed: Mapping[str, tuple[float, bool]],
 ) -> list[ClaimAtGate]:
-    """Decides each claim against an earlier run. allowed: sizes as `parse_sizes` reads them; a
-    claim for whose unit none was named is left out.
+    """Decides each claim against an earlier run. allowed: sizes from `parse_sizes`; a claim
+    without a size for its unit is left out.
     """
     sized = [
         (claim, now, size)
@@ -94,7 +94,7 @@ def _decide(
 
 
 def _side(before: Floats, after: Floats) -> float:
-    """Returns the sign away from no tilt: of the earlier mean if it tilts, else of the change."""
+    """Returns the sign of the direction away from none: of the earlier tilt, else of the change."""
     was = _mean(before, 0.95)
     shown = was.low is not None and was.high is not None and was.low * was.high > 0
     direction = float(before.mean()) if shown else float((after - before).mean())

@@ -1,1 +1,1 @@
-"""Text for numbers: numerals, estimates, sentences, headlines, short names of models."""
+"""The wording of results: numerals, estimates, sentences, headlines, short names of models."""

@@ -1,5 +1,5 @@
-"""The cautions, one record each. A new one is a record here and the line that yields it in
-`claims.verdicts`; a mark of an interval is its record alone.
+"""The kinds of cautions, one record each. To add one, add its record here and the line that yields
+it in `claims.verdicts`; a mark of an interval needs only its record.
 """
 
 from __future__ import annotations
@@ -9,14 +9,14 @@ from typing import NamedTuple
 
 
 class CautionKind(StrEnum):
-    """A caution, equal to its code in JSON (after `FACTOR_` if it is of a factor). `sentences`
-    writes the text of those that have neither a mark nor a sentence.
+    """A kind of caution, equal to its code in JSON (which begins with `FACTOR_` if it concerns a
+    factor). `sentences` writes the text of a kind that has neither a mark nor a sentence.
 
     mark:     the text of a mark of an interval, which a row's note has in short.
-    reason:   ends a headline that is undecided for it.
-    gold:     True if it says what gold shows, or how much more gold it takes.
-    missing:  True if it tells of answers that count neither way.
-    sentence: its text, with slots.
+    reason:   ends a headline that this caution leaves undecided.
+    gold:     True if it says what gold shows, or how much more gold is needed.
+    missing:  True if it concerns answers that count neither way.
+    sentence: the text of the caution, with slots.
     """
 
     mark: str
@@ -34,7 +34,7 @@ class CautionKind(StrEnum):
         missing: bool = False,
         sentence: str = "",
     ) -> CautionKind:
-        """Makes the member that equals its code."""
+        """Creates the member, equal to its code."""
         kind = str.__new__(cls, code)
         kind._value_ = code
         kind.mark, kind.reason, kind.gold, kind.missing = mark, reason, gold, missing
@@ -42,7 +42,7 @@ class CautionKind(StrEnum):
         return kind
 
     def text(self, **slots: str) -> str:
-        """Fills the slots of its sentence."""
+        """Fills the slots of the sentence."""
         return self.sentence.format(**slots)
 
     JUDGE_REFUTED = ("judge_refuted", "", "", True)
@@ -130,7 +130,7 @@ class CautionKind(StrEnum):
 
 
 class Caution(NamedTuple):
-    """A sentence that a reader must know before using a number. factor: of REVERSES and EFFECT."""
+    """A sentence to know before using a number. factor: set for REVERSES and EFFECT only."""
 
     kind: CautionKind
     text: str
@@ -142,5 +142,5 @@ class Caution(NamedTuple):
         return f"{self.factor}_{self.kind}" if self.factor else self.kind.value
 
     def as_dict(self) -> dict[str, str]:
-        """Plain values for JSON."""
+        """Returns the code and the text, for JSON."""
         return {"code": self.code, "text": self.text}

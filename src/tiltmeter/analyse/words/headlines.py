@@ -1,4 +1,4 @@
-"""The slots of a protocol's own sentences: all that they may name of a claim."""
+"""The slots of a protocol's own sentences: everything that they may name about a claim."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def slots(
     what_moved: Moved | None,
     nuisance: Mapping[str, str],
 ) -> dict[str, str]:
-    """Fills the place of each slot of a claim. label: the short name of its model; nuisance:
+    """Returns the values of all slots for a claim. label: the short name of its model; nuisance:
     {factor: title of the level with the highest value}.
     """
     found = {"subject": label, "what": spec.text or spec.name, "answers": _answers(protocol, spec)}
@@ -49,7 +49,7 @@ def slots(
 
 
 def _answers(protocol: Protocol, spec: MeasureSpec) -> str:
-    """Names the whole of a share: answers, pictures, or the listed words found in them."""
+    """Names the denominator of a share: answers, pictures, or the listed words found in answers."""
     if protocol.modality == "image":
         return "pictures"
     found = {one.kind for one in protocol.instruments if one.attribute == spec.attribute}
@@ -57,7 +57,7 @@ def _answers(protocol: Protocol, spec: MeasureSpec) -> str:
 
 
 def _others(protocol: Protocol, spec: MeasureSpec, row: Estimate) -> dict[str, str]:
-    """Names what the cell of a claim is held against: its base, or all other groups."""
+    """Names what a claim's cell is compared with: its base, or all other groups."""
     cell = leading_cell(row)
     if cell is None:
         return {}
@@ -66,7 +66,7 @@ def _others(protocol: Protocol, spec: MeasureSpec, row: Estimate) -> dict[str, s
 
 
 def _controls(protocol: Protocol, spec: MeasureSpec, row: Estimate) -> dict[str, str]:
-    """Returns the controls that a claim is against: those that were asked."""
+    """Returns the titles of the control levels that a claim compares with."""
     contrast = spec.contrast or {}
     if "controls" not in contrast:
         return {}
@@ -77,7 +77,7 @@ def _controls(protocol: Protocol, spec: MeasureSpec, row: Estimate) -> dict[str,
 
 
 def _object(row: Estimate) -> str | None:
-    """Returns the item of the cell that a claim names, if it is one alone."""
+    """Returns the item of the first cell that a claim names, else None."""
     named = row.cells["named"] if row.cells else ()
     return named[0]["object"] if named else None
 
@@ -108,8 +108,8 @@ def _numbers(spec: MeasureSpec, row: Estimate, value: float) -> dict[str, str]:
 
 
 def _times(row: Estimate, value: float) -> dict[str, str]:
-    """Writes how many times as often; if it was not once at one of the levels, which. A count that
-    gold corrects to nothing is not such a level.
+    """Returns the ratio as how many times as often; if the count at one level is 0, which level. A
+    count that only gold corrects to 0 is not such a level.
     """
     for kind, side in (
         (CautionKind.ZERO_COUNT, "level"),
@@ -123,7 +123,7 @@ def _times(row: Estimate, value: float) -> dict[str, str]:
 
 
 def _reference(spec: MeasureSpec, row: Estimate) -> str:
-    """Returns the value that is no tilt, as it is: one in eight is 12.5 %."""
+    """Returns the null value, not rounded to whole per cent: one in eight is 12.5 %."""
     signed, null = reading.is_signed(spec, row), spec.null or 0.0
     if row.unit == "share" and not signed and reading.null_places(spec) > 2:
         return f"{100 * null:.3g} %"
@@ -131,7 +131,7 @@ def _reference(spec: MeasureSpec, row: Estimate) -> str:
 
 
 def amount(value: float | None, unit: str, signed: bool) -> str:
-    """A number as a sentence has it: 58 %, +12 points, 1.4 times, else with its unit's digits."""
+    """Formats a number for a sentence: 58 %, +12 points, 1.4 times, else with its unit's digits."""
     if value is None:
         return numerals.NOTHING
     if unit == "share" and not signed:
@@ -144,7 +144,7 @@ def amount(value: float | None, unit: str, signed: bool) -> str:
 
 
 def interval(spec: MeasureSpec, row: Estimate) -> str:
-    """Returns the interval beside `amount`, such as [54, 61]; "" if there is none."""
+    """Returns the interval in the format of `amount`, such as [54, 61]; "" if there is none."""
     if row.low is None and row.high is None:
         return ""
     if row.unit != "share":
@@ -166,7 +166,7 @@ def _levels(protocol: Protocol, spec: MeasureSpec, row: Estimate) -> dict[str, s
 
 
 def _between(protocol: Protocol, factor: str, row: Estimate) -> dict[str, str]:
-    """Returns the two levels of a difference whose change the row is."""
+    """Returns the titles of both levels of the difference that this row says has changed."""
     for name in row.contrast or ():
         ends = reading.ends(row, name)
         if name != factor and ends is not None:
@@ -176,7 +176,7 @@ def _between(protocol: Protocol, factor: str, row: Estimate) -> dict[str, str]:
 
 
 def _sides(spec: MeasureSpec, row: Estimate) -> dict[str, str]:
-    """Both raw shares in per cent: a reference as it is, since one in eight is 12.5 %."""
+    """Returns both raw shares in per cent; a reference is not rounded (one in eight is 12.5 %)."""
     found = {}
     means = spec.kind == "mean_difference"
     for name, value in (row.sides or {}).items():
@@ -191,7 +191,7 @@ def _sides(spec: MeasureSpec, row: Estimate) -> dict[str, str]:
 
 
 def _alone(protocol: Protocol, spec: MeasureSpec, row: Estimate) -> dict[str, str]:
-    """Returns the group of items that a claim over several groups has alone."""
+    """Returns the only group that has data, if a claim covers several groups of items."""
     for factor, levels in spec.expected.items():
         there = [level for level in levels if level in (row.sides or {})]
         if factor not in row.condition and len(levels) > 1 == len(there):

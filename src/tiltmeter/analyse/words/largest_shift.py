@@ -1,4 +1,4 @@
-"""The value that moved most behind a divergence, and its place: a distance alone names neither."""
+"""The value that moved most behind a divergence, and its level: a distance alone names neither."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from . import reading
 
 
 class Share(NamedTuple):
-    """A share with its 95 % interval; None if it has none."""
+    """A share with its 95 % interval; low and high are None if there is no interval."""
 
     value: float
     low: float | None = None
@@ -23,7 +23,7 @@ Shares = Mapping[str, Mapping[str, Share]]  # {level: {value: share}}
 
 
 class Moved(NamedTuple):
-    """A value of an attribute whose share at a level differs most from what it is elsewhere."""
+    """A value of an attribute whose share at a level differs most from its share elsewhere."""
 
     attribute: str
     level: str
@@ -33,7 +33,7 @@ class Moved(NamedTuple):
 
 
 class StratumRows:
-    """The rows of a stratum, by measure or attribute too, since hundreds of claims ask."""
+    """The rows of a stratum, indexed by measure and attribute, since hundreds of claims ask."""
 
     def __init__(self, rows: Sequence[Estimate]) -> None:
         self.all = rows
@@ -49,12 +49,12 @@ class StratumRows:
 
 
 def leading_cell(row: Estimate) -> NamedCell | None:
-    """Returns the cell that a claim of many cells names, else the one that differs most as seen."""
+    """Returns the first cell that a claim over many cells names, else the largest difference."""
     return None if row.cells is None else next(iter(row.cells["named"]), row.cells["largest"])
 
 
 def cell_of(row: Estimate) -> Moved | None:
-    """Returns the leading cell of a claim as what moved."""
+    """Returns the leading cell of a claim as a Moved, with Wilson intervals; None without cells."""
     cell = leading_cell(row)
     if cell is None:
         return None
@@ -66,13 +66,13 @@ def cell_of(row: Estimate) -> Moved | None:
 
 
 def wilson_ends(share: float, n: float) -> tuple[float | None, float | None]:
-    """Wilson's 95 % interval of a share."""
+    """Returns the ends of Wilson's 95 % interval of a share."""
     found = wilson(share * n, n)
     return found.low, found.high
 
 
 def moved(spec: MeasureSpec, row: Estimate, here: StratumRows) -> Moved | None:
-    """Finds what moved behind a divergence in its stratum; None for every other measure."""
+    """Returns the value that moved most behind a divergence; None for any other measure."""
     factor = (spec.contrast or {}).get("factor", "")
     if not factor:
         return None
@@ -87,7 +87,7 @@ def moved(spec: MeasureSpec, row: Estimate, here: StratumRows) -> Moved | None:
 
 
 def _from_base(spec: MeasureSpec, row: Estimate, here: StratumRows, factor: str) -> Moved | None:
-    """Finds, of the attribute with the smallest p, the value that gained most on the base."""
+    """Returns the value that gained most on the base, for the attribute with the smallest p."""
     parts = [
         one
         for one in here.tested.get(row.measure, ())
@@ -114,7 +114,7 @@ def _from_base(spec: MeasureSpec, row: Estimate, here: StratumRows, factor: str)
 
 
 def _levels(row: Estimate, here: Sequence[Estimate], factor: str, within: str) -> set[str]:
-    """Returns the level that a row is about, or all that its stratum has inside it."""
+    """Returns the level that a row is about, or all levels of its stratum."""
     if factor in row.condition:
         return {row.condition[factor]}
     inside = {(within, row.condition[within])} if within in row.condition else set()
@@ -123,7 +123,7 @@ def _levels(row: Estimate, here: Sequence[Estimate], factor: str, within: str) -
 
 
 def _normalised(counts: Mapping[str, float]) -> dict[str, Share]:
-    """Draws of one prompt are independent: Wilson's interval."""
+    """Turns counts into shares with Wilson's interval, as answers to one prompt are independent."""
     total = sum(counts.values())
     rows = {value: wilson(count, total) for value, count in counts.items()} if total else {}
     return {value: Share(row.value or 0.0, row.low, row.high) for value, row in rows.items()}
@@ -132,7 +132,7 @@ def _normalised(counts: Mapping[str, float]) -> dict[str, Share]:
 def _shares_by_level(
     spec: MeasureSpec, here: Sequence[Estimate], factor: str
 ) -> dict[str, dict[str, Share]]:
-    """Shares of the same labels by level, as another measure has them."""
+    """Collects the shares of the same labels by level, from rows of another measure."""
     found: dict[str, dict[str, Share]] = {}
     for one in here:
         told = one.value is not None and one.unit == "share" and not one.contrast
@@ -145,7 +145,7 @@ def _shares_by_level(
 
 
 def _most(attribute: str, shares: Shares, levels: Sequence[str], base: str) -> Moved | None:
-    """The level and value with the largest gain on the base, or on the mean of the other levels."""
+    """Returns the level and value with the largest gain on the base, else on the others' mean."""
     best: Moved | None = None
     for level in levels:
         others = [shares[base]] if base in shares else [shares[x] for x in shares if x != level]

@@ -1,8 +1,8 @@
-"""The writing of numbers, once for all reporters.
+"""The formatting of numbers, shared by all reports.
 
-A share has no leading zero, since it cannot exceed 1, and is 0 or 1 only where it is exactly that:
-.9996 is "> .999", never 1.000. Halves round up, as in the tables of the papers. What could not be
-measured is a dash, never 0.
+A share has no leading zero, since it cannot exceed 1, and is 0 or 1 only if it is exactly that:
+.9996 is "> .999", never 1.000. Halves round up, as in the tables of the papers. A number that could
+not be measured is a dash, never 0.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _NEAR = 1e-9  # sums of rounded probabilities
 
 
 def fixed_decimals(value: float, places: int, half_even: bool = False) -> str:
-    """A fixed number of decimals with a true minus; halves away from zero, or to the even digit."""
+    """Formats with fixed decimals and a true minus; halves away from zero, or to the even digit."""
     how = ROUND_HALF_EVEN if half_even else ROUND_HALF_UP
     rounded = Decimal(repr(round(value, 12))).quantize(Decimal(1).scaleb(-places), how)
     text = f"{abs(rounded):,f}"
@@ -29,7 +29,7 @@ def fixed_decimals(value: float, places: int, half_even: bool = False) -> str:
 
 
 def share(value: float | None, places: int = 3) -> str:
-    """Returns a number in [0, 1], such as .62."""
+    """Formats a number in [0, 1], such as .62."""
     if value is None:
         return NOTHING
     for end in (0.0, 1.0):
@@ -44,8 +44,8 @@ def share(value: float | None, places: int = 3) -> str:
 
 
 def percent(value: float) -> str:
-    """Returns a share in per cent, such as 46 %; below 1 % and above 99 % as many decimals as tell
-    it from 0 and 100: 0.4 %, 0.03 %, 99.96 %.
+    """Formats a share in per cent, such as 46 %; below 1 % and above 99 % with as many decimals as
+    distinguish it from 0 and 100: 0.4 %, 0.03 %, 99.96 %.
     """
     places, near = 0, min(value, 1 - value)
     if _NEAR < near < 0.01:
@@ -54,24 +54,24 @@ def percent(value: float) -> str:
 
 
 def points(value: float | None) -> str:
-    """Returns the size of a difference of shares: 5 points, 1 point, 0.4 points."""
+    """Formats the absolute difference of two shares: 5 points, 1 point, 0.4 points."""
     return named_points(point_places(value), value)
 
 
 def named_points(places: int, value: float | None) -> str:
-    """Returns the same with so many decimals."""
+    """Formats a difference as points with the given decimals."""
     size = fixed_decimals(100 * abs(value or 0.0), places)
     return f"{size} point{'' if size == '1' else 's'}"
 
 
 def point_places(*values: float | None) -> int:
-    """Decimals of points: one where a value that is not 0 is smaller than a point."""
+    """Returns the decimals for points: 1 if any nonzero value is below one point, else 0."""
     small = any(v is not None and abs(v) > _NEAR and 100 * abs(v) < 0.995 for v in values)
     return int(small)
 
 
 def difference(value: float | None, places: int = 3) -> str:
-    """Returns a number in [-1, 1] with its sign, such as +.12."""
+    """Formats a number in [-1, 1] with its sign, such as +.12."""
     if value is None:
         return NOTHING
     if abs(value) < _NEAR:
@@ -83,7 +83,7 @@ def difference(value: float | None, places: int = 3) -> str:
 
 
 def odds(value: float | None, places: int = 2) -> str:
-    """Returns a ratio in [0, inf), such as 1.63."""
+    """Formats a ratio in [0, inf), such as 1.63."""
     if value is None:
         return NOTHING
     if value == 0:
@@ -94,7 +94,7 @@ def odds(value: float | None, places: int = 2) -> str:
 
 
 def plain(value: float | None) -> str:
-    """Returns a number of any other unit."""
+    """Formats a number of any other unit, to three significant digits unless it is whole."""
     if value is None:
         return NOTHING
     if value == int(value) and abs(value) < 1e15:
@@ -106,7 +106,7 @@ def plain(value: float | None) -> str:
 def quantity(
     value: float | None, unit: str, signed: bool = False, places: int | None = None
 ) -> str:
-    """Returns a value in the unit of its measure; `signed` for differences of it."""
+    """Formats a value in the unit of its measure; signed: True for a difference of two values."""
     if unit == "share":
         return (difference if signed else share)(value, 3 if places is None else places)
     if unit in RATIOS:
@@ -123,14 +123,14 @@ def interval(
     signed: bool = False,
     places: int | None = None,
 ) -> str:
-    """[low, high], or a dash where there is none; an end that does not exist is a dash within."""
+    """Formats [low, high]; a dash if both ends are None, or in place of the end that is."""
     if low is None and high is None:
         return NOTHING
     return f"[{quantity(low, unit, signed, places)}, {quantity(high, unit, signed, places)}]"
 
 
 def chance(p: float | None) -> str:
-    """Returns a p-value: three decimals, and "< .001" below."""
+    """Formats a p-value with three decimals; "< .001" below that."""
     if p is None:
         return NOTHING
     if p < 0.001:
@@ -139,18 +139,18 @@ def chance(p: float | None) -> str:
 
 
 def equal_to(p: float | None) -> str:
-    """Returns a p-value behind its letter: `= .013`, `< .001`."""
+    """Formats a p-value with its relation, to follow the letter p: `= .013`, `< .001`."""
     text = chance(p)
     return text if text[0] in "<>" else f"= {text}"
 
 
 def sign(value: float) -> str:
-    """Returns the sign of a difference; "" of none."""
+    """Returns "+" or a minus; "" for 0."""
     return "" if value == 0 else "+" if value > 0 else MINUS
 
 
 def count(value: float | None) -> str:
-    """Returns a count, or a sum of weights with one decimal."""
+    """Formats a count; a sum of weights that is not whole gets one decimal."""
     if value is None:
         return NOTHING
     whole = round(value)
@@ -160,5 +160,5 @@ def count(value: float | None) -> str:
 
 
 def dollars(value: float) -> str:
-    """US dollars; four decimals below one, since calls are cheap and many."""
+    """Formats US dollars; with four decimals below one, since single calls are cheap."""
     return f"${value:,.2f}" if value == 0 or value >= 1 else f"${value:,.4f}"

@@ -1,4 +1,4 @@
-"""Of which items and cue words a claim speaks, in words."""
+"""The items and cue words that a claim generalises to, in words."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ BEGINNINGS = ("Asked", "By", "If", "In", "Of", "Over", "Shown", "Told", "Where")
 
 
 def nouns(protocol: Protocol, spec: MeasureSpec) -> tuple[str, str]:
-    """(cue words, items) in plain words: ("names", "jobs")."""
+    """Returns the nouns for cue words and items: ("names", "jobs")."""
     if spec.contrast is None and lineup_column(protocol):
         return "names", "line-ups"
     cue = protocol.cues.get((spec.contrast or {}).get("factor", ""))
@@ -26,7 +26,7 @@ def nouns(protocol: Protocol, spec: MeasureSpec) -> tuple[str, str]:
 
 
 def of_verdict(row: Estimate) -> dict[str, Json]:
-    """The population of a claim; of one without cue words, that the words are all there are."""
+    """Returns the population of a claim; a claim without cue words counts as having all."""
     named = row.population
     if named is None:
         return {"items": LIKE, "cue_words": ALL, "items_n": row.clusters}
@@ -45,7 +45,7 @@ def of_verdict(row: Estimate) -> dict[str, Json]:
 
 def over(row: Estimate, named: tuple[str, str]) -> str:
     """Returns the population of a number that is no tilt, such as ", over names and jobs like
-    these"; "" if all cue words are there. named: cue words and items.
+    these"; "" if the row has no population. named: nouns for cue words and items.
     """
     population, (words, items) = row.population, named
     if population is None:
@@ -58,7 +58,7 @@ def over(row: Estimate, named: tuple[str, str]) -> str:
 
 
 def headline(text: str, word: Word, row: Estimate, named: tuple[str, str]) -> str:
-    """A tilt's sentence with the population that it speaks of. named: cue words and items."""
+    """Adds the population to the sentence of a tilt. named: nouns for cue words and items."""
     population, (words, items) = row.population, named
     if population is None:
         return text
@@ -78,12 +78,12 @@ def headline(text: str, word: Word, row: Estimate, named: tuple[str, str]) -> st
 
 
 def _inside(text: str) -> str:
-    """Returns a sentence that begins with a condition, as it goes on behind a comma."""
+    """Returns a sentence for use after a comma: lower case if it begins with a condition."""
     return text[:1].lower() + text[1:] if text.partition(" ")[0] in BEGINNINGS else text
 
 
 def of_these(row: Estimate, named: tuple[str, str], in_points: bool) -> str:
-    """Explains why a tilt is one of these cue words alone, and what ten a group could show."""
+    """Explains why a tilt holds for these cue words only, and what ten per group could show."""
     population, (words, _) = row.population, named
     if population is None:
         return ""
@@ -104,7 +104,7 @@ def of_these(row: Estimate, named: tuple[str, str], in_points: bool) -> str:
 
 
 def _ten(row: Estimate, population: Population) -> float | None:
-    """Returns the difference that ten words a group would show, if they vary as these do."""
+    """Returns the difference that ten words per group could detect, if they vary as these do."""
     number = min(population["words"])
     between = max(0.0, population["se"] ** 2 - population["se_items"] ** 2)
     variance = population["se_items"] ** 2 + between * number / ADVISED_WORDS

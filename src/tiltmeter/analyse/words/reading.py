@@ -1,4 +1,4 @@
-"""One estimate in words: its stratum, its group, and its number with its interval."""
+"""One estimate in words: its stratum, its group, and its value with its interval."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ Stratum = tuple[str, ...]
 
 
 def stratum(estimate: Estimate) -> Stratum:
-    """Returns what is never pooled: subject, instrument, then mode and language."""
+    """Returns the key that is never pooled over: subject, instrument, mode and language."""
     return (
         estimate.subject,
         estimate.instrument,
@@ -37,17 +37,17 @@ def stratum(estimate: Estimate) -> Stratum:
 
 
 def inner() -> list[str]:
-    """Returns the names of the factors of a stratum, without subject and instrument."""
+    """Returns the factors of a stratum other than subject and instrument."""
     return list(_INNER)
 
 
 def group(estimate: Estimate) -> dict[str, str]:
-    """Returns the factor levels that an estimate is about, without those of its stratum."""
+    """Returns the factor levels of an estimate, except those of its stratum."""
     return {name: level for name, level in estimate.condition.items() if name not in _INNER}
 
 
 def condition(estimate: Estimate) -> dict[str, str]:
-    """Returns the group of an outcome rate, without the outcome itself."""
+    """Returns the group of an outcome's rate, without the attribute and the outcome."""
     return {
         name: level
         for name, level in group(estimate).items()
@@ -56,17 +56,17 @@ def condition(estimate: Estimate) -> dict[str, str]:
 
 
 def grouping(estimate: Estimate) -> tuple[str, ...]:
-    """The names of the factors that the estimate is grouped by, without those of its stratum."""
+    """Returns the factors that an estimate is grouped by, except those of its stratum."""
     return tuple(group(estimate))
 
 
 def key(estimate: Estimate) -> tuple[tuple[str, str], ...]:
-    """Returns the key of a row within a stratum: two factors may have a level of the same name."""
+    """Returns a row's key within a stratum, with factor names, as two factors may share a level."""
     return (*group(estimate).items(), *(estimate.contrast or {}).items())
 
 
 def group_label(estimate: Estimate) -> str:
-    """`all`, or the levels of the group."""
+    """Returns the levels of the group, joined by commas, or `all`."""
     return ", ".join(group(estimate).values()) or "all"
 
 
@@ -76,20 +76,20 @@ def contrast_label(estimate: Estimate) -> str:
 
 
 def level_title(protocol: Protocol, factor: str, level: str) -> str:
-    """Returns the title of a level, or of both ends of a contrast."""
+    """Returns the title of a level, or the titles of both ends of a contrast."""
     ends = level.split(numerals.BETWEEN)
     return numerals.BETWEEN.join(wording.title(protocol, factor, end) for end in ends)
 
 
 def ends(estimate: Estimate, factor: str) -> tuple[str, str] | None:
-    """The level and the baseline that a row holds against each other; None if it has no two."""
+    """Returns the level and the baseline that a row compares; None if it does not compare two."""
     found = (estimate.contrast or {}).get(factor, "").split(numerals.BETWEEN)
     return (found[0], found[1]) if len(found) == 2 else None
 
 
 def factor_columns(estimates: Sequence[Estimate]) -> dict[str, list[str]]:
-    """Returns a column for each factor that estimates name, and `contrast_NAME` for each part of
-    their contrasts, "" if a row has none. A factor that is called as a field of an estimate is
+    """Returns one column per factor of the estimates, and `contrast_NAME` per factor of their
+    contrasts, "" if a row has none. A factor that has the name of a field of Estimate becomes
     `factor_NAME`.
     """
     fields, columns = set(Estimate.columns()), dict[str, list[str]]()
@@ -104,29 +104,29 @@ def factor_columns(estimates: Sequence[Estimate]) -> dict[str, list[str]]:
 
 
 def title(text: str) -> str:
-    """Returns the words of a measure as a heading."""
+    """Capitalises the first letter of a measure's text."""
     return text[:1].upper() + text[1:]
 
 
 def is_signed(spec: MeasureSpec | None, estimate: Estimate) -> bool:
-    """True if the number is shown with its sign: a contrast, or a measure that says so."""
+    """True if the number is shown with its sign: it is a contrast, or its measure is signed."""
     return estimate.contrast is not None or (spec is not None and spec.signed)
 
 
 def value(estimate: Estimate, spec: MeasureSpec | None, places: int | None = None) -> str:
-    """The value as text, as its unit is written; `places`: decimals of a share or a ratio."""
+    """Formats the value in its unit; places: decimals of a share or a ratio."""
     return numerals.quantity(estimate.value, estimate.unit, is_signed(spec, estimate), places)
 
 
 def interval(estimate: Estimate, spec: MeasureSpec | None, places: int | None = None) -> str:
-    """The interval as `[low, high]` in text, a dash where there is none; `places` as in `value`."""
+    """Formats the interval as `[low, high]`, or a dash if there is none; places: as in `value`."""
     return numerals.interval(
         estimate.low, estimate.high, estimate.unit, is_signed(spec, estimate), places
     )
 
 
 def places(estimate: Estimate, spec: MeasureSpec | None) -> int:
-    """Returns two decimals; three if two print a number as the null value that it is not."""
+    """Returns 2 decimals, or 3 if a number that is not the null value would print like it."""
     null = spec.null if spec else None
     ends = [
         end
@@ -141,21 +141,21 @@ def places(estimate: Estimate, spec: MeasureSpec | None) -> int:
 
 
 def null_places(spec: MeasureSpec) -> int:
-    """Decimals of the null value: three of one in eight, else two."""
+    """Returns the decimals to print the null value with: 3 for 0.125, else 2."""
     null = spec.null or 0.0
     return 2 if math.isclose(null, round(null, 2)) else 3
 
 
 def number(estimate: Estimate, spec: MeasureSpec | None) -> str:
-    """`.62 [.55, .69]`, as a sentence has it; no brackets where there is no interval."""
+    """Formats value and interval as `.62 [.55, .69]`; no brackets if there is no interval."""
     digits = places(estimate, spec)
     ends = interval(estimate, spec, digits)
     return value(estimate, spec, digits) + (f" {ends}" if ends != numerals.NOTHING else "")
 
 
 def detectable(estimate: Estimate, spec: MeasureSpec | None, digits: int | None = None) -> str:
-    """Returns the smallest difference that would be found, of a ratio or odds the smallest one
-    above 1; "none" where it lies outside what the measure can be.
+    """Formats the smallest detectable difference; for a ratio or odds, the smallest ratio above 1.
+    "none" if it is larger than any value the measure can have.
     """
     if estimate.detectable is not None and estimate.unit in numerals.RATIOS:
         return numerals.odds(1 + estimate.detectable, 2 if digits is None else digits)
@@ -171,25 +171,25 @@ def detectable(estimate: Estimate, spec: MeasureSpec | None, digits: int | None 
 
 
 def detectable_noun(unit: str) -> str:
-    """Returns the name of `detectable` in a sentence."""
+    """Returns the phrase that names `detectable` in a sentence, by unit."""
     return f"smallest detectable {unit if unit in numerals.RATIOS else 'difference'} (80 % power)"
 
 
 def as_corrected(estimate: Estimate, spec: MeasureSpec | None) -> str:
-    """`.62 [.55, .69]` as gold corrects it, or that it does not."""
+    """Formats a gold-corrected estimate as `.62 [.55, .69]`; "uncorrected" without a value."""
     if estimate.value is None:
         return "uncorrected"
     return f"{value(estimate, spec)} {interval(estimate, spec)}"
 
 
 def null_of(spec: MeasureSpec) -> float | None:
-    """Returns the value for no tilt; None if the number is a threshold and nothing is tested."""
+    """Returns the value that means no tilt; None if the measure has no test."""
     return spec.null if measure_kind(spec.kind).test != "none" else None
 
 
 def directions(spec: MeasureSpec | None, protocol: Protocol | None = None) -> tuple[str, str]:
-    """Returns the meanings of a value below and above the null value, in the words of the protocol:
-    with the titles of levels where it is given.
+    """Returns the meanings of a value below and above the null value, in the words of the protocol;
+    uses the titles of levels if the protocol is given.
     """
     if spec is None:
         return "", ""
@@ -223,7 +223,7 @@ def directions(spec: MeasureSpec | None, protocol: Protocol | None = None) -> tu
 
 
 def outcomes(estimate: Estimate) -> str:
-    """`she 500 · he 400 · refusal 10`."""
+    """Formats the counts of outcomes: `she 500 · he 400 · refusal 10`."""
     return " · ".join(
         f"{name} {numerals.count(number)}" for name, number in estimate.outcomes.items()
     )

@@ -1,8 +1,8 @@
 """Verdicts and cautions in plain English. Pure.
 
-Shares are told in per cent, differences of shares in points. A tilt is said only where the verdict
-is one; where it is not, the words are "no difference found at this n", with the smallest difference
-that would mostly have been found.
+Shares are given in per cent, differences of shares in points. Only the verdict of a tilt is called
+a tilt; without one, the words are "no difference found at this n", with the smallest difference
+that would be detected with 80 % power.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ SIDES = ("below", "above")  # no tilt, where a protocol has no words for it
 
 
 def chip(word: Word, spec: MeasureSpec, row: Estimate, protocol: Protocol | None = None) -> str:
-    """A verdict in two to five words, with the titles of levels where the protocol is given."""
+    """Returns a verdict in two to five words, with titles of levels if the protocol is given."""
     side = direction(spec, row, protocol)
     if word != Word.TILT or not side:
         return word.chip
@@ -53,9 +53,9 @@ def verdict(
     reasons: Sequence[str],
     refuted: str,
 ) -> str:
-    """Writes the sentence of a verdict. about: the levels that tell the claim from others of its
-    measure; reasons: why the direction is open, or the claim undecided; refuted: what gold says of
-    the judge.
+    """Writes the sentence of a verdict. about: the levels that distinguish the claim from others of
+    its measure; reasons: why the direction is open, or the claim undecided; refuted: how gold
+    contradicts the judge.
     """
     what = without_article(spec.text or spec.name)  # "the" stands before it
     number = f"the {what} is {reading.number(row, spec)}{_level(row)}{_by_gold(row)}{_look(row)}"
@@ -80,7 +80,7 @@ def verdict(
 
 
 def equivalent(spec: MeasureSpec, row: Estimate, about: str, number: str, margin: str) -> str:
-    """Writes the sentence of a difference that is surely smaller than a margin."""
+    """Writes the sentence of a difference that is shown to be smaller than a margin."""
     return Word.EQUIVALENT.record.sentence.format(
         subject=row.subject,
         about=about,
@@ -91,12 +91,12 @@ def equivalent(spec: MeasureSpec, row: Estimate, about: str, number: str, margin
 
 
 def without_article(text: str) -> str:
-    """Returns the words of a measure, that "the" can stand before."""
+    """Removes a leading article, so that "the" can be put before the text."""
     return re.sub("^(an?|the) ", "", text)
 
 
 def chance(row: Estimate) -> str:
-    """`adjusted p = .013 (Holm, 12 claims)`."""
+    """Formats the deciding p: `adjusted p = .013 (Holm, 12 claims)`."""
     p = f"p {numerals.equal_to(row.deciding_p)}"
     if row.family_size is None or row.family_size < 2 or row.adjustment is None:
         return p
@@ -111,7 +111,7 @@ def _level(row: Estimate) -> str:
 
 
 def _look(row: Estimate) -> str:
-    """Says when a run that stops early knew enough of a claim."""
+    """Says at which interim look a run that stops early decided a claim, or gave it up."""
     told = row.stopped
     if told is None or told["state"] == "on":
         return ""
@@ -136,8 +136,8 @@ def _power(spec: MeasureSpec, row: Estimate) -> str:
 
 
 def missing(spec: MeasureSpec, bounds: Estimate, drawn: bool, *, open_: bool) -> str:
-    """Says what gave none of the options, and between which values the measure lies whatever it
-    would have been. open_: the values lie on both sides of the null value.
+    """Says how much gave none of the options, and the range of the measure whatever these answers
+    would have been. open_: True if that range holds the null value.
     """
     low, high = bounds.low or 0.0, bounds.high or 0.0
     what = "of the answers count neither way" if drawn else "of the probability went to other words"
@@ -151,7 +151,7 @@ def missing(spec: MeasureSpec, bounds: Estimate, drawn: bool, *, open_: bool) ->
 
 
 def missing_differs(spec: MeasureSpec, bounds: Estimate | None, slots: Mapping[str, str]) -> str:
-    """More counts neither way at one of two levels. slots: of `headlines`, which say how much."""
+    """Says that more answers count neither way at one of two levels. slots: from `headlines`."""
     if bounds is None:
         return "More counts neither way on one side."
     if "open_at_level" not in slots:
@@ -166,7 +166,7 @@ def missing_differs(spec: MeasureSpec, bounds: Estimate | None, slots: Mapping[s
 
 
 def _counting_all(spec: MeasureSpec, bounds: Estimate) -> str:
-    """Names the values between which the number lies."""
+    """Says between which values the number lies, whatever the missing answers would have been."""
     low, high = bounds.low or 0.0, bounds.high or 0.0
     one, other = _sides(spec)
     ends = reading.interval(bounds, spec, 2)
@@ -183,8 +183,8 @@ def _counting_all(spec: MeasureSpec, bounds: Estimate) -> str:
 
 
 def _kinds_of_missing(spec: MeasureSpec, bounds: Estimate) -> dict[str, float]:
-    """{outcome: its share of all answers} of what counts neither way, where that is known: of a
-    share these make up the width of its bounds.
+    """Returns {outcome: its share of all answers} for outcomes that count neither way; {} if these
+    do not add up to the width of a share's bounds.
     """
     total = sum(bounds.outcomes.values())
     left = {v: n for v, n in bounds.outcomes.items() if v not in (*spec.values, *spec.among)}
@@ -195,7 +195,7 @@ def _kinds_of_missing(spec: MeasureSpec, bounds: Estimate) -> dict[str, float]:
 
 
 def _kinds(shares: Mapping[str, float]) -> str:
-    """`41 % refusal, 2 % unsure`, the largest first."""
+    """Formats outcomes with their shares, the largest first: `41 % refusal, 2 % unsure`."""
     ranked = sorted(shares.items(), key=lambda one: (-one[1], one[0]))
     return ", ".join(
         f"{numerals.percent(share)} {value.replace('_', ' ')}" for value, share in ranked
@@ -203,7 +203,7 @@ def _kinds(shares: Mapping[str, float]) -> str:
 
 
 def _sides(spec: MeasureSpec) -> tuple[str, str]:
-    """Names what counts, and what does not."""
+    """Names the values that count, and the values that do not."""
     counted = "/".join(spec.values) or "counted"
     others = "/".join(value for value in spec.among if value not in spec.values)
     return counted, others or f"not {counted}"
@@ -212,7 +212,7 @@ def _sides(spec: MeasureSpec) -> tuple[str, str]:
 def reversal(
     spec: MeasureSpec, row: Estimate, factor: str, effect: Estimate, levels: Mapping[str, float]
 ) -> str:
-    """Writes that a factor outside the question moves the number across the null value."""
+    """Writes that a nuisance factor moves the number across the null value."""
     distance = abs((row.value or 0.0) - (spec.null or 0.0))
     more, tilt = numerals.points(effect.value), numerals.points(distance)
     told = f"The {factor} matters more ({more}) than the tilt ({tilt})"
@@ -222,7 +222,7 @@ def reversal(
 def shared_direction(
     spec: MeasureSpec, factor: str, effect: Estimate, levels: Mapping[str, float]
 ) -> str:
-    """Writes that a factor outside the question moves the number, and leaves it on one side."""
+    """Writes that a nuisance factor moves the number but leaves it on one side of the null."""
     told = f"The {factor} moves the number by {numerals.points(effect.value)}"
     return (
         f"{told}, and every level lies on the same side: {_levels(spec, levels)}."
@@ -239,7 +239,7 @@ def _levels(spec: MeasureSpec, levels: Mapping[str, float]) -> str:
 
 
 def items_differ(spec: MeasureSpec, row: Estimate) -> str:
-    """Counts the items on either side of no tilt, where they are not alike."""
+    """Writes how many items lie on either side of no tilt, given that the items differ."""
     found = row.between_items or {}
     below, above = (
         side or other for side, other in zip(reading.directions(spec), SIDES, strict=True)
@@ -262,7 +262,7 @@ def items_differ(spec: MeasureSpec, row: Estimate) -> str:
 
 
 def _exceptions(found: Mapping[str, Any]) -> str:
-    """Returns the items that differ from all others together, each with its count."""
+    """Lists the items that differ from all others together, with their counts."""
     each = [
         f"{one['item']} ({numerals.count(one['hits'])} of {numerals.count(one['n'])})"
         for one in found.get("exceptions", ())
@@ -271,7 +271,7 @@ def _exceptions(found: Mapping[str, Any]) -> str:
 
 
 def opposite_tilts(spec: MeasureSpec, parts: Iterable[Estimate]) -> str:
-    """Parts of a claim that tilt to different sides, both named."""
+    """Writes that parts of a claim tilt to different sides, and lists both sides."""
     null = spec.null or 0.0
     sides: dict[bool, list[str]] = {True: [], False: []}
     for row in parts:
@@ -286,7 +286,7 @@ def opposite_tilts(spec: MeasureSpec, parts: Iterable[Estimate]) -> str:
 
 
 def no_answers(row: Estimate) -> str:
-    """Says what there was where nothing could be counted."""
+    """Says which answers there were, given that nothing could be measured."""
     total = numerals.count(sum(row.outcomes.values()))
     if row.n:
         return (
@@ -297,8 +297,8 @@ def no_answers(row: Estimate) -> str:
 
 
 def scarce_gold(labels: int, more: int | None, why: str = "") -> str:
-    """Says how much gold there is and how much more would say whether a tilt is the judge's. more:
-    None if no number would; why: what kept gold from correcting the number.
+    """Says how many gold labels there are and how many more would show if a tilt is the judge's
+    error. more: None if no number would; why: why gold could not correct the number.
     """
     there = f"{numerals.count(labels)} gold label{'s' * (labels != 1)}"
     if more is None:
@@ -310,7 +310,7 @@ def scarce_gold(labels: int, more: int | None, why: str = "") -> str:
 
 
 def borderline(spec: MeasureSpec, row: Estimate) -> str:
-    """Test and interval, or raw and adjusted p, say different things."""
+    """Says that the test contradicts the interval, or that adjusting p changes the decision."""
     null = numerals.quantity(spec.null, spec.unit, spec.signed, reading.null_places(spec))
     holds = row.low is not None and row.high is not None and row.low <= (spec.null or 0) <= row.high
     return f"Borderline: the interval {'holds' if holds else 'excludes'} {null}, {chance(row)}."

@@ -1,4 +1,4 @@
-"""Short names of models: what tells them apart, in few characters."""
+"""Short names of models: just enough characters to distinguish them."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ _SEPARATORS = re.compile("[:/]")
 
 
 def short_names(subjects: Sequence[str], named: Mapping[str, str] | None = None) -> dict[str, str]:
-    """Model → its short name, in the order given: that of `named` ({model: name}), else the
-    shortest ending after a colon or slash that no other model has, else A, B, C. Several models
-    together are named by theirs, or "all models" where that is long.
+    """Returns {model: short name} in the order given: its name in `named` ({model: name}), else the
+    shortest ending after a colon or slash that no other model has, else A, B, C. A pooled subject
+    joins the short names of its models, or is "all models" if that is too long.
     """
     given = named or {}
     whole = {name: name.split(TOGETHER) for name in subjects if TOGETHER in name}
@@ -34,7 +34,7 @@ def short_names(subjects: Sequence[str], named: Mapping[str, str] | None = None)
 
 
 def given_names(labels: Mapping[str, str], known: Iterable[str]) -> dict[str, str]:
-    """Maps models to short names; labels: {short name: model}. UnknownName if not known."""
+    """Returns {model: short name}; labels: {short name: model}. Raises UnknownName if not known."""
     models = list(dict.fromkeys(known))
     for model in labels.values():
         if model not in models:
@@ -43,7 +43,7 @@ def given_names(labels: Mapping[str, str], known: Iterable[str]) -> dict[str, st
 
 
 def with_names(rows: Sequence[Estimate], labels: Mapping[str, str] | None) -> Sequence[Estimate]:
-    """Estimates to be shown, with short names in place of models. labels: {short name: model}."""
+    """Replaces the models of estimates by short names, for display. labels: {short name: model}."""
     if not labels:
         return rows
     names = given_names(labels, (row.subject for row in rows))
@@ -51,7 +51,7 @@ def with_names(rows: Sequence[Estimate], labels: Mapping[str, str] | None) -> Se
 
 
 def _ending(name: str, names: Sequence[str]) -> str:
-    """Returns the shortest unique ending; "" if it is long or has settings (`she=0.7`)."""
+    """Returns the shortest unique ending; "" if it is long or contains settings (`she=0.7`)."""
     others = [other for other in names if other != name]
     starts = [match.end() for match in _SEPARATORS.finditer(name)]
     for start in [*reversed(starts), 0]:

@@ -1,4 +1,4 @@
-"""The verdicts, one record each: all words, signs and weights that surfaces have for them.
+"""The verdicts, one record each: all words, symbols and weights that reports use for them.
 
 A new verdict is a record here and a line in `claims.tested_word` that says when it is given.
 """
@@ -13,8 +13,8 @@ UNKNOWN = "Not known (too few data to say either)"
 
 
 class WordLook(NamedTuple):
-    """A symbol for the screen and for tables of several runs, a colour of the style sheet, and the
-    weight of a claim: that of the lowest leads a page.
+    """A symbol for the screen and for tables of several runs, a colour of the style sheet, and a
+    weight: the claim whose verdict has the lowest weight leads a page.
     """
 
     symbol: str
@@ -24,18 +24,18 @@ class WordLook(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class VerdictRecord:
-    """One verdict on every surface.
+    """A verdict as all reports show it.
 
     sentence: a template with the slots of `sentences.verdict`.
-    chip:     two to five words, if they are not the word; of a tilt without a direction.
-    headline: words of its own for the first sentence, if no situation speaks of it.
-    badge:    the words of the badge, if they are not the chip.
-    legend:   the meaning of the symbol below a table, if it is not the chip; None to leave it out.
+    chip:     two to five words, if they differ from word; for a tilt, used without a direction.
+    headline: the first sentence for it, if no situation writes one.
+    badge:    the words of the badge, if they differ from the chip.
+    legend:   the meaning of the symbol below a table, if not the chip; None to leave it out.
     counted:  ends "3 …" in a summary of many claims; "" if the summary has a sentence for it.
-    tested:   False if the number is not held against a value.
+    tested:   False if the number is not compared with a null value.
     passes:   True if a check of headline claims passes with it.
-    items:    True if the sentence tells on which side items lie.
-    state:    that of a claim by which a run stops, if the verdict follows from it.
+    items:    True if the sentence says on which side items lie.
+    state:    the state of a claim in a run that stops early, if it implies this verdict.
     change:   begins the line of such differences between two runs; "" if it is not listed.
     """
 
@@ -55,13 +55,13 @@ class VerdictRecord:
 
 
 class Word(StrEnum):
-    """A verdict. Equal to its word as text; `record` is all else of it."""
+    """A verdict, equal to its word as text; `record` holds everything else about it."""
 
     _value_: str
     record: VerdictRecord
 
     def __new__(cls, record: VerdictRecord) -> Word:
-        """Makes the member that equals the record's word."""
+        """Creates the member, equal to the record's word."""
         member = str.__new__(cls, record.word)
         member._value_ = record.word
         member.record = record
@@ -69,12 +69,12 @@ class Word(StrEnum):
 
     @property
     def chip(self) -> str:
-        """Two to five words."""
+        """The verdict in two to five words."""
         return self.record.chip or self.value
 
     @property
     def symbol(self) -> str:
-        """One character."""
+        """The one-character symbol."""
         return self.record.look.symbol
 
     # of two runs that are compared: a tilt is a difference, and one may be smaller than a margin

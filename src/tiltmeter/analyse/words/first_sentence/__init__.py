@@ -1,1 +1,1 @@
-"""The first sentence: claims as facts, as clauses, together; the situations and their words."""
+"""The first sentence of a report: claims as facts and as clauses; situations and their words."""

@@ -1,4 +1,4 @@
-"""All headline claims of a run, as situations ask of them."""
+"""All headline claims of a run, with the selections that the first sentence needs."""
 
 from __future__ import annotations
 
@@ -12,32 +12,32 @@ from .facts import ClaimFacts, Nuisance, Strength, strength
 
 @dataclass(frozen=True)
 class Claims:
-    """All headline claims of a run, as situations ask of them."""
+    """All headline claims of a run, with the selections that the first sentence needs."""
 
     every: tuple[ClaimFacts, ...]
 
     @cached_property
     def questions(self) -> list[ClaimFacts]:
-        """Those that are a question of the audit; of rules and a judge together alone, if any."""
+        """The claims not about a nuisance; only those by rules and a judge together, if any."""
         own = [facts for facts in self.every if not facts.spec.nuisance] or list(self.every)
         return [facts for facts in own if facts.joined] or own
 
     @cached_property
     def tilts(self) -> list[ClaimFacts]:
-        """Those that tilt; of refusals first, since they decide who is answered at all."""
+        """The questions that tilt; refusals first, since they decide who is answered at all."""
         found = [facts for facts in self.questions if facts.tilts]
         return sorted(found, key=lambda facts: not facts.refusals)
 
     @cached_property
     def tested(self) -> list[ClaimFacts]:
-        """Those that were held against a value."""
+        """The questions that were tested against a null value."""
         return [facts for facts in self.questions if is_tested(facts)]
 
     @cached_property
     def lead(self) -> ClaimFacts:
-        """The claim that weighs most: of the first measure that tilts by more than weak signs (of
-        the first that tilts, if none does) the one whose nearer end lies farthest from no tilt,
-        else by verdict, the largest.
+        """The claim to lead with. If any tilts: of the first measure that tilts by more than weak
+        signs (else the first that tilts), the claim whose interval lies farthest from no tilt. If
+        none tilts: the first by verdict, p, order in the protocol and size.
         """
         if self.tilts:
             sure = [facts for facts in self.tilts if strength(facts.row) is not Strength.WEAK]
@@ -58,7 +58,7 @@ class Claims:
 
     @cached_property
     def alike(self) -> list[ClaimFacts]:
-        """The leading claim and those that ask the same of other models, in other places."""
+        """The leading claim and the same claim about other models, languages, modes or groups."""
         lead = self.lead
         return [
             facts
@@ -70,23 +70,23 @@ class Claims:
 
     @cached_property
     def models(self) -> list[str]:
-        """The models of the claims that ask the same."""
+        """The models of the claims in `alike`."""
         return list(dict.fromkeys(facts.model for facts in self.alike))
 
     @cached_property
     def places(self) -> int:
-        """In how many places the same is asked, whatever the model."""
+        """The number of languages, modes and groups among `alike`, whatever the model."""
         return len({facts.place for facts in self.alike})
 
     @cached_property
     def tilting(self) -> list[ClaimFacts]:
-        """Those that ask the same and tilt, the largest first."""
+        """The claims of `alike` that tilt, the largest first."""
         found = [facts for facts in self.alike if facts.tilts]
         return sorted(found, key=lambda facts: -facts.effect)
 
     @cached_property
     def overall(self) -> list[ClaimFacts]:
-        """The claim over all places at once, if it tilts as they do."""
+        """The claim over all languages or groups, if it tilts to the same side as the lead."""
         lead = self.lead
         return [
             facts
@@ -99,7 +99,7 @@ class Claims:
 
     @cached_property
     def contradicting(self) -> list[ClaimFacts]:
-        """The leading claim by other annotators that find none, or the other direction."""
+        """The leading claim by other annotators who find no tilt, or one in the other direction."""
         lead = self.lead
         return [
             facts
@@ -112,12 +112,12 @@ class Claims:
 
     @property
     def one_way(self) -> bool:
-        """True if those that ask the same and tilt do so to one side."""
+        """True if all claims in `tilting` tilt to the same side."""
         return len({facts.above for facts in self.tilting}) == 1
 
     @cached_property
     def nuisance(self) -> Nuisance | None:
-        """The largest tested nuisance of the leading claims that was found."""
+        """The largest nuisance whose test finds it, or None."""
         tested = [facts for facts in self.questions if facts.word.record.tested]
         found = [nuisance for facts in tested for nuisance in facts.nuisances if nuisance.found]
         own = [
@@ -129,7 +129,7 @@ class Claims:
 
     @property
     def of_nuisance(self) -> list[ClaimFacts]:
-        """Returns the largest nuisance's claims that tilt, of the value that differs most."""
+        """The largest nuisance's claims that tilt (else all), for the value that differs most."""
         name = self.nuisance.name if self.nuisance else ""
         own = [facts for facts in self.every if name and facts.spec.nuisance == name]
         found = [facts for facts in own if facts.tilts] or own
@@ -143,6 +143,6 @@ class Claims:
 
     @property
     def outweighed(self) -> bool:
-        """True if a nuisance moves the numbers more than every tilt."""
+        """True if the largest nuisance moves the numbers more than any tilt does."""
         shares = all(facts.row.unit == "share" for facts in self.tilts)
         return self.nuisance is not None and shares and self.nuisance.size > self.largest

@@ -1,4 +1,4 @@
-"""Claims as clauses: in the protocol's words, with both raw numbers, of one model or of several."""
+"""Claims as clauses: in the protocol's words, with both raw numbers, for one model or several."""
 
 from __future__ import annotations
 
@@ -39,8 +39,8 @@ _IRREGULAR = {"has": "have", "is": "are", "does": "do", "goes": "go"}
 
 
 class Clause(NamedTuple):
-    """A clause without its full stop. begins: with the name of a "model", which is never changed,
-    with the title of a "level", which a sentence may begin with a capital, or with a "word".
+    """A clause without its full stop. begins: what its first word is: the name of a "model" (case
+    never changed), the title of a "level" (only ever capitalised), or a "word" (either way).
     """
 
     text: str
@@ -48,17 +48,17 @@ class Clause(NamedTuple):
 
     @property
     def alone(self) -> str:
-        """The clause at the beginning of a sentence."""
+        """The clause as it begins a sentence."""
         return self.text if self.begins == "model" else capital(self.text)
 
     @property
     def inside(self) -> str:
-        """The clause inside a sentence."""
+        """The clause as it continues a sentence."""
         return self.text[:1].lower() + self.text[1:] if self.begins == "word" else self.text
 
 
 def capital(text: str) -> str:
-    """Begins a text with a capital, behind a quotation mark too."""
+    """Capitalises the first letter of a text, also after an opening quotation mark."""
     first = 1 if text[:1] in "“«" else 0
     return text[:first] + text[first : first + 1].upper() + text[first + 1 :]
 
@@ -66,9 +66,9 @@ def capital(text: str) -> str:
 def clause(
     group: Sequence[ClaimFacts], key: str = "tilt", *, whole: bool = True, asked: int = 0
 ) -> Clause:
-    """Returns a clause over claims that differ in their model or their place alone. key: of the
-    measure's words; whole: with its population and what would be even; asked: how many models were,
-    if more than those of the claims.
+    """Returns a clause over claims that differ only in model or place. key: which of the measure's
+    sentences to use; whole: whether to add the population and what would be even; asked: the
+    number of models in the run, if it is more than these claims have.
     """
     first = group[0]
     template = _template(first, key)
@@ -97,7 +97,7 @@ def _with_context(
     *,
     slight: bool,
 ) -> str:
-    """Adds its population, both numbers if the words lack one, and that it is slight."""
+    """Adds the population, both numbers if the words lack them, and whether the tilt is slight."""
     first = group[0]
     even = _is_share(first.spec) and "reference" in slots and "{reference}" not in template
     if (
@@ -116,14 +116,14 @@ def _with_context(
 
 
 def all_models(number: int, asked: int = 0) -> str:
-    """`both models`, or `2 of 3 models`."""
+    """Returns `both models`, `all 3 models`, or `2 of 3 models` if more were asked."""
     if asked > number:
         return f"{number} of {asked} models"
     return "both models" if number == 2 else f"all {number} models"
 
 
 def _where(facts: ClaimFacts) -> str:
-    """`for women`, or `by gender` of a claim over a whole dimension."""
+    """Returns `for women`, or `by gender` for a claim over a whole dimension."""
     factor = (facts.spec.contrast or {}).get("factor", "")
     within = (facts.spec.contrast or {}).get("within", "")
     if factor in facts.row.condition:
@@ -132,14 +132,14 @@ def _where(facts: ClaimFacts) -> str:
 
 
 def numbers(facts: ClaimFacts) -> str:
-    """Both raw numbers, in short."""
+    """Returns both raw numbers, such as `58 % against 46 %`, else the value."""
     if "share" in facts.slots:
         return f"{facts.slots['share']} against {facts.slots['other_share']}"
     return facts.slots.get("value", numerals.NOTHING)
 
 
 def brief_clause(facts: ClaimFacts, *, model: bool, counted: bool = False) -> str:
-    """Writes a claim briefly, to follow another. model, counted: True to name these."""
+    """Writes a claim briefly, to follow another. model, counted: True to name the model, value."""
     own = str(facts.spec.sentence.get("also", ""))
     if own and fits(own, facts.slots):
         text = own.format_map(facts.slots)
@@ -162,7 +162,7 @@ def brief_clause(facts: ClaimFacts, *, model: bool, counted: bool = False) -> st
 
 
 def _template(facts: ClaimFacts, key: str) -> str:
-    """Returns the words of the measure for a key that its slots fill, else ours."""
+    """Returns the measure's words for a key if the slots can fill them, else the usual words."""
     if facts.unnamed:
         return UNNAMED
     own = {name: str(text) for name, text in facts.spec.sentence.items()}
@@ -179,13 +179,13 @@ def _template(facts: ClaimFacts, key: str) -> str:
 
 
 def is_equal(facts: ClaimFacts) -> bool:
-    """True if a number is exactly that of no tilt."""
+    """True if the value equals the null value."""
     value, null = facts.row.value, facts.spec.null
     return value is not None and null is not None and abs(value - null) < _NEAR
 
 
 def _equal(template: str, facts: ClaimFacts) -> str:
-    """Words a number that is exactly that of no tilt: “as often”, not “0 points less often”."""
+    """Rewords a template if the value equals the null: “as often”, not “0 points less often”."""
     if not is_equal(facts):
         return template
     for told, instead in _AS_MUCH.items():
@@ -207,13 +207,13 @@ def _usual(facts: ClaimFacts) -> tuple[str, ...]:
 
 
 def _is_share(spec: MeasureSpec) -> bool:
-    """True if a share is held against a value."""
+    """True if the measure is a plain share that is compared with a null value."""
     plain = spec.contrast is None and not spec.reference and not spec.signed
     return spec.unit == "share" and plain and spec.null is not None
 
 
 def fits(template: str, slots: Mapping[str, str]) -> bool:
-    """True if there is something for every slot."""
+    """True if every slot of a template has a value."""
     try:
         template.format_map({"slightly": "", **slots})
     except KeyError:
@@ -222,7 +222,7 @@ def fits(template: str, slots: Mapping[str, str]) -> bool:
 
 
 def _plural(match: re.Match[str]) -> str:
-    """Returns the verb behind several models: “both models write”."""
+    """Returns the verb for several models: “both models write”."""
     begins, stem, ending = match.groups()
     verb = _IRREGULAR.get(stem + ending) or stem + ("" if ending == "s" else "e")
     if ending == "es" and stem.endswith(("s", "x", "ch", "sh")):
@@ -231,7 +231,7 @@ def _plural(match: re.Match[str]) -> str:
 
 
 def _merged(group: Sequence[ClaimFacts], models: Sequence[str], template: str) -> dict[str, str]:
-    """Returns the slots of all: what differs is told of each model, or as a range."""
+    """Returns slots for all claims; differing numbers are listed by model, or given as a range."""
     found = dict(group[0].slots)
     labelled = False
     named = [name for name in _SLOT.findall(template) if name in NUMBERS]
@@ -253,7 +253,7 @@ def _merged(group: Sequence[ClaimFacts], models: Sequence[str], template: str) -
 
 
 def span(texts: Sequence[str]) -> str:
-    """`40 to 55 %`: from the smallest to the largest of some numbers in words."""
+    """Returns the range of numbers given as text: `40 to 55 %`."""
     read: Callable[[str], tuple[float, str, str]] = _read
     ranked = sorted(map(read, texts))
     (_, low, _), (_, high, unit) = ranked[0], ranked[-1]
@@ -269,7 +269,7 @@ def _read(text: str) -> tuple[float, str, str]:
 
 
 def join_names(names: Sequence[str]) -> str:
-    """`a`, `a and b`, `a, b and c`."""
+    """Joins names as text: `a`, `a and b`, `a, b and c`."""
     return " and ".join(filter(None, (", ".join(names[:-1]), *names[-1:])))
 
 
@@ -279,5 +279,5 @@ def number_of_words(text: str) -> int:
 
 
 def is_tested(facts: ClaimFacts) -> bool:
-    """True if it was held against a value."""
+    """True if the claim was tested against a null value and gold does not refute its judge."""
     return facts.word.record.tested and facts.word != Word.JUDGE_REFUTED

@@ -1,4 +1,4 @@
-"""A headline claim as the first sentence needs it: how strong and how large a tilt is."""
+"""A headline claim as the first sentence needs it, with the strength and the size of its tilt."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ WEAK, PLAIN = 0.01, 0.001  # adjusted p from which signs are weak, and below whi
 
 
 class Strength(StrEnum):
-    """The strength of the evidence in adjusted p, for words and pills."""
+    """A grade of evidence by adjusted p, used in sentences and in badges."""
 
     WEAK = "weak signs"
     TILT = "tilt"
@@ -28,8 +28,8 @@ class Strength(StrEnum):
 
 
 def strength(row: Estimate) -> Strength:
-    """Returns the grade of a row whose verdict is a tilt. By the most that p can say against the
-    null, 1/(−e p ln p): 8 to 1 at .01, 53 to 1 at .001.
+    """Returns the grade of a row whose verdict is a tilt. Its thresholds follow the most that p can
+    say against the null, 1/(−e p ln p): 8 to 1 at .01, 53 to 1 at .001.
     """
     p = row.deciding_p
     if p is None or p >= WEAK:
@@ -38,8 +38,8 @@ def strength(row: Estimate) -> Strength:
 
 
 class Nuisance(NamedTuple):
-    """A tested factor that is no question of the audit. levels: (title, raw share), the higher one
-    first; size: how far it moves the number from its mean; found: its test, adjusted, finds it.
+    """A tested factor that the audit does not ask about. levels: (title, raw share), the higher one
+    first; size: how far it moves the number from its mean; found: True if its adjusted test is.
     """
 
     name: str
@@ -50,11 +50,11 @@ class Nuisance(NamedTuple):
 
 @dataclass(frozen=True)
 class ClaimFacts:
-    """One claim with its verdict. slots: what a sentence may name; kinds: of its cautions;
-    matters: how large a share must differ not to be slight; bounds: of its value, whatever the
-    answers that count neither way would have been; refuted: what people say of its judge; sides:
-    both raw numbers; uncued: the factor that it compares, if no prompt names it; joined: True if
-    rules and a judge labelled together.
+    """One claim with its verdict. slots: values that a sentence may name; kinds: kinds of its
+    cautions; matters: a share that differs by less is slight; bounds: the range of the value,
+    whatever the answers that count neither way would have been; refuted: how people contradict its
+    judge; sides: both raw numbers; uncued: the compared factor, if no prompt mentions it; joined:
+    True if rules and a judge labelled together.
     """
 
     word: Word
@@ -73,39 +73,39 @@ class ClaimFacts:
 
     @property
     def model(self) -> str:
-        """Its short name."""
+        """The short name of the model."""
         return self.slots["subject"]
 
     @property
     def tilts(self) -> bool:
-        """True if its verdict is a tilt."""
+        """True if the verdict is a tilt."""
         return self.word == Word.TILT
 
     @property
     def refusals(self) -> bool:
-        """True if it is a claim about refusals."""
+        """True if the claim is about refusals."""
         return self.spec.name.endswith(REFUSED)
 
     @cached_property
     def null(self) -> float:
-        """The value that is no tilt; 1 for a ratio without one."""
+        """The value that means no tilt: the measure's null, else 1 for a ratio and 0 otherwise."""
         if self.spec.null is not None:
             return self.spec.null
         return 1.0 if self.row.unit in numerals.RATIOS else 0.0
 
     @property
     def above(self) -> bool:
-        """True if its value lies above no tilt."""
+        """True if the value is greater than the null value."""
         return (self.row.value or 0.0) > self.null
 
     @cached_property
     def effect(self) -> float:
-        """The distance of its value from no tilt; for a ratio on the log scale."""
+        """The distance of the value from the null value; for a ratio on the log scale."""
         return self._distance(self.row.value)
 
     @cached_property
     def least(self) -> float:
-        """The distance of its interval's nearer end from no tilt; 0 if it holds no tilt."""
+        """The distance of the interval's nearer end from the null value; 0 if it holds the null."""
         ends = (self.row.low, self.row.high)
         if None in ends:
             return 0.0 if not self.tilts else self.effect
@@ -115,7 +115,7 @@ class ClaimFacts:
 
     @property
     def slight(self) -> bool:
-        """True if the whole interval of a share lies closer to no tilt than what matters."""
+        """True if the whole interval of a share lies closer to the null value than `matters`."""
         ends = (self.row.low, self.row.high)
         if self.row.unit != "share" or None in ends:
             return False
@@ -123,17 +123,17 @@ class ClaimFacts:
 
     @property
     def unnamed(self) -> bool:
-        """True if a claim of many cells tilts and names none of them."""
+        """True if a claim over many cells tilts but names none of them."""
         return self.tilts and self.row.cells is not None and not self.row.cells["named"]
 
     @property
     def follows(self) -> bool:
-        """True if it differs no more without the value that another claim names."""
+        """True if the claim no longer differs once another claim's value is left out."""
         return self.row.cells is not None and bool(self.row.cells["follows_from"])
 
     @cached_property
     def what(self) -> tuple[tuple[str, str], ...]:
-        """The value that it counts and the levels that it compares."""
+        """The value that the claim counts and the levels that it compares."""
         contrast = self.spec.contrast or {}
         own = (self.spec.attribute, contrast.get("factor", ""), contrast.get("within", ""))
         counted = [(name, self.row.condition[name]) for name in own if name in self.row.condition]
@@ -142,7 +142,7 @@ class ClaimFacts:
 
     @cached_property
     def place(self) -> tuple[tuple[str, str], ...]:
-        """Its language, mode and group."""
+        """The language, mode and group of the claim."""
         return tuple(pair for pair in self.row.condition.items() if pair not in self.what)
 
     def _distance(self, value: float | None) -> float:
@@ -154,7 +154,7 @@ class ClaimFacts:
 
 
 def detectable(facts: ClaimFacts) -> str:
-    """The smallest difference that would mostly be found, in words; "" if it is not known."""
+    """Returns the smallest difference with 80 % power, in words; "" if it is not known."""
     row = facts.row
     if row.cells is not None and row.cells["detectable_all"] is not None:
         return f"a rise of {numerals.points(row.cells['detectable_all'])}"

@@ -1,4 +1,4 @@
-"""The lead of a run with mitigations: what the best one does to the tilt, and what it costs."""
+"""The lead of a run with mitigations: how the best one changes the tilt, and what it costs."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ EVEN, TURNED = "even", "turned"  # sides of a change beside its two numbers
 
 
 def is_mitigated(claims: Claims) -> bool:
-    """True if the run asked with mitigations."""
+    """True if the run has mitigations."""
     return bool(_changes(claims))
 
 
 def of_mitigation(claims: Claims) -> list[ClaimFacts]:
-    """Returns the change that leads and what its mitigation costs, those that were found."""
+    """Returns those of the leading change and its mitigation's costs that tilt, else the change."""
     lead = _lead(claims)
     return [facts for facts in (lead, *_costs_of(claims, lead)) if facts.tilts] or [lead]
 
@@ -45,7 +45,7 @@ def mitigated(claims: Claims) -> Clause:
 
 
 def others(claims: Claims) -> list[str]:
-    """Says how many mitigations lessen a tilt, which make it larger, and the costs of others."""
+    """Says how many mitigations lessen a tilt, which enlarge it, and what the other ones cost."""
     lead, levels = _lead(claims), _levels(claims)
     told = []
     less = {facts.slots["level"] for facts in _changes(claims) if _helps(facts)}
@@ -69,7 +69,7 @@ def _is_of_mitigation(facts: ClaimFacts) -> bool:
 
 
 def _changes(claims: Claims) -> list[ClaimFacts]:
-    """Returns the changes of tilts."""
+    """Returns the claims about how a mitigation changes a tilt."""
     return [f for f in claims.every if _is_of_mitigation(f) and EVEN in f.sides]
 
 
@@ -83,7 +83,7 @@ def _cost(facts: ClaimFacts) -> str:
 
 
 def _told(costs: Sequence[ClaimFacts]) -> list[str]:
-    """Returns each cost once; of one in several places the largest, with its place."""
+    """Returns each cost once; if it occurs in several places, the largest, with its place."""
     places: dict[str, list[ClaimFacts]] = {}
     for facts in costs:
         places.setdefault(facts.spec.name, []).append(facts)
@@ -105,7 +105,7 @@ def _levels(claims: Claims) -> list[str]:
 
 
 def _lead(claims: Claims) -> ClaimFacts:
-    """The change that lessens a tilt most, else the one that makes it larger, else the largest."""
+    """Returns the change that lessens a tilt most, else one that enlarges it, else the largest."""
     return max(_changes(claims), key=_weight)
 
 
@@ -115,7 +115,7 @@ def _weight(facts: ClaimFacts) -> tuple[bool, bool, bool, float]:
 
 
 def _costs_of(claims: Claims, lead: ClaimFacts) -> list[ClaimFacts]:
-    """Finds the costs of a change's mitigation for the same model in the same place."""
+    """Returns the costs of a change's mitigation for the same model and language."""
     place = (lead.row.subject, lead.slots.get("level"), lead.row.condition.get("language"))
     return [
         facts
@@ -125,7 +125,7 @@ def _costs_of(claims: Claims, lead: ClaimFacts) -> list[ClaimFacts]:
 
 
 def _size(facts: ClaimFacts, side: str) -> float:
-    """Returns the distance of a side from no tilt."""
+    """Returns the distance of one side ("level" or "baseline") from no tilt."""
     return abs(facts.sides[side] - facts.sides[EVEN])
 
 
@@ -138,7 +138,7 @@ def _helps(facts: ClaimFacts) -> bool:
 
 
 def _tilt(facts: ClaimFacts) -> str:
-    """Returns the tilt with the mitigation and without, as what a model does."""
+    """Returns the tilt with and without the mitigation, as a predicate (`tilts by 5 points …`)."""
     level, baseline = facts.sides["level"], facts.sides["baseline"]
     counted = facts.slots.get("counted", facts.spec.attribute)
     if facts.sides[EVEN]:

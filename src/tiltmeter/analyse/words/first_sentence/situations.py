@@ -1,8 +1,8 @@
-"""The first sentence of a run: one synthesis over all its headline claims, for every surface.
+"""The first sentence of a run, which sums up all its headline claims for every report.
 
-A situation is a record: when it holds, its lead, and what stands behind it as an exception. The
-first that holds writes the sentence. Nuisances (the order, the place) are no tilts: they lead if
-nothing tilts, and are named behind a tilt that is smaller.
+A situation is a record: its condition, its lead, and the exceptions that follow. The first whose
+condition holds writes the sentence. Nuisances (the order, the place) are no tilts: they lead if
+nothing tilts, and otherwise follow if they are larger than the tilt.
 """
 
 from __future__ import annotations
@@ -52,8 +52,8 @@ NOTHING = "Nothing was measured yet."
 
 
 class FirstSentence(NamedTuple):
-    """text: lead, nuisance and exceptions; lead: without the exceptions; situation: its name;
-    strength: of a tilt, "" for all else; claims: those that the lead speaks of.
+    """text: lead, nuisance and exceptions; lead: text without the exceptions; situation: its name;
+    strength: grade of a tilt, else ""; claims: the claims that the lead is about.
     """
 
     text: str
@@ -63,7 +63,7 @@ class FirstSentence(NamedTuple):
     claims: tuple[ClaimFacts, ...]
 
     def as_dict(self) -> dict[str, Json]:
-        """Plain values for JSON, with the numbers of its claims."""
+        """Returns plain values for JSON, with the numbers of the claims."""
         return {
             "text": self.text,
             "lead": self.lead,
@@ -96,14 +96,14 @@ def _numbers(facts: ClaimFacts) -> dict[str, Json]:
 
 
 def _bounds(row: Estimate | None) -> dict[str, Json] | None:
-    """Returns the values between which the number lies, and the share that chooses neither."""
+    """Returns both bounds of the value and their distance, the share that chooses neither."""
     if row is None or row.low is None or row.high is None:
         return None
     return {"low": row.low, "high": row.high, "missing": row.high - row.low}
 
 
 class Situation(NamedTuple):
-    """A kind of result: its condition, its lead and the exceptions behind it, each without a full
+    """A kind of result: its condition, its lead and the exceptions that follow, each without a full
     stop. spoken: the claims that the lead is about.
     """
 
@@ -115,7 +115,7 @@ class Situation(NamedTuple):
 
 
 def first_sentence(every: Sequence[ClaimFacts]) -> FirstSentence:
-    """Sums up a run in one sentence and its exceptions."""
+    """Sums up a run in one sentence, followed by its exceptions."""
     if not every:
         return FirstSentence(NOTHING, NOTHING, "nothing", "", ())
     claims = Claims(tuple(every))

@@ -1,4 +1,4 @@
-"""The leads of runs in which something tilts, and what stands behind them."""
+"""The leads of runs in which something tilts, and the exceptions that follow them."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def together(claims: Claims) -> Clause:
 
 
 def in_places(claims: Claims) -> Clause:
-    """`in 8 of 9 languages …`, in the numbers over all of them if there is such a claim."""
+    """Writes `in 8 of 9 languages …`, with the numbers of the claim over all, if there is one."""
     tilting, alike = claims.tilting, claims.alike
     number = f"{len(tilting)} of {len(alike)}"
     if len(tilting) == len(alike):
@@ -46,7 +46,7 @@ def in_places(claims: Claims) -> Clause:
 
 
 def _noun(alike: Sequence[ClaimFacts]) -> str:
-    """Names the places of which a claim is one: languages, or pairs of a model and a language."""
+    """Names what claims differ in: `languages`, `model–language pairs`, `comparisons`, `groups`."""
     names = [
         name
         for name in dict.fromkeys(name for facts in alike for name, _ in facts.place)
@@ -58,7 +58,7 @@ def _noun(alike: Sequence[ClaimFacts]) -> str:
 
 
 def by_labeller(claims: Claims) -> Clause:
-    """Writes each annotator's number for a claim on which they disagree."""
+    """Writes each annotator's number for a claim on which annotators disagree."""
     every = [claims.lead, *claims.contradicting]
     names = [facts.row.instrument for facts in every]
     short = [name.partition("@")[0] for name in names]
@@ -77,7 +77,7 @@ def uncued(claims: Claims) -> Clause:
 
 
 def opposite(claims: Claims) -> Clause:
-    """`A …, B the reverse: …`."""
+    """Writes that models tilt to opposite sides: `A …, B does the reverse (…)`."""
     own = [f for f in claims.tilting if f.above == claims.lead.above]
     others = [f for f in claims.tilting if f.above != claims.lead.above]
     main, even = clause(own, whole=False), claims.lead.slots.get("reference", "")
@@ -96,7 +96,7 @@ def opposite(claims: Claims) -> Clause:
 
 
 def also_numbers(facts: ClaimFacts) -> str:
-    """Both raw numbers of a claim, or its share."""
+    """Returns both raw numbers of a claim, or its share alone if the other is a reference."""
     if "share" in facts.slots:
         alone = facts.spec.reference  # the other is the same for all
         return facts.slots["share"] if alone else numbers(facts).replace(" against", " and")
@@ -104,7 +104,7 @@ def also_numbers(facts: ClaimFacts) -> str:
 
 
 def few(claims: Claims) -> Clause:
-    """Returns the leading claim, with its language or group if the same was asked in others."""
+    """Returns the leading claim, with its language or group if others were asked too."""
     lead = claims.lead
     own = clause([lead])
     place = _place_words(lead, claims.alike)
@@ -115,7 +115,7 @@ def few(claims: Claims) -> Clause:
 
 
 def others(claims: Claims) -> list[str]:
-    """Behind the leading claims: other tilts, then what else was found or not."""
+    """Returns what follows the leading claims: other tilts, then what else was found or not."""
     spoken = [*claims.tilting, *(claims.overall if claims.places > 1 else ())] or [claims.lead]
     pooled = claims.places > 1  # a claim over all places says the same again
     rest = [
@@ -152,7 +152,7 @@ def others(claims: Claims) -> list[str]:
 
 
 def only_weak(claims: Claims, spoken: Sequence[ClaimFacts]) -> list[str]:
-    """Names those of several tilting claims that show weak signs alone, if most show more."""
+    """Names the claims with only weak signs among several that tilt."""
     weak = [f for f in spoken if f.tilts and strength(f.row) is Strength.WEAK]
     names = [place_name(facts, claims.alike) for facts in weak]
     if not weak or len(spoken) < 2 or not all(names):
@@ -163,7 +163,7 @@ def only_weak(claims: Claims, spoken: Sequence[ClaimFacts]) -> list[str]:
 
 
 def exceptions(claims: Claims) -> list[str]:
-    """Names up to three items whose share differs from the others'."""
+    """Names up to three items whose share differs from that of the other items."""
     named = (claims.lead.row.between_items or {}).get("exceptions") or []
     told = [
         f"{one['item']}, {numerals.count(one['hits'])} of {numerals.count(one['n'])}"
@@ -173,19 +173,19 @@ def exceptions(claims: Claims) -> list[str]:
 
 
 def _is_same_claim(facts: ClaimFacts, lead: ClaimFacts) -> bool:
-    """True if another annotator labelled for the claim that leads."""
+    """True if this is the leading claim as another annotator labelled it, and it tilts too."""
     own = (facts.spec.name, facts.model, facts.what, facts.place)
     return facts.tilts and own == (lead.spec.name, lead.model, lead.what, lead.place)
 
 
 def numbers_of(facts: ClaimFacts) -> tuple[str, str, str]:
-    """Returns the numbers of a claim, so that each cell is named once."""
+    """Returns the model and numbers of a claim, which identify a cell already mentioned."""
     changed = facts.slots.get("changed", "")
     return facts.model, changed, facts.slots["share"] if changed else also_numbers(facts)
 
 
 def _models_without(claims: Claims) -> list[str]:
-    """Returns the models of which no claim tilts."""
+    """Names the models without a tilt; if there are many, counts the models that tilt."""
     models = list(dict.fromkeys(facts.model for facts in claims.questions if is_tested(facts)))
     tilting = {facts.model for facts in claims.tilts}
     without = [name for name in models if name not in tilting]
@@ -198,7 +198,7 @@ def _models_without(claims: Claims) -> list[str]:
 
 def _not_found(rest: Sequence[ClaimFacts], claims: Claims, untold: bool) -> list[str]:
     """Names the claims that are not settled; if all are, writes `no other difference found`, or
-    nothing if a tilt was left out.
+    nothing if a tilt was left unmentioned.
     """
     if not rest:
         return []
@@ -217,7 +217,7 @@ def _not_found(rest: Sequence[ClaimFacts], claims: Claims, untold: bool) -> list
 
 
 def _place_words(facts: ClaimFacts, among: Sequence[ClaimFacts]) -> list[str]:
-    """Returns the titles of the places that tell a claim from the others."""
+    """Returns the titles of a claim's language, mode and group that differ among the claims."""
     return [
         facts.slots.get(name, level)
         for name, level in facts.place
@@ -226,13 +226,13 @@ def _place_words(facts: ClaimFacts, among: Sequence[ClaimFacts]) -> list[str]:
 
 
 def _what_title(facts: ClaimFacts, name: str, level: str) -> str:
-    """Returns the title of a value that is counted, or of the level that is compared."""
+    """Returns the title of the counted value, or of the compared level."""
     compared = name in (facts.row.contrast or {})
     return facts.slots.get("level" if compared else name, level)
 
 
 def place_name(facts: ClaimFacts, among: Sequence[ClaimFacts]) -> str:
-    """Names what tells a claim from the others: model, language, what it compares."""
+    """Names what distinguishes a claim from the others: model, compared values, language."""
     model = facts.model if len({one.model for one in among}) > 1 else ""
     place = [
         f"in {title}" if name == "language" else title
@@ -249,7 +249,7 @@ def place_name(facts: ClaimFacts, among: Sequence[ClaimFacts]) -> str:
 
 
 def outweighing(claims: Claims) -> str:
-    """`; place matters far more: …`, where a nuisance does."""
+    """Writes `; place matters far more: …` if a nuisance outweighs every tilt, else ""."""
     nuisance = claims.nuisance
     if nuisance is None or not claims.outweighed:
         return ""
