@@ -117,7 +117,7 @@ class StoreError(RunError):
 class ModelError(TiltmeterError):
     """A model cannot answer at all: wrong key, unknown model, not a chat server.
 
-    raw: the body of the one reply that this is about; None if it is about every reply.
+    raw: the body of the one reply that caused the error; None if every reply would cause it.
     """
 
     slug = "model"
@@ -161,7 +161,7 @@ class TransientError(TiltmeterError):
 
 
 class Unanswered(TiltmeterError):
-    """One request has no answer and will have none (a gap in a file): the run goes on."""
+    """One request has no answer and never will have (a gap in a file); the run goes on."""
 
     slug = "unanswered"
 
@@ -194,7 +194,7 @@ class Interrupted(TiltmeterError):
 
 
 class BatchesOut(TiltmeterError):
-    """Batches were handed in and have not ended: the same command collects them."""
+    """Batches were submitted and have not ended; the same command collects them later."""
 
     slug = "batches-out"
     exit_code = 5

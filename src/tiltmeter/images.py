@@ -49,13 +49,13 @@ _BROKEN = (OSError, SyntaxError, ValueError, EOFError, IndexError, struct.error)
 
 
 def suffix_of(content: bytes) -> str:
-    """Returns the suffix of a picture with its dot, by its head alone. Raises Unusable."""
+    """Returns the suffix of a picture with its dot, from its header alone. Raises Unusable."""
     with _open_picture(content) as image:
         return _KINDS[str(image.format)][1]
 
 
 def check_picture(content: bytes) -> Picture:
-    """Unpacks a whole picture once and returns its facts. Raises Unusable."""
+    """Unpacks a whole picture once and returns its facts. Raises Unusable if that fails."""
     with _open_picture(content) as image:
         try:
             image.load()
@@ -66,10 +66,10 @@ def check_picture(content: bytes) -> Picture:
 
 
 def encode_for_judge(content: bytes, longest: int = 0) -> tuple[str, bytes]:
-    """Encodes a picture for a judge as (media type, bytes): the longer side `longest` pixels at
-    most (0: any), in RGB on white, as JPEG or PNG, whichever is smaller.
+    """Encodes a picture for a judge as (media type, bytes): the longer side at most `longest`
+    pixels (0: any), in RGB on white, as JPEG or PNG, whichever is smaller.
 
-    A picture that fulfils this already is not encoded again. Raises Unusable.
+    A picture that already meets this is not encoded again. Raises Unusable.
     """
     with _open_picture(content) as image:
         media_type = _KINDS[str(image.format)][0]
@@ -94,7 +94,7 @@ def thumbnail(content: bytes, longest: int) -> tuple[str, bytes]:
 
 
 def _open_picture(content: bytes) -> Image:
-    """Opens a picture without unpacking it; raises Unusable for what its head shows."""
+    """Opens a picture without unpacking it; raises Unusable if its header rules it out."""
     import PIL
     from PIL import Image as pillow
 
@@ -123,7 +123,7 @@ def _open_picture(content: bytes) -> Image:
 
 
 def _open(pillow: Any, content: bytes) -> Any:
-    """Opens a picture without Pillow's own limit of pixels, which only warns."""
+    """Opens a picture without Pillow's own pixel limit, which only warns."""
     import warnings
 
     with warnings.catch_warnings():
@@ -156,7 +156,7 @@ def _encode(image: Image, kind: str) -> bytes:
 
 
 def _on_white(image: Image) -> Image:
-    """Converts to RGB, with white in place of transparency."""
+    """Converts to RGB, with white behind transparent pixels."""
     from PIL import Image as pillow
 
     if image.mode in ("RGBA", "LA", "PA") or "transparency" in image.info:

@@ -119,7 +119,7 @@ _DECLARED: dict[str, Protocol] = {}  # protocols declared in this process, by na
 
 
 def protocol_names() -> list[str]:
-    """Lists the names of all protocols: those that ship and those of other packages."""
+    """Lists the names of all protocols that ship or that other packages add."""
     return sorted({*PROTOCOLS, *COMPANIONS, *entry_points("protocols")})
 
 
@@ -129,19 +129,19 @@ def has_outside() -> bool:
 
 
 def is_protocol(name: str) -> bool:
-    """True if a protocol of that name ships or is one of another package."""
+    """True if a protocol of that name ships or is added by another package."""
     return name in protocol_names() or name in sourced_names()
 
 
 @lru_cache
 def sourced_names() -> tuple[str, ...]:
-    """Lists the protocols that ship without their texts, which users have in copies."""
+    """Lists shipped protocols whose texts do not ship; users have copies of these texts."""
     folders = sorted(path.parent.name for path in _HOME.glob("*/" + copies.NAME))
     return tuple(name for name in folders if name not in PROTOCOLS)
 
 
 def is_sourced(name: str) -> bool:
-    """True if the texts of a protocol, shipped or a user's own, are in a copy of published data."""
+    """True if a protocol, shipped or a user's own, has its texts in a copy of published data."""
     if name.endswith(".toml"):
         release = source(name)
         return release is not None and bool(release.tables)
@@ -158,7 +158,7 @@ def _folder(name: str) -> Path | None:
 
 
 def source(name: str) -> copies.CopySources | None:
-    """Returns the published data that a protocol reads and that does not ship; None for none."""
+    """Returns the published data that a protocol reads and that does not ship; else None."""
     folder, point = _folder(name), entry_points("protocols").get(name)
     if folder is None:
         return None
@@ -173,13 +173,13 @@ def printed_numbers(name: str) -> tuple[PrintedNumber, ...]:
 
 
 def declaration(name: str) -> dict[str, Any]:
-    """Reads the file of a protocol that ships, without its tables."""
+    """Reads the file of a shipped protocol, without its tables."""
     return tomllib.loads((_HOME / name / "protocol.toml").read_text("utf-8"))
 
 
 @lru_cache
 def protocol_of_copy(release: copies.CopySources, path: Path) -> Protocol:
-    """Loads a protocol with the texts of a copy. UsageError if the copy is not the release."""
+    """Loads a protocol with the texts of a copy. UsageError if that is not the release."""
     is_path = release.protocol.endswith(".toml")
     file = Path(release.protocol) if is_path else _HOME / release.protocol / "protocol.toml"
     return load.load(file, instrument_kind, texts=release.texts(path), shown=path)
@@ -209,7 +209,7 @@ def protocol(name: str | Path | Protocol) -> Protocol:
 
 
 def protocol_file(name: str) -> Path:
-    """Returns the file of a protocol that ships or is one of another package."""
+    """Returns the file of a protocol that ships or is added by another package."""
     if name in PROTOCOLS or name in COMPANIONS:
         return _HOME / COMPANIONS.get(name, f"{name}/protocol.toml")
     return _outside_folder(name) / "protocol.toml"
@@ -227,7 +227,7 @@ def _outside_folder(name: str) -> Path:
 
 
 def _sourced(name: str) -> Protocol:
-    """Loads a protocol with the texts of the user's copy. MissingCopy if none is known."""
+    """Loads a protocol with the texts of the user's copy. Raises MissingCopy if none is known."""
     release, path = source(name), copies.remembered(name)
     assert release is not None  # its folder has sources.toml
     if path is None:
@@ -270,12 +270,12 @@ def with_mitigations(asked: Protocol, file: str, *, graded: bool) -> Protocol:
 
 
 def model_names() -> list[str]:
-    """Lists the kinds of models: those that ship, then those of other packages by name."""
+    """Lists the kinds of models: first those that ship, then other packages' by name."""
     return [*MODELS, *sorted(entry_points("models").keys() - MODELS.keys())]
 
 
 def is_model(name: str) -> bool:
-    """True if a name is a kind of model, or begins with one and a colon."""
+    """True if a name is a kind of model, alone or followed by a colon."""
     kind = name.partition(":")[0]
     return kind in MODELS or kind in RETIRED_MODELS or kind in entry_points("models")
 
@@ -307,7 +307,7 @@ def _record(instrument: Callable[..., ReadyInstrument]) -> InstrumentKind:
 
 
 def instrument_kinds() -> list[InstrumentKind]:
-    """Lists all kinds of instruments, those of other packages too."""
+    """Lists all kinds of instruments, including those of other packages."""
     return [instrument_kind(name) for name in _names(INSTRUMENTS, entry_points("instruments"))]
 
 
@@ -328,7 +328,7 @@ def importer(protocol: str) -> Callable[..., Any]:
 
 
 def _find(table: dict[str, str], group: str, name: str, what: str) -> Any:
-    """Imports the object of a name in a table or of an entry point. UnknownName for neither."""
+    """Imports the object of a name from a table or an entry point, or raises UnknownName."""
     if name in table:
         module, _, attribute = table[name].partition(":")
         return getattr(import_module(module), attribute)

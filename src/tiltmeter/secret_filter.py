@@ -37,7 +37,7 @@ class _Forms(NamedTuple):
 
 
 def environment_secrets() -> list[str]:
-    """Lists values of variables named as keys, and proxies' passwords, longest first."""
+    """Lists values of variables named like keys, and passwords of proxies, longest first."""
     values = {value for name, value in os.environ.items() if _SECRET_NAME.search(name)}
     for name, value in os.environ.items():
         if _PROXY_NAME.search(name):
@@ -78,7 +78,7 @@ def _forms(secret: str) -> _Forms:
 
 @lru_cache(maxsize=500)
 def _spelled(char: str) -> str:
-    """Makes a pattern of one character in all its encodings."""
+    """Writes a regular expression for all encodings of a character."""
     code, content = ord(char), char.encode("utf-8", "surrogatepass")
     ways = [
         rf"\\{{0,3}}{re.escape(char)}",
@@ -95,7 +95,7 @@ def _spelled(char: str) -> str:
 
 
 def without(secrets: Sequence[str], text: str) -> str:
-    """Hides secrets in a text, in any of their forms."""
+    """Hides secrets in a text, in all their forms."""
     for secret in filter(None, secrets):
         forms = _forms(secret)
         for sign in forms.signs:
@@ -106,7 +106,7 @@ def without(secrets: Sequence[str], text: str) -> str:
 
 
 def variable_in(text: str) -> str:
-    """Finds the environment variable whose key a text holds; "" if it holds none."""
+    """Finds the environment variable whose key is in a text; "" if none is."""
     for secret in environment_secrets():
         if without([secret], text) != text:
             return next((n for n, v in os.environ.items() if secret in (v, unquote(v))), "a proxy")
@@ -114,7 +114,7 @@ def variable_in(text: str) -> str:
 
 
 def without_bytes(secret: str, content: bytes) -> bytes:
-    """Cuts a key out of a server's bytes; returns the same bytes if they hold none."""
+    """Cuts keys out of a server's bytes; returns the same object if it holds none."""
     characters = content.decode("latin-1") if secret else ""
     for sign in _forms(secret).byte_signs if secret else ():
         if sign in characters:
@@ -126,7 +126,7 @@ def without_bytes(secret: str, content: bytes) -> bytes:
 
 
 def named_secret(secrets: Sequence[str], name: str) -> str:
-    """Returns a model's name with keys hidden, or "". The path of a file is not a key."""
+    """Returns a model's name with its keys hidden, "" if it has none. A file's path is no key."""
     plain = re.sub(r"--[\w-]*(?:file|path|env)[= ]\S+", "", name)
     return mask(secrets, name) if mask(secrets, plain) != plain else ""
 

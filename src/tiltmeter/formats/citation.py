@@ -15,7 +15,7 @@ _SPECIAL = str.maketrans(
 
 
 def sentence(content: Content) -> str:
-    """One sentence with the signatures of its headline numbers."""
+    """Writes the run in one sentence, with the signatures of its headline numbers."""
     marks = list(dict.fromkeys(one.signature for one in content.every_finding if one.signature))
     told = f" ({'; '.join(marks)})" if marks else ""
     return (
@@ -25,7 +25,7 @@ def sentence(content: Content) -> str:
 
 
 def bibtex(content: Content) -> str:
-    """An entry @misc of the run, and where the protocol has one, its paper as a note."""
+    """Writes the run as a BibTeX entry @misc; cites the protocol's paper, if any, in a note."""
     fields = {
         "title": f"{content.title}: {_models(content)}",
         "year": content.date[:4],

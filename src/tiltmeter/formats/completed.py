@@ -1,7 +1,7 @@
-"""Documents of an exported folder that people complete: nothing may differ from what the run says
-but what stands in the places that are to be filled in.
+"""Documents of an exported folder that people complete: a completed one may differ from the run's
+original only in the gaps that are to be filled in.
 
-A stranger may have made both, so that the time is that of the search for each piece of text.
+As a stranger may have made both, the time is bounded by one search per piece of text.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _AFTER_AUTHORS = "\nidentifiers:"
 
 
 def is_completed(original: str, text: str) -> bool:
-    """True if a text is the original with its open places filled in, or some of them."""
+    """True if a text equals the original except in the gaps to be filled in."""
     first, *rest = _PLACE.split(original)
     if not rest:
         return text == original
@@ -48,7 +48,7 @@ def is_completed(original: str, text: str) -> bool:
 
 
 def _pieces(original: str, rest: list[str]) -> Iterator[tuple[re.Pattern[str] | None, str]]:
-    """Yields each place's values (None: text) and what follows it. Authors may be several."""
+    """Yields (pattern of a gap's content, None for text; the text after the gap)."""
     if not original.startswith("cff-version"):
         yield from ((None, piece) for piece in rest)
         return

@@ -1,5 +1,5 @@
-"""A folder described as an RO-Crate 1.2: what each file is, its size and its SHA-256, and what made
-them. `seals` says whether a folder that came from elsewhere is still what it was.
+"""A folder described as an RO-Crate 1.2: every file's role, size and SHA-256, and the audit that
+made it. `seals` checks if a folder that came from elsewhere is unchanged.
 
 Source: RO-Crate Metadata Specification 1.2 (w3id.org/ro/crate/1.2), its root data entity and
 provenance of actions.
@@ -48,9 +48,9 @@ OPEN = "to be filled in"
 
 @dataclass(frozen=True, slots=True)
 class About:
-    """The facts that describe a folder. made: when the run ended, ISO 8601; signatures: those of
-    its numbers; models: what was audited; files: {path: what it is}; digests: the SHA-256 of
-    the run's rows, and of what stands beside them.
+    """The facts that describe a folder. made: when the run ended, ISO 8601; signatures: of the
+    run's numbers; models: those audited; files: {path: description}; digests: the SHA-256 of the
+    run's rows, and of its design, costs, looks and sheets.
     """
 
     name: str
@@ -74,12 +74,12 @@ def write_manifest(folder: Path, about: About) -> Path:
 
 
 def save_manifest(target: Path, manifest: Mapping[str, Json]) -> None:
-    """Writes a manifest whole or not at all."""
+    """Writes a manifest atomically."""
     write_whole(target, json.dumps(manifest, ensure_ascii=False, indent=1) + "\n")
 
 
 def _head(about: About) -> list[dict[str, Json]]:
-    """The manifest itself, the folder, and what made it from what."""
+    """Returns the entities of manifest, folder, audit, tool, digests and signatures."""
     marks = {f"#signature-{n}": text for n, text in enumerate(about.signatures, 1)}
     return [
         *_roots(about, [*marks, *(f"#{name}" for name in _DIGESTS)]),
@@ -90,7 +90,7 @@ def _head(about: About) -> list[dict[str, Json]]:
 
 
 def _roots(about: About, marks: Sequence[str]) -> list[dict[str, Json]]:
-    """The manifest and the folder that it is of."""
+    """Returns the entities of the manifest and of the folder that it describes."""
     return [
         {
             "@id": MANIFEST,
@@ -112,7 +112,7 @@ def _roots(about: About, marks: Sequence[str]) -> list[dict[str, Json]]:
 
 
 def _origins(about: About) -> list[dict[str, Json]]:
-    """The audit, the tool and the protocol that it was made with, and the licence."""
+    """Returns the entities of the audit, the tool, the licence and the protocol."""
     return [
         {
             "@id": "#audit",
@@ -157,24 +157,24 @@ def _property(mark: str, kind: str, name: str, value: str) -> dict[str, Json]:
 
 
 def refer(ids: Sequence[str]) -> Json:
-    """A reference to entities: one by itself, several as a list."""
+    """Returns a JSON reference to entities: an object for one id, a list for several."""
     found = [{"@id": one} for one in ids]
     return found[0] if len(found) == 1 else found
 
 
 def foreign_of(folder: Path) -> list[Path]:
-    """The links, pipes and devices of a folder."""
+    """Lists the links, pipes and devices in a folder."""
     return sorted(p for p in folder.rglob("*") if p.is_symlink() or not (p.is_file() or p.is_dir()))
 
 
 def files_of(folder: Path) -> list[Path]:
-    """Every file of a folder but its own manifest and its signature."""
+    """Lists the files of a folder except its own manifest and signature."""
     own = (folder / MANIFEST, folder / SIGNATURE)
     return sorted(p for p in folder.rglob("*") if p.is_file() and p not in own)
 
 
 def read_manifest(folder: Path) -> bytes:
-    """The manifest of a folder. OSError if it is a link, no file, or too large."""
+    """Reads the manifest of a folder. Raises OSError if it is a link, not a file, or too large."""
     path = folder / MANIFEST
     if path.is_symlink():
         raise intake.NotTaken(path, "is a link")
@@ -182,13 +182,13 @@ def read_manifest(folder: Path) -> bytes:
 
 
 def graph_of(manifest: Json) -> list[dict[str, Json]]:
-    """The entities of a manifest; what names itself by no text is none."""
+    """Lists the entities of a manifest; skips those whose `@id` is not a text."""
     graph = list_at(manifest, "@graph")
     return [one for one in graph if isinstance(one, dict) and text_at(one, "@id")]
 
 
 def ids(reference: Json) -> list[str]:
-    """Lists the entities that are referred to: one, several or none."""
+    """Lists the ids that a reference names: one, several or none."""
     several = reference if isinstance(reference, list) else [reference]
     return [text_at(one, "@id") for one in several if text_at(one, "@id")]
 
@@ -209,7 +209,7 @@ def _file(folder: Path, path: Path, told: Mapping[str, str]) -> dict[str, Json]:
 
 
 def fingerprint(path: Path) -> dict[str, str]:
-    """A file's size in bytes and its SHA-256, under the names of the manifest."""
+    """Returns the size in bytes and the SHA-256 of a file, by the manifest's keys."""
     with path.open("rb") as file:
         digest = hashlib.file_digest(file, "sha256").hexdigest()
     return {"contentSize": str(path.stat().st_size), "sha256": digest}

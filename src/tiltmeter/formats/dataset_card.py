@@ -24,8 +24,8 @@ _SIZES = ((1_000, "n<1K"), (10_000, "1K<n<10K"), (100_000, "10K<n<100K"), (10**6
 
 
 def card(content: Content, languages: Sequence[str], rows: int, texts: bool, image: bool) -> str:
-    """The card. languages: codes of those that were asked; rows: how many outputs there are; texts:
-    answers are among them; image: the models make pictures.
+    """Writes the card. languages: codes of the audited languages; rows: the number of outputs;
+    texts: True if the answers are published too; image: True if the models make pictures.
     """
     return "\n".join([*_front(content, languages, rows, image), *_body(content, texts)]) + "\n"
 
@@ -36,7 +36,7 @@ def path_of(table: str) -> str:
 
 
 def _front(content: Content, languages: Sequence[str], rows: int, image: bool) -> Iterator[str]:
-    """YAML; JSON strings are YAML strings."""
+    """Yields the YAML front matter; strings are written as JSON, which is valid YAML."""
     task = "text-to-image" if image else "text-generation"
     size = next((name for most, name in _SIZES if rows < most), "n>1M")
     yield "---"

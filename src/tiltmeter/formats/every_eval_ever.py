@@ -39,9 +39,9 @@ _DETAILS = (
 class Evaluation:
     """The facts that all results of one model share.
 
-    subject: its name, without folders; created: when this is written, Unix seconds, another one for
-    each model of a run; ended: when the run ended, ISO 8601 or ""; parts: its trials by mode;
-    judges: {annotator: models that it asked}.
+    subject: the model's name, without folders; created: Unix seconds of this export, different for
+    each model of a run; ended: when the run ended, ISO 8601 or ""; parts: the model's trials by
+    mode; judges: {annotator: models that it asked}.
     """
 
     protocol: Protocol
@@ -58,12 +58,12 @@ class Evaluation:
 
     @property
     def id(self) -> str:
-        """`PROTOCOL/MODEL/SECONDS`."""
+        """The evaluation's id, `PROTOCOL/MODEL/SECONDS`."""
         return f"tiltmeter-{self.protocol.name}/{self.model_id}/{self.created}"
 
     @property
     def stem(self) -> str:
-        """The path of both files as the data store has it, without their endings."""
+        """The path that the data store gives to both files, without their suffixes."""
         owner, _, name = self.model_id.partition("/")
         number = UUID(bytes=hashlib.sha256(self.id.encode()).digest()[:16], version=4)
         return f"data/tiltmeter-{self.protocol.name}/{owner}/{name.replace('/', '_')}/{number}"
@@ -78,7 +78,7 @@ def _model_id(name: str) -> str:
 def aggregate(
     evaluation: Evaluation, rows: Iterable[Estimate], instances: Mapping[str, Json]
 ) -> dict[str, Json]:
-    """The JSON of a model's estimates that have a value. instances: of `describe_instances`."""
+    """Returns the JSON of a model's estimates with a value. instances: of `describe_instances`."""
     protocol = evaluation.protocol
     given: dict[str, Json] = {"detailed_evaluation_results": instances} if instances else {}
     if evaluation.ended:
@@ -194,7 +194,7 @@ def _score(protocol: Protocol, row: Estimate) -> dict[str, Json]:
 
 
 def _text(value: Json) -> str:
-    """A value of `details`: numbers in full, mappings as JSON, "" for nothing."""
+    """Returns a value of `details` as text: "" for None, JSON for all but text."""
     if value is None or isinstance(value, str):
         return value or ""
     return json.dumps(value, ensure_ascii=False)
@@ -212,7 +212,7 @@ def _generation(parts: Sequence[TrialPart], row: Estimate) -> dict[str, Json]:
 
 
 def instances(evaluation: Evaluation, samples: Iterable[Sample], texts: bool) -> Iterator[str]:
-    """A line of JSON for each label of each output. texts: with what was answered."""
+    """Yields a line of JSON per label. texts: True if the lines hold the answers too."""
     for sample in samples:
         for labels in sample.labels:
             for value, weight in labels.values:

@@ -26,7 +26,7 @@ _ASKED_BY = (
 
 
 def evidence(content: Content, rates: Sequence[CategoryRate]) -> str:
-    """The document of one run."""
+    """Writes the evidence document of one run, in Markdown."""
     return "\n".join(_lines(content, rates)) + "\n"
 
 
@@ -105,7 +105,7 @@ def _results(content: Content, rates: Sequence[CategoryRate]) -> Iterator[str]:
 
 
 def findings_table(content: Content) -> Iterator[str]:
-    """The lines of a table of all findings, in Markdown."""
+    """Yields the lines of a Markdown table of all findings."""
     rows = [
         (one.sentence, one.value, one.interval, one.n, one.p, one.mark)
         for one in content.every_finding
@@ -123,7 +123,7 @@ def _signing() -> Iterator[str]:
 
 
 def markdown_table(head: Sequence[str], rows: Pairs | Sequence[Sequence[str]]) -> Iterator[str]:
-    """The lines of a table in Markdown; what is open stays bold."""
+    """Yields the lines of a Markdown table; cells still to be filled in stay bold."""
     yield f"| {' | '.join(head)} |"
     yield f"|{'---|' * len(head)}"
     for row in rows:

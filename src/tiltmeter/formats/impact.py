@@ -35,7 +35,7 @@ _PLACES = 4
 
 
 def impact_csv(rows: Sequence[CategoryRate]) -> str:
-    """One line a category."""
+    """Writes the table as CSV, one line per category."""
     text = StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(COLUMNS)

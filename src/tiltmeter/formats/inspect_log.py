@@ -1,5 +1,5 @@
-"""A run as a log of Inspect (`.eval`): a sample for each draw of each prompt, with every label as a
-score, and the headline claims as metrics.
+"""A run as a log of Inspect (`.eval`): one sample per sampled answer to a prompt, with every label
+as a score, and the headline claims as metrics.
 
 Written without Inspect, as version 2 of its format has it (inspect_ai.log of 0.3.285): a zip of
 JSON, whose entries may be deflated.
@@ -28,8 +28,8 @@ _METRICS = ("value", "low", "high", "p_adjusted")
 class InspectLog:
     """One log: a model in one mode.
 
-    subject: its name, without folders; part: its trials; begun, ended: ISO 8601; claims: its
-    verdicts in the mode, as JSON.
+    subject: the model's name, without folders; part: the model's trials in the mode; begun, ended:
+    ISO 8601; claims: the model's verdicts in the mode, as JSON.
     """
 
     protocol: Protocol
@@ -41,7 +41,7 @@ class InspectLog:
 
     @property
     def model(self) -> str:
-        """`KIND/NAME`, as Inspect names models."""
+        """The model's name as Inspect writes it, `KIND/NAME`."""
         return self.subject.replace(":", "/", 1)
 
 
@@ -108,7 +108,7 @@ def _header(log: InspectLog, spec: Mapping[str, Json], samples: int) -> dict[str
 
 
 def _claim(claim: Mapping[str, Json]) -> dict[str, Json]:
-    """A verdict as a score with its value, limits and adjusted p, and all else beside them."""
+    """Returns a verdict as a score: numbers as metrics, everything else as metadata."""
     levels = levels_of(claim)
     numbers = ((name, claim[name]) for name in _METRICS)
     return {

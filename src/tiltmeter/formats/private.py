@@ -1,4 +1,4 @@
-"""A run made fit for strangers: people become numbers, folders and addresses go."""
+"""A run anonymised for publication: people become numbers, folders and addresses are removed."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ def hide(content: Content, annotators: Sequence[str], texts: bool) -> Content:
 
 
 def hider(annotators: Sequence[str]) -> Hide:
-    """A function of text that puts P1, P2, … for the ids of the people among some annotators
-    (nothing of ours prints a name without `human:`), leaves file names without their folders, and
-    no address and no key of the environment.
+    """Returns a function that anonymises a text: ids of people among these annotators become P1,
+    P2, … (tiltmeter always prints them with `human:`), file names lose their folders, and addresses
+    and keys of the environment are removed.
     """
     ids = (name.removesuffix(CORRECTED).removesuffix(ADJUDICATED) for name in annotators)
     people = sorted({name for name in ids if name.startswith(HUMAN)})

@@ -18,9 +18,9 @@ _FINISHES = {"cut": "length", UNKNOWN: ""}  # others are called alike
 
 
 def rows(protocol: Protocol, found: Iterable[Sample]) -> Iterator[tuple[str, dict[str, Json]]]:
-    """(language, row) of every reply with a label by a person. `label` is of the protocol's first
-    attribute that has one, others stand under their own names; `read_as` are the labels by
-    instruments.
+    """Yields (language, row) per reply that a person labelled. `label` holds the protocol's first
+    attribute with such a label, other attributes have keys of their own; `read_as` holds the labels
+    by instruments.
     """
     for sample in found:
         people = [label for label in sample.labels if _PERSON.match(label.annotator)]
@@ -69,7 +69,7 @@ def _attribute(labels: AttributeLabels) -> str:
 
 
 def _values(labels: AttributeLabels) -> Json:
-    """The one value of an attribute, or all in their order."""
+    """Returns the value of an attribute, or the list of values if there are several."""
     values = [value for value, _ in labels.values]
     return values[0] if len(values) == 1 else values
 

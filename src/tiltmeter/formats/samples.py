@@ -21,8 +21,8 @@ _REPLY_CHARACTERS = 0  # of a call's own texts: the output has them
 @dataclass(frozen=True, slots=True)
 class AttributeLabels:
     """The labels of one attribute of an output by one annotator: (value, weight) by position. A
-    weight other than 1 is a probability, or of people 1 / (the probability that the output was
-    picked).
+    weight other than 1 is a probability, or for people 1 / (the probability that the output was
+    sampled).
     """
 
     annotator: str
@@ -32,7 +32,7 @@ class AttributeLabels:
 
     @property
     def probabilities(self) -> Mapping[str, float] | None:
-        """{value: probability} where several values share one position."""
+        """{value: probability} if several values share one position, else None."""
         return dict(self.values) if len(self.values) > 1 and not self.ranked else None
 
 
@@ -48,12 +48,12 @@ class Sample:
 
     @property
     def cell(self) -> str:
-        """An id that all draws of one prompt share."""
+        """An id that all samples of one prompt share."""
         return content_id(self.trial.mode, self.trial.factors)[:12]
 
     @property
     def tokens(self) -> Mapping[str, int] | None:
-        """Tokens as both formats of logs name them; None where the server counted none."""
+        """Token counts by the keys of both log formats; None if the server sent none."""
         call = self.call
         if call is None or call.prompt_tokens is None or call.completion_tokens is None:
             return None
@@ -65,7 +65,7 @@ class Sample:
 
 
 def samples(store: Store, subject: str, hide: Hide) -> Iterator[Sample]:
-    """Every output of a subject, by id. hide: of names, as `private.hider` makes it."""
+    """Yields the outputs of a subject, by id. hide: anonymises names (`private.hider`)."""
     secrets = environment_secrets()
 
     def text_of(output: Output) -> str:  # what failed is told in words of ours, with its address

@@ -1,8 +1,8 @@
-"""Is a folder of evidence, or an archive, still what it was? And the seal of what people filled in.
+"""Checks if a folder of evidence, or an archive, is unchanged; and seals what people filled in.
 
-What a manifest lists is compared by SHA-256. Two documents are there for people to complete; a seal
-takes their new hashes into the manifest, with the day and the hashes before, as an `UpdateAction`
-(RO-Crate 1.2, provenance of changes). Nothing else can be sealed, so that no number is.
+The files that a manifest lists are compared by SHA-256. Two documents are for people to complete; a
+seal puts their new hashes into the manifest, with the day and the old hashes, as an `UpdateAction`
+(RO-Crate 1.2, provenance of changes). Nothing else can be sealed, so no number can.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ _NAMED = 5  # files that an error names
 
 @dataclass(frozen=True, slots=True)
 class Seal:
-    """One sealing. at: when, ISO 8601 in UTC; files: what had been filled in."""
+    """One sealing. at: its time, ISO 8601 in UTC; files: the documents that were filled in."""
 
     at: str
     files: tuple[str, ...]
@@ -49,8 +49,8 @@ class Seal:
 
 @dataclass(frozen=True, slots=True)
 class FolderCheck:
-    """A folder that is as its manifest describes it. files: how many it has; seals: oldest first;
-    manifest: the manifest's own SHA-256; left: {document: how often it says "to be filled in"}.
+    """A folder that matches its manifest. files: how many it has; seals: oldest first; manifest:
+    the manifest's own SHA-256; left: {document: how often it says "to be filled in"}.
     """
 
     files: int
@@ -61,7 +61,7 @@ class FolderCheck:
 
 @dataclass(frozen=True, slots=True)
 class _Manifest:
-    """A manifest that was read. graph: its entities; seals: those among them."""
+    """A parsed manifest. graph: all its entities; seals: the entities that are seals."""
 
     whole: dict[str, Json]
     graph: list[dict[str, Json]]
@@ -71,8 +71,8 @@ class _Manifest:
 
 
 def check_folder(folder: Path) -> FolderCheck:
-    """Compares each file with the manifest. UsageError that names what is missing, changed or
-    added, or says that there is no such manifest.
+    """Compares each file with the manifest. Raises UsageError if a file is missing, changed or
+    added, or if there is no manifest.
     """
     manifest = _read(folder)
     changed, wrong = _differences(folder, manifest)
@@ -90,8 +90,8 @@ def check_folder(folder: Path) -> FolderCheck:
 
 
 def seal_folder(folder: Path) -> FolderCheck:
-    """Takes what people filled in into the manifest. UsageError where another file changed, is
-    missing or was added, or where nothing was filled in.
+    """Updates the manifest with the documents that people filled in. Raises UsageError if another
+    file was changed, removed or added, or if nothing was filled in.
     """
     manifest = _read(folder)
     changed, wrong = _differences(folder, manifest)
@@ -133,7 +133,7 @@ def _add_seal(folder: Path, manifest: _Manifest, changed: Sequence[str]) -> None
 
 
 def is_seal(entity: Mapping[str, Json]) -> bool:
-    """True if an entity says what a seal says, and nothing else."""
+    """True if an entity has exactly the content of a seal."""
     files = set(ids(entity.get("object")))
     before = _BEFORE.findall(str(entity.get("description")))
     return (
@@ -144,7 +144,7 @@ def is_seal(entity: Mapping[str, Json]) -> bool:
 
 
 def _differences(folder: Path, manifest: _Manifest) -> tuple[list[str], list[str]]:
-    """The files that changed, and what else is wrong."""
+    """Returns (changed files, messages about all other differences from the manifest)."""
     listed = manifest.hashes
     foreign = [path.relative_to(folder).as_posix() for path in foreign_of(folder)]
     there = {path.relative_to(folder).as_posix(): path for path in files_of(folder)}
@@ -177,7 +177,7 @@ def _list(texts: Sequence[str]) -> str:
 
 
 def _open_places(folder: Path, listed: Mapping[str, str]) -> Iterator[tuple[str, int]]:
-    """Counts the places that a document, or the manifest's licence, still leaves open."""
+    """Yields (document, gaps left to fill in); gaps of the manifest count too."""
     for name in (*TO_COMPLETE, MANIFEST):
         if name in listed or name == MANIFEST:
             text = (folder / name).read_text("utf-8", errors="replace")
@@ -188,7 +188,7 @@ def _open_places(folder: Path, listed: Mapping[str, str]) -> Iterator[tuple[str,
 
 
 def _names_twice(content: bytes) -> bool:
-    """True if an object of a JSON has two values of one name."""
+    """True if any object of a JSON text has a duplicate key."""
     twice = False
 
     def note(pairs: list[tuple[str, Json]]) -> None:

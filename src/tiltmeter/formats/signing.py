@@ -1,8 +1,8 @@
-"""The signature of a manifest with a key of the user: who vouches for a folder, which hashes alone
-do not say.
+"""The signature of a manifest with a user's key: it shows who vouches for a folder, which hashes
+alone do not.
 
-Made and checked by `ssh-keygen -Y` (OpenSSH 8.1 and later), with the SSH keys that people have; the
-signature lies beside the manifest and is not of it.
+Made and checked by `ssh-keygen -Y` (OpenSSH 8.1 and later), with people's usual SSH keys; the
+signature lies beside the manifest and is not listed in it.
 """
 
 from __future__ import annotations
@@ -25,15 +25,15 @@ _KEY = re.compile(r"with (\S+) key (SHA256:\S+)")
 
 
 class Signer(NamedTuple):
-    """A folder's signer. key: kind and fingerprint; name: by the list of signers, or ""."""
+    """A folder's signer. key: kind and fingerprint; name: from the list of signers, or ""."""
 
     key: str
     name: str = ""
 
 
 def sign(folder: Path, key: Path) -> Signer:
-    """Signs the manifest of a folder, in place of an earlier signature. key: an SSH key, or the
-    public part of one that the agent holds. UsageError if it cannot be done.
+    """Signs the manifest of a folder; replaces an earlier signature. key: an SSH key, or the public
+    part of a key in the SSH agent. Raises UsageError if signing fails.
     """
     manifest = _manifest(folder)
     done = _run(["sign", "-f", str(key.resolve()), "-n", NAMESPACE], manifest, waits=True)
@@ -45,8 +45,8 @@ def sign(folder: Path, key: Path) -> Signer:
 
 def signer_of(folder: Path, signers: Path | None) -> Signer | None:
     """Finds the signer of a folder's manifest; None if it is not signed. signers: a list of `NAME
-    KEY` lines (ssh-keygen's allowed signers) that must hold the signer. UsageError if the signature
-    is not of this manifest, or of nobody in the list.
+    KEY` lines (ssh-keygen's allowed signers) that must hold the signer. Raises UsageError if the
+    signature does not match the manifest, or its signer is not in the list.
     """
     path = folder / SIGNATURE
     if path.is_symlink():
@@ -94,7 +94,7 @@ def _checked(manifest: bytes, signature: bytes, signers: Path | None) -> Signer:
 def _run(
     asked: list[str], manifest: bytes, *, waits: bool = False
 ) -> subprocess.CompletedProcess[bytes]:
-    """Runs `ssh-keygen -Y`. waits: it may ask for a password, which takes as long as it takes."""
+    """Runs `ssh-keygen -Y`. waits: True for no time limit, as it may ask for a password."""
     limit = None if waits else LONGEST_S
     try:
         return subprocess.run(

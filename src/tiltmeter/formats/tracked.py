@@ -1,4 +1,4 @@
-"""A run as trackers of experiments take it: numbers by name, settings, tags, tables."""
+"""A run in the form that experiment trackers take: numbers by name, settings, tags, tables."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ _TAG_CHARACTERS = 5_000  # that MLflow keeps of a tag
 
 
 def metrics(claims: Sequence[Mapping[str, Json]]) -> dict[str, float]:
-    """`MEASURE/LEVEL`, `….low`, `….high`, `….p_adjusted`, `….n` and `….detectable` of each headline
-    claim. A name that two instruments share ends in the instrument.
+    """Returns `MEASURE/LEVEL`, `….low`, `….high`, `….p_adjusted`, `….n`, `….detectable` of each
+    headline claim. If a name is taken, the claim's instrument is added to it.
     """
     found: dict[str, float] = {}
     for claim in claims:
@@ -32,14 +32,14 @@ def metrics(claims: Sequence[Mapping[str, Json]]) -> dict[str, float]:
 
 
 def levels_of(claim: Mapping[str, Json]) -> list[str]:
-    """The levels of factors that tell a claim from others of its measure, without its mode."""
+    """Returns the levels that distinguish a claim from others of its measure, except the mode."""
     told = (claim["condition"], claim["contrast"])
     named = (item for one in told if isinstance(one, Mapping) for item in one.items())
     return [str(level) for name, level in named if name != "mode"]
 
 
 def settings(protocol: Protocol, subject: str, variant: str) -> dict[str, str]:
-    """Returns the settings of the run."""
+    """Returns the run's settings as a tracker logs them."""
     return {
         "protocol": f"{protocol.name}/{protocol.version}",
         "data": protocol.digest,
@@ -50,7 +50,7 @@ def settings(protocol: Protocol, subject: str, variant: str) -> dict[str, str]:
 
 
 def tags(claims: Sequence[Mapping[str, Json]]) -> dict[str, str]:
-    """The signatures, the verdicts, and a description in words."""
+    """Returns tags with the claims' signatures, verdicts and sentences."""
     told = {
         "tiltmeter.signature": sorted({str(claim["signature"]) for claim in claims}),
         "tiltmeter.verdicts": [str(claim["word"]) for claim in claims],
@@ -60,7 +60,7 @@ def tags(claims: Sequence[Mapping[str, Json]]) -> dict[str, str]:
 
 
 def table(rows: Sequence[Estimate]) -> dict[str, Json]:
-    """All estimates as `columns` and `data`, with mappings as JSON."""
+    """Returns all estimates as `columns` and `data`, with mappings as JSON."""
     columns = Estimate.columns()
     told = [[_cell(value) for value in row.as_dict().values()] for row in rows]
     return {"columns": columns, "data": told}

@@ -25,7 +25,7 @@ ANNOTATED_SHARE = 0.9  # of a sample that must be annotated for it to count as r
 
 
 def refuse_stopped(store: Store) -> None:
-    """Raises UsageError for a run that stops early: later gold would change what its looks used."""
+    """Raises UsageError if a run stops early: later gold would change the labels of past looks."""
     if looks.plan(store):
         raise UsageError(
             f"{store.folder} stops early, and --stop and gold do not go together: gold changes "
@@ -34,9 +34,9 @@ def refuse_stopped(store: Store) -> None:
 
 
 class GoldPair(NamedTuple):
-    """A gold label beside what one annotator said of the same attribute of the same output.
+    """A gold label beside one annotator's label of the same attribute of the same output.
 
-    call: the key of the last call that the annotator's label rests on, "" where none is known.
+    call: the key of the last call that the annotator's label rests on, "" if unknown.
     """
 
     output: str
@@ -52,9 +52,9 @@ class GoldPair(NamedTuple):
 
 
 class GoldSample(TypedDict):
-    """Outputs that were drawn to be annotated, as the run keeps them. by: the factors whose
-    conditions were drawn from apart; number: how many were drawn, `of` how many; outputs: output →
-    (weight, why it was drawn).
+    """Outputs that were sampled for annotation, as the run stores them. by: the factors that the
+    sample was stratified by; number: outputs in the sample; of: outputs that could be sampled;
+    outputs: output → (weight, reason it was sampled).
     """
 
     attribute: str
@@ -80,7 +80,7 @@ def attributes(protocol: Protocol) -> tuple[str, ...]:
 
 
 def known_attributes(store: Store, protocol: Protocol) -> tuple[str, ...]:
-    """Lists the protocol's attributes, and further ones of the run's labels (a judge's)."""
+    """Lists the protocol's attributes, then others that labels of the run have (a judge's)."""
     seen = labels.attributes(store, superseded=True)
     return tuple(
         dict.fromkeys((*attributes(protocol), *(name for name in seen if not name.endswith(VOTE))))
@@ -88,15 +88,15 @@ def known_attributes(store: Store, protocol: Protocol) -> tuple[str, ...]:
 
 
 def machines(store: Store) -> set[str]:
-    """Returns the annotators of a run that are no people, and the models that it asked."""
+    """Returns the annotators of a run that are not people, and all models that were asked."""
     return {*labels.machines(store), *calls.models(store)}
 
 
 def conditions(protocol: Protocol, there: Iterable[Mapping[str, str]]) -> tuple[str, ...]:
     """Returns the factors that the protocol's measures compare or group by, those compared first.
 
-    there: the levels of outputs; a factor of which they have more than MOST_LEVELS levels makes no
-    conditions. The item itself may be one, where a design names only a few items.
+    there: the levels of each output; a factor with more than MOST_LEVELS levels among them is left
+    out. The item itself can be such a factor if a design names only a few items.
     """
     kept_by_variants = {name for variant in protocol.variants.values() for name in variant.only}
     measures = [measure for measure in protocol.measures if measure.name not in kept_by_variants]
@@ -120,12 +120,12 @@ def conditions(protocol: Protocol, there: Iterable[Mapping[str, str]]) -> tuple[
 
 
 def samples(store: Store) -> list[GoldSample]:
-    """Returns all that were drawn, the earliest first."""
+    """Returns all samples for annotation, the earliest first."""
     return [json.loads(one.content) for one in artefacts.by_date(store, SAMPLE)]
 
 
 def drawn_weights(store: Store) -> dict[str, float]:
-    """Output → weight, of all samples; a later one counts."""
+    """Returns output → weight over all samples; a later sample overrides an earlier one."""
     return {
         output: weight
         for sample in samples(store)
@@ -135,8 +135,7 @@ def drawn_weights(store: Store) -> dict[str, float]:
 
 def is_random(store: Store, attribute: str) -> bool:
     """True if the gold of an attribute is a random sample with known weights: all of it from one
-    sample that was drawn for the attribute, and nearly all of that annotated (a person who skips
-    does not skip at random).
+    sample for this attribute, of which nearly all was annotated (people do not skip at random).
     """
     gold = labels.outputs_of_people(store, attribute)
     drawn = [
@@ -155,18 +154,18 @@ def is_random(store: Store, attribute: str) -> bool:
 
 
 def has_gold(store: Store) -> bool:
-    """True if people labelled anything."""
+    """True if people labelled at least one output."""
     return labels.have_human(store)
 
 
 def annotators(store: Store) -> set[str]:
-    """Returns the people who labelled by hand; a decision is its maker's."""
+    """Returns the people who labelled by hand; an adjudication counts as its author's label."""
     return {name.removesuffix(ADJUDICATED) for name, _ in labels.people_attributes(store)}
 
 
 def voices(store: Store) -> dict[str, dict[str, frozenset[str]]]:
-    """Attribute → the people whose labels are to be taken alone, by a name for them: of two people
-    each, of three and more all without one. {} for what one person labelled.
+    """Returns attribute → {name: people whose labels are used alone}: with two people each of them,
+    with three or more all but one. Attributes that one person labelled are left out.
     """
     people: dict[str, set[str]] = defaultdict(set)
     for annotator, attribute in labels.people_attributes(store):
@@ -185,9 +184,9 @@ def voices(store: Store) -> dict[str, dict[str, frozenset[str]]]:
 def truths(
     store: Store, people: Collection[str] | None = None
 ) -> dict[tuple[str, str], tuple[str, float]]:
-    """(output, attribute) → what was decided by adjudication, else what most people said, and the
-    weight. If two values have as many voices there is none. people: whose labels count beside
-    decisions, all if None.
+    """Returns (output, attribute) → (value, weight): the adjudicated value, else the commonest one
+    among people; a tie has no entry. people: those whose labels count beside adjudications, None
+    for all.
     """
     labels_of: dict[tuple[str, str], list[labels.StoredLabel]] = defaultdict(list)
     for label in labels.of_people(store):
@@ -206,7 +205,7 @@ def truths(
 
 
 def pairs(store: Store, people: Collection[str] | None = None) -> list[GoldPair]:
-    """Pairs each truth with what each machine said; drawn outputs, single labels only."""
+    """Pairs each truth with the machines' labels of the output, except probabilities."""
     known = truths(store, people)
     if not known:
         return []

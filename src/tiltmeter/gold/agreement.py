@@ -33,8 +33,8 @@ class Agreement:
 def agreements(
     store: Store, protocol: Protocol, cards: Mapping[tuple[str, str], Sequence[GoldPair]]
 ) -> Iterator[Agreement]:
-    """Of people with each annotator, of people, of annotators, and of panels' votes. cards: the
-    gold beside what each (attribute, annotator) said.
+    """Yields the agreement of people with each annotator, then among people, annotators and panels'
+    votes. cards: (attribute, annotator) → pairs of gold and the annotator's label.
     """
     items = {
         trial: levels(factors).get(protocol.item, trial)
@@ -54,7 +54,7 @@ def agreements(
 def reviewer_agreements(
     store: Store, known: Mapping[str, review.TaxonomyValue]
 ) -> Iterator[Agreement]:
-    """Of people who reviewed the same taxonomy; the values of one attribute are a cluster."""
+    """Yields the agreement of people who reviewed the same taxonomy, clustered by attribute."""
     table: dict[str, dict[str, str]] = {}
     for annotator, marks in review.marks(store).items():
         for item, mark in marks.items():
@@ -66,7 +66,7 @@ def reviewer_agreements(
 
 
 def _tables(comparable: Iterable[labels.StoredLabel]) -> dict[str, dict[str, dict[str, str]]]:
-    """Attribute → output → annotator → value, where two annotated the same."""
+    """Returns attribute → output → annotator → value, if an output of it has two labels."""
     tables: dict[str, dict[str, dict[str, str]]] = {}
     for label in comparable:
         outputs = tables.setdefault(label.attribute, {})
@@ -79,7 +79,7 @@ def _tables(comparable: Iterable[labels.StoredLabel]) -> dict[str, dict[str, dic
 
 
 def _votes(store: Store) -> dict[str, dict[str, dict[str, str]]]:
-    """Returns the votes of every panel, by attribute and annotator; a judge's place is its name."""
+    """Returns every panel's votes by attribute and annotator; judges are named by position."""
     votes: dict[str, dict[str, dict[str, str]]] = {}
     for vote in labels.votes(store):
         outputs = votes.setdefault(f"{vote.attribute} of {vote.annotator}", {})
@@ -94,7 +94,7 @@ def _coefficients(
     items: Mapping[str, str],
     weights: Mapping[str, float] | None = None,
 ) -> Iterator[Agreement]:
-    """Gwet's AC1 and Krippendorff's α of all; of every two Cohen's κ and raw agreement."""
+    """Yields Gwet's AC1 and Krippendorff's α over all; Cohen's κ and raw agreement per pair."""
     names = list(dict.fromkeys(name for said in table.values() for name in said))
     values = sorted({value for said in table.values() for value in said.values()})
     places = {value: code for code, value in enumerate(values)}

@@ -52,12 +52,12 @@ SAMPLE_SIZE = 100  # outputs, where nobody says how many
 def choices(
     store: Store, protocol: Protocol, attribute: str, of: Mapping[str, str] | None = None
 ) -> tuple[ValueChoice, ...]:
-    """Returns the values of an attribute: those with a meaning first, then others that are listed,
-    then what stands for no answer.
+    """Returns the values of an attribute: those with a meaning first, then other listed values,
+    then those that stand for no answer.
 
-    A list with meanings says itself what is none of it, and no picture is in another language. A
-    closed list is offered whole, whichever of its values a judge used; to people without a judge
-    their own list alone. of: the levels of an output and its subject, if its list is wanted.
+    Impossible non-answers are left out: `both` and `neither` beside meanings or a closed list,
+    refusals for pictures, all if people label without a judge. A closed list is offered in full,
+    even if a judge used part of it. of: the levels of an output and its subject, for its own list.
     """
     meant: dict[str, str] = {}
     outcomes = meanings("")
@@ -100,12 +100,12 @@ def choices(
 def shared_sample(
     store: Store, protocol: Protocol, attribute: str, number: int | None, seed: int | None
 ) -> gold.GoldSample:
-    """Returns the sample that the run has for the attribute, which everybody shares; if it has
-    none, one is drawn.
+    """Returns the run's sample for the attribute, which all annotators share; samples outputs first
+    if the run has none.
 
-    attribute: "" for that of the latest sample, else the headline measure's; "*" for all.
-    UsageError where another sample is asked for than the one that people have begun, and where an
-    output has several values of the attribute.
+    attribute: "" for the latest sample's, else the headline measure's; "*" for all. Raises
+    UsageError if people have begun another sample than the one asked for, or if an output has
+    several values of the attribute.
     """
     existing = gold.samples(store)
     attribute = attribute or (
@@ -133,7 +133,7 @@ def shared_sample(
 
 
 def _usual_size(store: Store, protocol: Protocol, attribute: str) -> int:
-    """Returns how many outputs are drawn if nobody says: all, if people label alone."""
+    """Returns the default sample size: all outputs if only people label, else SAMPLE_SIZE."""
     kinds = {spec.kind for spec in protocol.instruments if spec.attribute == attribute}
     return max(SAMPLE_SIZE, tables.size(store, "outputs")) if kinds == {"people"} else SAMPLE_SIZE
 
@@ -150,10 +150,10 @@ def _is_that(one: gold.GoldSample, number: int | None, seed: int | None) -> bool
 
 @dataclass(frozen=True)
 class Task:
-    """Outputs that one person labels, in an order of their own. voices: what others said, where
-    that is to be decided.
+    """Outputs for one person to label, in their own order. voices: the labels of others, if this
+    person decides between them.
 
-    weights: output → 1/(the probability that it was picked).
+    weights: output → 1/(the probability that it was sampled).
     skips: values that are kept as reasons to skip.
     """
 
@@ -167,20 +167,20 @@ class Task:
 
     @property
     def items(self) -> list[str]:
-        """Outputs, in the order in which this person is shown them."""
+        """Outputs in the order in which this person sees them."""
         order = sorted(self.weights)
         Random(f"{self.annotator}/{self.attribute}").shuffle(order)
         return order
 
     def states(self) -> dict[str, State]:
-        """Item → what was said of it, where anything was."""
+        """Returns item → this person's answers so far, for items that have any."""
         return read_states(self.store, self.annotator, self.attribute)
 
     def save(self, item: str, seen: State, now: State) -> State:
-        """Stores `now` where `seen` is what is stored; the state that is stored afterwards.
+        """Stores `now` if `seen` is still what is stored; returns the state stored afterwards.
 
-        RunBusy where another process does not let go of the run; UsageError for what cannot be
-        said.
+        Raises RunBusy if another process keeps the run locked; UsageError if `now` is not a valid
+        answer.
         """
         if item not in self.weights:
             raise UsageError(f"There is no item '{item[:80]}' here.")
@@ -233,7 +233,7 @@ def _skips(store: Store, protocol: Protocol, attribute: str) -> frozenset[str]:
 
 def open_adjudication(store: Store, protocol: Protocol, annotator: str, attribute: str) -> Task:
     """Opens a task of the items on which people disagree, with their labels in an order that hides
-    the authors. UsageError where nothing is.
+    the authors. Raises UsageError if there are none.
 
     attribute: "" for the first on which people disagree.
     """

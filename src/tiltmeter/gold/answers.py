@@ -36,8 +36,8 @@ _MARKS = re.compile(r"(\d+:(primary|another|several)( (?=\d)|$))*", re.ASCII)
 class State(NamedTuple):
     """A person's answers about an item so far; a value and a reason to skip exclude each other.
 
-    marks: whose each marked word of the text is, as PLACE:WHOSE with blanks between. opened: "1"
-    where the prompt, which was folded away, was opened before or after the answer.
+    marks: POSITION:WHOSE of each marked word, separated by blanks. opened: "1" if the person
+    unfolded the folded prompt before or after the answer.
     """
 
     value: str = ""
@@ -62,7 +62,7 @@ class ValueChoice(NamedTuple):
 
 class Wording(TypedDict):
     """The annotation page's words for reasons to skip, and for the marks of a taxonomy. closed:
-    what can be said beside the values of a closed list; colours: what those of a palette mean.
+    answers beside the values of a closed list; colours: meanings of a palette's values.
     """
 
     closed: dict[str, str]
@@ -85,7 +85,7 @@ def wording() -> Wording:
 
 
 def with_keys(values: Sequence[tuple[str, str]]) -> tuple[ValueChoice, ...]:
-    """(value, meaning) with a key each, as far as keys go."""
+    """Gives each (value, meaning) a keyboard key, "" once the keys are used up."""
     keys = (*KEYS, *("" for _ in values))
     return tuple(
         ValueChoice(value, meaning, key)
@@ -94,7 +94,7 @@ def with_keys(values: Sequence[tuple[str, str]]) -> tuple[ValueChoice, ...]:
 
 
 def check_state(now: State, known: Sequence[ValueChoice]) -> None:
-    """Raises UsageError for a value off the list, and for texts too long or at odds."""
+    """Raises UsageError for an unlisted value, or texts that are too long or contradictory."""
     if now.value and now.value not in {one.value for one in known}:
         raise UsageError(f"'{now.value[:80]}' is not on the list.")
     if now.value and now.skipped:
@@ -111,7 +111,7 @@ def check_state(now: State, known: Sequence[ValueChoice]) -> None:
 
 
 def write_notes(store: Store, kind: str, name: str, item: str, state: State) -> None:
-    """Writes what is no label of an item into an artefact."""
+    """Writes the parts of an answer that are not labels (skip, note, marks) into an artefact."""
     kept: dict[str, dict[str, str]] = json.loads(store.artefact(kind, name) or "{}")
     kept[item] = {key: text for key, text in state._asdict().items() if text}
     store.keep(
@@ -122,14 +122,14 @@ def write_notes(store: Store, kind: str, name: str, item: str, state: State) -> 
 
 
 def read_notes(store: Store, kind: str, name: str) -> dict[str, State]:
-    """Item → what is no label of it, from an artefact."""
+    """Returns item → the parts of an answer that are not labels, from an artefact."""
     return {
         item: State(**said) for item, said in json.loads(store.artefact(kind, name) or "{}").items()
     }
 
 
 def read_states(store: Store, annotator: str, attribute: str) -> dict[str, State]:
-    """Output → what a person has said of it so far, labels and notes."""
+    """Returns output → a person's answers so far, labels and notes."""
     states = read_notes(store, WORK, f"{annotator}/{attribute}")
     for output, value in labels.values(store, annotator, attribute).items():
         states[output] = states.get(output, State())._replace(value=value, skipped="")

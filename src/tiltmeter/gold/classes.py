@@ -1,4 +1,4 @@
-"""All classes of an attribute at once, corrected by an annotator's confusion matrix."""
+"""The shares of all classes of an attribute, corrected by an annotator's confusion matrix."""
 
 from __future__ import annotations
 
@@ -34,10 +34,10 @@ def shares(
     rows: Sequence[GoldPair],
     classes: Sequence[str],
 ) -> list[ClassShare]:
-    """For every subject all classes. The errors are those of all gold together; what is none of the
-    classes is left out of both.
+    """Returns the share of each class per subject. The confusion matrix is that of all gold
+    together; labels outside the classes are left out of both.
 
-    classes: those that people named, two or more, else there is nothing to correct.
+    classes: those that people named, at least two, else nothing can be corrected.
     """
     if len(classes) < 2:
         return []

@@ -22,7 +22,7 @@ _NO_VOTES = frozenset(OUTCOMES) - {BOTH, NEITHER, OTHER}  # a refusal is a vote 
 class PanelAccuracy:
     """The number of a panel's labels, or of one judge's votes, that agree with people.
 
-    who: how many judges agreed, or a judge's name; judge: True for one judge's own votes.
+    who: how many judges agreed, or a judge's name; judge: True for a single judge's votes.
     """
 
     annotator: str
@@ -37,7 +37,7 @@ class PanelAccuracy:
 def panel_accuracies(
     store: Store, protocol: Protocol, pairs: Sequence[GoldPair]
 ) -> Iterator[PanelAccuracy]:
-    """Compares panels with gold: where all judges agree, a majority or none; then each judge."""
+    """Compares panels with gold by degree of consensus among judges; then each single judge."""
     cast: dict[tuple[str, str], dict[str, dict[int, str]]] = {}
     for vote in labels.votes(store):
         of = (vote.annotator, vote.attribute.removesuffix(VOTE))
@@ -83,7 +83,7 @@ def _by_judge(
 
 
 def judge_names(annotator: str, number: int) -> list[str]:
-    """Lists a panel's models by place; "judge 1", … if the name does not tell."""
+    """Lists a panel's models by position; "judge 1", … if its name does not list them."""
     models = annotator.partition("/")[2].rpartition("@")[0].split("+")
     return models if len(models) == number else [f"judge {n + 1}" for n in range(number)]
 

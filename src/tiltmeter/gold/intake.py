@@ -30,8 +30,8 @@ RawRow = Mapping[str, Json]  # a row of a file: column → what stands in it
 
 @dataclass(frozen=True, slots=True)
 class AddedGold:
-    """The counts of an import. blank: rows of a sheet without a value; replaced: answers that take
-    the place of earlier ones; ambiguous: rows that say so, kept as skips.
+    """The counts of an import. blank: rows of a sheet without a value; replaced: answers that
+    replace earlier ones; ambiguous: rows with the value `ambiguous`, kept as skips.
     """
 
     labels: int
@@ -43,13 +43,12 @@ class AddedGold:
 
 
 def take_in(store: Store, protocol: Protocol, path: Path | str) -> AddedGold:
-    """Reads a CSV or JSON-lines file of gold and stores it. Nothing is stored where a row is
-    refused.
+    """Reads a CSV or JSON-lines file of gold and stores it. If any row is refused, nothing is
+    stored.
 
-    Columns: output (or trial, id), value; attribute, annotator, weight where they are not the first
-    instrument's, `gold`, 1.
-    UsageError: a file or row that cannot be used. UnknownName: an attribute or a value that is not
-    on the list.
+    Columns: output (or trial, id), value; optional: attribute, annotator and weight, by default the
+    first instrument's, `gold` and 1. Raises UsageError if the file or a row cannot be used,
+    UnknownName if an attribute or a value is not on the list.
     """
     refuse_stopped(store)
     path = Path(path)
@@ -95,9 +94,9 @@ def take_in(store: Store, protocol: Protocol, path: Path | str) -> AddedGold:
 
 
 def differing(store: Store) -> Iterator[tuple[str, str, str]]:
-    """Yields (label, as the sheet has it, as it is now) of each label of people that a sheet was
-    taken in for and that is another one, though nobody answered anew since; and of each that was
-    stored with a sheet and is not in it.
+    """Yields (label, value in the sheet, current value) of each label by people that differs from
+    its sheet, though nobody answered again since; and of each label that was stored with a sheet
+    but is not in the sheet.
     """
     latest: dict[tuple[str, ...], tuple[str, str]] = {}  # later sheets replace earlier ones
     for sheet in artefacts.by_date(store, GOLD):
@@ -123,7 +122,7 @@ def sheets(store: Store) -> list[str]:
 
 
 def _keep_skips(store: Store, skips: Sequence[Label]) -> None:
-    """Keeps what people called ambiguous as a reason to skip, in place of an earlier answer."""
+    """Stores `ambiguous` answers as reasons to skip; they replace earlier answers."""
     for skip in skips:
         store.withdraw([(skip.output, skip.annotator, skip.attribute)])
         name = f"{skip.annotator}/{skip.attribute}"
@@ -132,12 +131,12 @@ def _keep_skips(store: Store, skips: Sequence[Label]) -> None:
 
 
 def _text_of(row: RawRow, *names: str) -> str:
-    """Returns the first of some columns that says something."""
+    """Returns the first non-empty text among some columns."""
     return next((str(row[name]).strip() for name in names if row.get(name) not in (None, "")), "")
 
 
 class _Lists:
-    """The names that a row may use: attributes and values; and those of machines."""
+    """The names that a row may use: attributes and values; and the names of machines."""
 
     def __init__(self, store: Store, protocol: Protocol) -> None:
         self._store, self._protocol, self.clean = store, protocol, store.clean
@@ -147,18 +146,18 @@ class _Lists:
         self._values: dict[str, tuple[str, ...]] = {}
 
     def values(self, attribute: str) -> tuple[str, ...]:
-        """Returns the values of an attribute, worked out once."""
+        """Returns the values of an attribute; cached."""
         if attribute not in self._values:
             self._values[attribute] = values_of(self._store, self._protocol, attribute)
         return self._values[attribute]
 
     def skips(self, attribute: str) -> bool:
-        """True if `ambiguous` is a reason to skip and no value of the attribute."""
+        """True if `ambiguous` is a reason to skip and not a value of the attribute."""
         return ambiguous_is_a_skip(self._store, self._protocol, attribute)
 
 
 def _label(lists: _Lists, where: str, row: RawRow) -> Label:
-    """One row, checked against the lists of the run."""
+    """Returns the label of one row. Raises UsageError if a name in it is not on the run's lists."""
     output, value = _text_of(row, "output", "trial", "id"), _text_of(row, "value")
     if not output:
         raise UsageError(
@@ -206,7 +205,7 @@ def _refuse_outputs(store: Store, protocol: Protocol, file: str, labels: Sequenc
 
 
 def _weights(file: str, rows: Sequence[tuple[int, RawRow]]) -> Iterator[tuple[str, float]]:
-    """(output, weight) where a row has one."""
+    """Yields (output, weight) of rows with a weight; UsageError if it is not above 0."""
     for number, row in rows:
         text = _text_of(row, "weight")
         try:
@@ -223,7 +222,7 @@ def _weights(file: str, rows: Sequence[tuple[int, RawRow]]) -> Iterator[tuple[st
 
 
 def _rounds(labels: Iterable[Label]) -> list[list[Label]]:
-    """Batches labels so that a later answer of a person replaces an earlier one."""
+    """Splits labels into rounds, so that a person's later answer replaces the earlier one."""
     rounds: list[list[Label]] = []
     seen: Counter[tuple[str, str, str]] = Counter()
     for label in labels:
@@ -236,7 +235,7 @@ def _rounds(labels: Iterable[Label]) -> list[list[Label]]:
 
 
 def _warnings(store: Store, labels: Sequence[Label]) -> Iterator[str]:
-    """Warns of attributes of which the run's gold is too little, or all of one class."""
+    """Warns of attributes whose gold in this run is too little, or all of one class."""
     for attribute in dict.fromkeys(label.attribute for label in labels):
         counts = stored_labels.counts_of_people(store, attribute)
         total = sum(counts.values())
@@ -255,7 +254,7 @@ def _warnings(store: Store, labels: Sequence[Label]) -> Iterator[str]:
 
 
 def _how(store: Store, labels: Sequence[Label]) -> str:
-    """In words, how the outputs of a file were picked."""
+    """Describes in words how the outputs of a file were sampled."""
     drawn = drawn_weights(store)
     number = len({label.output for label in labels})
     inside = len({label.output for label in labels if label.output in drawn})

@@ -27,7 +27,7 @@ WHOLE, ATTRIBUTE = "", "attribute"
 
 @dataclass(frozen=True, slots=True)
 class CheckedGroup:
-    """Labels of one level ("" for all) against people. wrong_share: with an interval."""
+    """Labels at one level ("" for all) compared with people. wrong_share: with an interval."""
 
     annotator: str
     factor: str
@@ -52,9 +52,9 @@ class _Checked(NamedTuple):
 def check_labels(
     store: Store, protocol: Protocol, pairs: Sequence[GoldPair]
 ) -> Iterator[CheckedGroup]:
-    """Of every annotator of which people checked several attributes: all, each attribute, and each
-    level of the factors that are compared, and of items crossed with them where a design names only
-    a few items.
+    """Yields checks of each annotator of which people checked several attributes: over all labels,
+    per attribute, and per level of the compared factors, crossed with the items if a design names
+    only a few items.
     """
     checked: dict[str, list[_Checked]] = {}
     for one in pairs:
@@ -71,7 +71,7 @@ def check_labels(
 
 
 def _called_ambiguous(store: Store) -> Iterator[tuple[str, _Checked]]:
-    """(annotator, label) of what somebody called ambiguous and nobody gave a value."""
+    """Yields (annotator, label) of outputs that people called ambiguous, without a gold value."""
     known = gold.truths(store)
     skipped = {
         (output, attribute)
@@ -111,7 +111,7 @@ def _groups(
 
 
 def _rank(order: Sequence[Sequence[str]], key: Sequence[str]) -> list[tuple[int, str]]:
-    """Returns the place of levels in the design; others behind them, by name."""
+    """Returns the position of levels in the design; other levels follow, by name."""
     return [
         (known.index(level) if level in known else len(known), level)
         for known, level in zip(order, key, strict=True)

@@ -52,8 +52,8 @@ def closed_values(
 ) -> tuple[str, ...]:
     """Returns the closed list of an attribute, () if it has none.
 
-    of: the levels of an output and its subject, where the list of that output is wanted; else the
-    values of all lists of the name.
+    of: the levels of an output and its subject, for the list of that output; by default the values
+    of all lists of this name.
     """
     values = (
         value
@@ -65,9 +65,9 @@ def closed_values(
 
 
 def values_of(store: Store, protocol: Protocol, attribute: str) -> tuple[str, ...]:
-    """Returns all that gold may say of an attribute: what measures name, what its instrument can
-    say, its closed list with `not_applicable` and `ambiguous`, what annotators of the run said, and
-    the values that stand for no answer.
+    """Returns all values that gold may give an attribute: those that measures name or its
+    instrument gives, its closed list with `not_applicable` and `ambiguous`, values that annotators
+    of the run used, and the values that stand for no answer.
     """
     values: dict[str, None] = {}
     for measure in protocol.measures:
@@ -88,7 +88,7 @@ def values_of(store: Store, protocol: Protocol, attribute: str) -> tuple[str, ..
 
 
 def ambiguous_is_a_skip(store: Store, protocol: Protocol, attribute: str) -> bool:
-    """True if `ambiguous` is no value of the attribute's list, but what people may say beside it.
+    """True if `ambiguous` is not on the attribute's list, but people may answer it.
 
     Then it is kept as a reason to skip.
     """
@@ -99,9 +99,9 @@ def ambiguous_is_a_skip(store: Store, protocol: Protocol, attribute: str) -> boo
 def attributes_of_outputs(
     store: Store, protocol: Protocol, wanted: Collection[str]
 ) -> dict[str, list[Attribute]]:
-    """Output → its attributes with a closed list: those that are of it and that a machine labelled.
+    """Returns output → its attributes with a closed list that a machine labelled.
 
-    UsageError where the protocol labels by no closed list.
+    Raises UsageError if the protocol labels by no closed list.
     """
     closed = {
         (one.name, *sorted(one.of.items())): one for one in closed_lists(store, protocol)

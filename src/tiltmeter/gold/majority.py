@@ -1,9 +1,9 @@
-"""People as an instrument of their own: what most of them say, where no judge labels.
+"""People as an instrument of their own: the majority value, if no judge labels.
 
-An output has the value that most people gave it. If only one person saw it, that one; if no value
-has more voices than another, it is `unresolved`; a decision by adjudication counts before all. What
-is kept is a label of `people/1@majority`, which is computed like any other annotator's and is held
-against no gold: it is what the gold says.
+An output has the value that most people gave it. If only one person labelled it, that value counts;
+a tie is `unresolved`; an adjudication overrides all. The result is stored as a label of
+`people/1@majority`, which is analysed like any other annotator's and not compared with gold, as it
+is the gold.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def changes(store: Store, protocol: Protocol) -> list[Label]:
 
 
 def outdated(store: Store, protocol: Protocol) -> list[tuple[str, str, str]]:
-    """Returns keys of labels by majority whose attribute a machine labels by now."""
+    """Returns keys of labels by majority whose attribute a machine has labelled since."""
     if not labels.have_human(store):
         return []
     alone = attributes_by_people(store, protocol)
@@ -55,7 +55,7 @@ def outdated(store: Store, protocol: Protocol) -> list[tuple[str, str, str]]:
 
 
 def refresh(folder: Path, protocol: Protocol) -> None:
-    """Stores what most people say by now, if that has changed."""
+    """Stores the current majority labels, if they have changed."""
     with Store(folder) as store:
         new, gone = changes(store, protocol), outdated(store, protocol)
     if new or gone:
@@ -65,7 +65,7 @@ def refresh(folder: Path, protocol: Protocol) -> None:
 
 
 def leave_out(store: Store, protocol: Protocol, attribute: str, person: str) -> None:
-    """Withdraws a person's labels of an attribute from a copy of a run; the others vote anew."""
+    """Withdraws a person's labels of an attribute in a copy of a run; recomputes the majority."""
     theirs = labels.by_annotator(store, person)
     keys = [(one.output, person, attribute) for one in theirs if one.attribute == attribute]
     known = {output for output, said in _said(store, attribute).items() if {*said} - {person}}
@@ -86,14 +86,14 @@ def attributes_by_people(store: Store, protocol: Protocol) -> list[str]:
 
 
 def majority(said: Mapping[str, str]) -> str:
-    """Returns what most of some people say. said: person → value."""
+    """Returns the majority value, `unresolved` for a tie. said: person → value."""
     decided = [value for who, value in said.items() if who.endswith(ADJUDICATED)]
     (value, most), *others = Counter(decided or said.values()).most_common(2)
     return value if not others or others[0][1] < most else UNRESOLVED
 
 
 def _said(store: Store, attribute: str) -> dict[str, dict[str, str]]:
-    """Returns what each person says of each output."""
+    """Returns each person's value of each output."""
     by_output: dict[str, dict[str, str]] = defaultdict(dict)
     for label in labels.of_people(store):
         if label.attribute == attribute:
@@ -103,10 +103,10 @@ def _said(store: Store, attribute: str) -> dict[str, dict[str, str]]:
 
 @dataclass(frozen=True, slots=True)
 class LabellingPerson:
-    """One of several people, on the outputs that others saw too.
+    """One of several people, on the outputs that others labelled too.
 
-    value, low, high: how much more often than the others they give a value; without: the share of
-    the majority that is left without them, of the share with them.
+    value, low, high: how much more often than the others they give a value; share, without: the
+    value's share by majority, with their labels and without.
     """
 
     name: str
@@ -121,7 +121,7 @@ class LabellingPerson:
 
     @property
     def leans(self) -> bool:
-        """True if the difference is shown, at .05 over all people of the attribute."""
+        """True if the difference is significant at .05, adjusted over the attribute's people."""
         return not self.low <= 0 <= self.high
 
 
@@ -150,7 +150,7 @@ def agreements(store: Store, protocol: Protocol) -> Iterator[AgreementOfPeople]:
 
 
 def sentences(store: Store, protocol: Protocol) -> Iterator[str]:
-    """Yields how far people who label without a judge agree, and what each changes."""
+    """Yields the agreement of people who label without a judge, and the effect of each."""
     for attribute in attributes_by_people(store, protocol):
         labels_of = _said(store, attribute)
         names = sorted({who for each in labels_of.values() for who in each})
@@ -233,7 +233,7 @@ def leaning(
 def people(
     said: Mapping[str, Mapping[str, str]], names: Sequence[str], value: str, attribute: str
 ) -> Iterator[LabellingPerson]:
-    """Compares each of several people with most of the others, unless these split."""
+    """Compares each person with the majority of the others, if there is one."""
     share = _share(said, value)
     for name in names:
         gaps = [
@@ -261,9 +261,9 @@ def people(
 def dissenting(
     said: Mapping[str, Mapping[str, str]], names: Sequence[str]
 ) -> Iterator[tuple[str, int, int]]:
-    """Yields (person, outputs, fewest): who alone says otherwise than all others, who agree, more
-    often than the one who does so least. Each would be as likely as the other if both took the same
-    care: exact binomial, adjusted for all pairs. By hand: 8 and 0 of 3 people are 1/256·6 = .023.
+    """Yields (person, outputs, fewest) of people who contradict all others, while these agree, more
+    often than the person who does so least. With equal care both are equally likely to: exact
+    binomial, adjusted for all pairs. By hand: 8 and 0 of 3 people are 1/256·6 = .023.
     """
     alone = Counter(dict.fromkeys(names, 0))
     for each in said.values():
@@ -280,12 +280,12 @@ def dissenting(
 
 
 def _others(said: Mapping[str, str], name: str) -> str:
-    """Returns what most others say of an output; `unresolved` if there are none or they split."""
+    """Returns the majority value of the others for an output; `unresolved` if none or a tie."""
     others = {who: value for who, value in said.items() if who != name}
     return majority(others) if others else UNRESOLVED
 
 
 def _share(said: Mapping[str, Mapping[str, str]], value: str) -> float:
-    """Returns the share of a value among outputs on which most people agree."""
+    """Returns a value's share among the outputs on which a majority agrees."""
     decided = [one for each in said.values() if (one := majority(each)) != UNRESOLVED]
     return float(np.mean([one == value for one in decided])) if decided else 0.0

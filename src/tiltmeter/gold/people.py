@@ -65,8 +65,8 @@ def annotator_named(store: Store, protocol: Protocol, name: str) -> str:
 
 
 def divide(store: Store, attribute: str, annotator: str, among: Sequence[str]) -> list[str]:
-    """Keeps the people among whom the sample of an attribute is divided, and returns them; [] if
-    everybody sees all of it. UsageError if it was begun otherwise, or somebody is not among them.
+    """Stores the people who share the sample of an attribute, and returns them; [] if everybody
+    labels all of it. Raises UsageError if it was begun otherwise, or a person is not among them.
     """
     kept: list[str] = json.loads(store.artefact(AMONG, attribute) or "[]")
     if among and sorted(set(among)) != kept:
@@ -89,8 +89,8 @@ def _names(annotators: Iterable[str]) -> str:
 
 
 def part_of(outputs: Iterable[str], annotator: str, among: Sequence[str]) -> set[str]:
-    """Returns one person's part of a sample: a fifth that is shown to all, so that agreement can be
-    told, and their share of the rest. All of it if it is not divided.
+    """Returns one person's part of a sample: a fifth that everybody labels, to measure agreement,
+    and this person's share of the rest; the whole sample if it is not divided.
     """
     order = sorted(outputs)
     if annotator not in among:
@@ -124,7 +124,7 @@ def disagreements(store: Store) -> dict[str, dict[str, dict[str, State]]]:
 
 
 def progress(store: Store) -> Iterator[PersonProgress]:
-    """Everybody who has begun, for each attribute: of the sample, or of what was to be decided."""
+    """Yields each person's progress per attribute, through the sample or the adjudication."""
     split = disagreements(store)
     drawn = {sample["attribute"]: set(sample["outputs"]) for sample in gold.samples(store)}
     for annotator, attribute in people(store):
@@ -154,19 +154,19 @@ def _whole_outputs(store: Store, drawn: Mapping[str, set[str]], attribute: str) 
 
 
 def people(store: Store) -> list[tuple[str, str]]:
-    """(annotator, attribute) of everybody who labelled, skipped or noted anything."""
+    """Lists (annotator, attribute) of everybody who labelled, skipped or noted anything."""
     everybody = labels.people_attributes(store) | set(_noting(store))
     return sorted(everybody, key=lambda one: (one[1], one[0]))
 
 
 def _noting(store: Store) -> list[tuple[str, str]]:
-    """Those of whom more than labels is kept."""
+    """Lists (annotator, attribute) of people with stored skips, notes or marks."""
     names = (one.name.partition("/") for one in artefacts.by_name(store, WORK))
     return [(annotator, attribute) for annotator, _, attribute in names]
 
 
 def skips(store: Store) -> dict[str, Counter[str]]:
-    """Attribute → reason → how many outputs people skipped for it."""
+    """Returns attribute → reason → number of outputs that people skipped."""
     counters: dict[str, Counter[str]] = defaultdict(Counter)
     for annotator, attribute in _noting(store):
         states = read_states(store, annotator, attribute).values()

@@ -30,26 +30,26 @@ REVIEW = "taxonomy_review"  # kind of the artefacts, named after the annotator
 
 @dataclass(frozen=True, slots=True)
 class TaxonomyValue:
-    """One value of an attribute. of: of which outputs, {subject, object}."""
+    """One value of an attribute. attribute.of: {subject, object} of the outputs described."""
 
     attribute: Attribute
     value: str
 
     @property
     def id(self) -> str:
-        """Of the value among all taxonomies of a run."""
+        """The value's id among all taxonomies of a run."""
         attribute = self.attribute
         return content_id(dict(attribute.of), attribute.name, attribute.part, self.value)
 
     @property
     def whole(self) -> str:
-        """The attribute that it is a value of: such values are not judged independently."""
+        """The id of the value's attribute: values of one attribute are not judged independently."""
         return content_id(dict(self.attribute.of), self.attribute.name, self.attribute.part)
 
 
 @dataclass(frozen=True, slots=True)
 class MarkShare:
-    """The number of values that a person gave a mark, and their share over attributes."""
+    """The number of values to which a person gave a mark, and their clustered share."""
 
     annotator: str
     mark: str
@@ -59,7 +59,7 @@ class MarkShare:
 
 @dataclass(frozen=True)
 class Review:
-    """The values of a run's taxonomies, for one person to mark, in an order of their own."""
+    """The values of a run's taxonomies for one person to mark, in this person's own order."""
 
     store: Store
     annotator: str
@@ -71,7 +71,7 @@ class Review:
 
     @property
     def items(self) -> list[str]:
-        """Lists values attribute by attribute, in shuffled order: they are judged among others."""
+        """Lists values by attribute, the attributes shuffled: values are judged in context."""
         order = list(self.values)
         groups: dict[str, list[str]] = {}
         for item in order:
@@ -81,11 +81,11 @@ class Review:
         return [item for group in shuffled for item in group]
 
     def states(self) -> dict[str, State]:
-        """Item → mark."""
+        """Returns item → this person's mark."""
         return read_notes(self.store, REVIEW, self.annotator)
 
     def save(self, item: str, seen: State, now: State) -> State:
-        """As annotation.Task.save."""
+        """Stores `now` if `seen` is still what is stored; returns the state stored afterwards."""
         if item not in self.values:
             raise UsageError(f"There is no item '{item[:80]}' here.")
         check_state(now, self.choices)
@@ -98,7 +98,7 @@ class Review:
 
 
 def open_review(store: Store, protocol: Protocol, annotator: str) -> Review:
-    """UsageError where the run has no taxonomy, or one without attributes."""
+    """Opens a person's review. Raises UsageError if the run has no taxonomy, or an empty one."""
     values = taxonomy_values(store, protocol)
     if not values:
         raise UsageError(
@@ -109,7 +109,7 @@ def open_review(store: Store, protocol: Protocol, annotator: str) -> Review:
 
 
 def taxonomy_values(store: Store, protocol: Protocol) -> dict[str, TaxonomyValue]:
-    """Item → value, of all taxonomies of a run."""
+    """Returns id → value, over all taxonomies of a run."""
     values: dict[str, TaxonomyValue] = {}
     for attribute in taxonomies(store, protocol):
         for value in attribute.values:
@@ -119,7 +119,7 @@ def taxonomy_values(store: Store, protocol: Protocol) -> dict[str, TaxonomyValue
 
 
 def marks(store: Store) -> dict[str, dict[str, State]]:
-    """Person → item → mark."""
+    """Returns person → item → mark."""
     return {
         name: {item: State(**said) for item, said in json.loads(content).items()}
         for name, content in artefacts.by_name(store, REVIEW)
@@ -127,7 +127,7 @@ def marks(store: Store) -> dict[str, dict[str, State]]:
 
 
 def progress(store: Store, protocol: Protocol) -> Iterator[PersonProgress]:
-    """Yields the progress of each person who has begun."""
+    """Yields the progress of each person who has begun a review."""
     by_person = marks(store)
     known = taxonomy_values(store, protocol) if by_person else {}
     for annotator, marks_of in by_person.items():
@@ -144,7 +144,7 @@ def progress(store: Store, protocol: Protocol) -> Iterator[PersonProgress]:
 
 
 def shares(store: Store, known: Mapping[str, TaxonomyValue]) -> Iterator[MarkShare]:
-    """Yields every person and mark; values of one attribute are a cluster."""
+    """Yields the share of each mark per person, clustered by attribute."""
     # loads scipy, which the page on which they mark has no use for
     from ..stats.rates import clustered_share
 

@@ -35,8 +35,8 @@ FORMULA = ("=", "+", "-", "@", "\t", "\r")  # what a spreadsheet would run
 
 @dataclass(frozen=True, slots=True)
 class Sheet:
-    """Outputs to annotate. rows have the columns of the file; `by`: the factors whose conditions
-    were drawn from apart; values: () where each row lists its own.
+    """Outputs to annotate. rows: by column of the file; `by`: the factors that the sample was
+    stratified by; values: () if each row lists its own.
     """
 
     attribute: str
@@ -50,11 +50,11 @@ class Sheet:
 def draw(
     store: Store, protocol: Protocol, number: int, attribute: str = "", seed: int = 0
 ) -> Sheet:
-    """Picks outputs to annotate and keeps in the run what was picked, how, and with which weights.
+    """Samples outputs to annotate; stores in the run the sample, its method and its weights.
 
-    attribute: "*" for all with a closed list, a row of the sheet each.
-    number: how many in all; at most half of them for disagreement between annotators or votes, the
-    rest at random in every condition. UsageError where there is nothing to pick from.
+    attribute: "*" for all with a closed list, one row of the sheet each.
+    number: of outputs in all; at most half go to disagreements between annotators or votes, the
+    rest to a random sample per condition. Raises UsageError if there are no outputs to sample.
     """
     refuse_stopped(store)
     attribute = attribute or default_attribute(store, protocol)
@@ -95,7 +95,7 @@ def draw(
 
 
 def _labelled_names(store: Store, protocol: Protocol, attribute: str) -> tuple[str, ...]:
-    """Returns the attributes of which an output needs a label to be drawn, and its votes."""
+    """Returns the attributes and votes of which an output needs a label to be sampled."""
     if attribute == EVERY:
         return tuple(dict.fromkeys(one.name for one in closed_lists(store, protocol)))
     return (attribute, attribute + VOTE)
@@ -107,7 +107,7 @@ def _rows_of_attributes(
     pool: Mapping[str, SheetCandidate],
     picked: Mapping[str, tuple[float, str]],
 ) -> list[dict[str, str]]:
-    """Returns a line for each attribute of each output, with the values that it can have."""
+    """Returns a line per output and attribute, with the values that the attribute can have."""
     listed = attributes_of_outputs(store, protocol, picked)
     return [
         {
@@ -148,8 +148,8 @@ class SheetCandidate:
 
 
 def _pool(store: Store, protocol: Protocol, names: tuple[str, ...]) -> dict[str, SheetCandidate]:
-    """Returns the outputs that could be annotated, by id: drawn answers with a label of an
-    attribute of these names; all drawn answers where no machine has labelled any yet.
+    """Returns the outputs that could be annotated, by id: sampled answers with a label of one of
+    these attributes; all sampled answers if no machine has labelled any yet.
     """
     labels_of: dict[str, set[tuple[str, str]]] = defaultdict(set)
     for output, name, value in labels.of_machines(store, names):
@@ -177,10 +177,10 @@ def _pool(store: Store, protocol: Protocol, names: tuple[str, ...]) -> dict[str,
 def _strata_factors(
     protocol: Protocol, pool: Mapping[str, SheetCandidate], number: int, whole: bool
 ) -> list[str]:
-    """As many factors as leave every condition a few of the outputs to be picked; what is never
-    pooled comes first, and where a design names only a few items, the item.
+    """Chooses as many factors as leave each condition enough of the `number` outputs; those that
+    are never pooled come first, then the item if a design names only a few.
 
-    whole: all attributes of an output are annotated, so that two of a condition say as much.
+    whole: True if all attributes of an output are annotated; a condition then needs fewer outputs.
     """
     by: list[str] = []
     fewest = FEWEST_WHOLE_OUTPUTS if whole else FEWEST_OUTPUTS
@@ -203,7 +203,7 @@ def _strata_factors(
 def pick(
     pool: Mapping[str, SheetCandidate], by: Sequence[str], number: int, random: Random
 ) -> dict[str, tuple[float, str]]:
-    """Output → (weight, why it was picked)."""
+    """Samples outputs: returns output → (weight, RANDOM or DISAGREEMENT)."""
     strata: dict[tuple[str, ...], list[SheetCandidate]] = defaultdict(list)
     for one in pool.values():
         strata[tuple(one.condition.get(name, "") for name in by)].append(one)
@@ -232,7 +232,7 @@ def pick(
 def _weight(
     one: SheetCandidate, part: Sequence[SheetCandidate], chosen: Sequence[SheetCandidate]
 ) -> float:
-    """Counts the outputs that a picked one stands for: of its kind, if both were picked."""
+    """Counts the outputs that a sampled one represents (of its kind, if both were sampled)."""
     present, taken = Counter(o.disagree for o in part), Counter(o.disagree for o in chosen)
     if set(present) != set(taken):
         return round(len(part) / len(chosen), 6)
@@ -257,7 +257,7 @@ def _share_out(
 def _row(
     store: Store, one: SheetCandidate, attribute: str, weight: float, why: str
 ) -> dict[str, str]:
-    """Writes a line of the sheet, without what annotators may not know: labels and subject."""
+    """Writes a line of the sheet, without what would bias annotators: labels and subject."""
     return {
         "output": one.id,
         "attribute": attribute,
@@ -271,12 +271,12 @@ def _row(
 
 
 def guard_formula(text: str) -> str:
-    """Returns the text of a cell; one that a spreadsheet would take for a formula gets a quote."""
+    """Returns the text of a cell, with a quote if a spreadsheet would take it for a formula."""
     return f"'{text}" if text.startswith(FORMULA) else text
 
 
 def write_sheet(sheet: Sheet, path: Path | str) -> None:
-    """Writes CSV, or JSON lines (.jsonl). Cells that look like formulas get a quote."""
+    """Writes CSV, or JSON lines (.jsonl). Quotes cells that look like formulas."""
     path = Path(path)
     try:
         with path.open("w", encoding="utf-8", newline="") as file:

@@ -32,7 +32,7 @@ FEWEST_COMPARED = 5  # gold labels of a class in a condition, else its error is 
 
 @dataclass(frozen=True, slots=True)
 class GoldGroup:
-    """The gold of one level, or all of it (factor ""). matrix: truth → answer → raw labels."""
+    """The gold of one level, or of all levels (factor ""). matrix: truth → answer → raw labels."""
 
     factor: str
     level: str
@@ -48,7 +48,7 @@ class GoldGroup:
 
 @dataclass(frozen=True, slots=True)
 class ErrorGap:
-    """An error rate of a class at one level less that at another; listed if it is not 0."""
+    """An error rate of a class at one level minus that at another; listed if it is not 0."""
 
     factor: str
     level: str
@@ -60,7 +60,7 @@ class ErrorGap:
 
 @dataclass(frozen=True, slots=True)
 class ReportCard:
-    """An annotator's labels of an attribute against gold. random: drawn at known chances."""
+    """An annotator's labels of an attribute against gold. random: with known probabilities."""
 
     annotator: str
     attribute: str
@@ -73,7 +73,7 @@ class ReportCard:
 
 @dataclass(frozen=True, slots=True)
 class Validation:
-    """skipped: attribute → why people skipped outputs → how many."""
+    """The comparison of a run's annotators with gold. skipped: attribute → reason → outputs."""
 
     cards: tuple[ReportCard, ...] = ()
     agreements: tuple[Agreement, ...] = ()
@@ -84,7 +84,7 @@ class Validation:
     panels: tuple[PanelAccuracy, ...] = ()
 
     def as_dict(self) -> dict[str, Json]:
-        """Plain values, for JSON."""
+        """Returns plain values, for JSON."""
         return {
             "gold": dict(self.gold),
             "cards": [asdict(card) for card in self.cards],
@@ -97,7 +97,7 @@ class Validation:
 
 
 def validate(store: Store, protocol: Protocol) -> Validation:
-    """Everything that gold and several annotators tell of a run's instruments."""
+    """Compares annotators with gold and each other. UsageError if there are no such labels."""
     validation = check(store, protocol)
     if not validation.cards and not validation.agreements and not validation.reviews:
         run = store.folder
@@ -110,7 +110,7 @@ def validate(store: Store, protocol: Protocol) -> Validation:
 
 
 def check(store: Store, protocol: Protocol) -> Validation:
-    """As `validate`; empty where there is nothing."""
+    """Compares annotators with gold and each other; empty if there are no such labels."""
     pairs = gold.pairs(store)
     by_card: dict[tuple[str, str], list[GoldPair]] = {}
     for pair in pairs:
@@ -268,13 +268,13 @@ def _gaps(
 
 
 def _base(made: Confusion, k: int, rate: str) -> float:
-    """Gold labels that a rate is over."""
+    """Returns the number of gold labels in the denominator of a rate."""
     mine = float(made.labels[:, k].sum())
     return mine if rate == "sensitivity" else float(made.labels.sum()) - mine
 
 
 def _shared_replies(annotator: str, rows: Sequence[GoldPair], item: str) -> Iterator[str]:
-    """Says where several gold labels are of outputs that share a reply: these errors are one."""
+    """Warns if several gold labels are of outputs that share a reply: their errors are the same."""
     items: dict[str, set[str]] = {}
     for row in rows:
         items.setdefault(row.call or row.output, set()).add(row.factors.get(item, row.output))

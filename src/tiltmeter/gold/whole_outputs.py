@@ -26,7 +26,7 @@ ALL = "all attributes"  # what the page calls the task
 class WholeOutputTask:
     """Outputs of which one person labels every attribute with a closed list.
 
-    tasks: attribute → the task of all its outputs. lists: output → attribute → its choices.
+    tasks: attribute → the task over all outputs. lists: output → attribute → the possible values.
     """
 
     annotator: str
@@ -38,7 +38,7 @@ class WholeOutputTask:
 
     @property
     def items(self) -> list[str]:
-        """Lists output after output in this person's order, attributes in the protocol's order."""
+        """Lists the items by output in this person's order, attributes in the protocol's order."""
         order = sorted(self.lists)
         Random(f"{self.annotator}/{EVERY}").shuffle(order)
         return [f"{output} {attribute}" for output in order for attribute in self.lists[output]]
@@ -49,12 +49,12 @@ class WholeOutputTask:
         return self.lists[output][attribute]
 
     def beside(self, item: str) -> list[str]:
-        """Returns the items of the same output, this one among them."""
+        """Returns the items of the same output, including this one."""
         output, _, _ = item.partition(" ")
         return [f"{output} {attribute}" for attribute in self.lists[output]]
 
     def states(self) -> dict[str, State]:
-        """Item → what was said of it, where anything was."""
+        """Returns item → this person's answers so far, for items that have any."""
         return {
             f"{output} {attribute}": state
             for attribute, task in self.tasks.items()
@@ -62,7 +62,7 @@ class WholeOutputTask:
         }
 
     def save(self, item: str, seen: State, now: State) -> State:
-        """As `Task.save`; a value is one of the output's own list."""
+        """Saves an answer like `Task.save`; its value must be on the output's own list."""
         output, _, attribute = item.partition(" ")
         if attribute not in self.lists.get(output, {}):
             raise UsageError(f"There is no item '{item[:80]}' here.")
@@ -73,7 +73,7 @@ class WholeOutputTask:
 def open_whole_outputs(
     store: Store, protocol: Protocol, annotator: str, drawn: gold.GoldSample
 ) -> WholeOutputTask:
-    """Opens a person's task: the part of a sample, drawn for all attributes, to label."""
+    """Opens a person's task: their part of a sample for all attributes."""
     known: dict[str, tuple[ValueChoice, ...]] = {}
     listed: dict[str, dict[str, tuple[ValueChoice, ...]]] = {}
     for output, attributes in attributes_of_outputs(

@@ -159,7 +159,7 @@ class Protocol:
 
     @cached_property
     def cells(self) -> list[Row]:
-        """Every combination of the design, in the order of the tables."""
+        """Every combination of the design's rows, in the order of the tables."""
         rows: list[Row] = [{}]
         for table in self.tables:
             rows = join(rows, table)
@@ -167,7 +167,7 @@ class Protocol:
 
     @cached_property
     def cells_of(self) -> dict[tuple[str, str], list[Row]]:
-        """The cells that have a level, by (factor, level)."""
+        """The cells at each level, by (factor, level)."""
         cells: dict[tuple[str, str], list[Row]] = {}
         for cell in self.cells:
             for place in cell.items():
@@ -183,7 +183,7 @@ class Protocol:
 
     @cached_property
     def digest(self) -> str:
-        """The hash of prompts, cells and modes. Another digest means other trials."""
+        """The hash of prompts, cells and modes. A different digest means different trials."""
         return (
             self.asked_digest
             or content_id(
@@ -201,7 +201,7 @@ class Protocol:
 
     @cached_property
     def levels(self) -> dict[str, dict[str, int]]:
-        """The levels of each factor, numbered in the design's order; joined ones are apart."""
+        """The levels of each factor, numbered in the design's order; joined levels are split."""
         return {
             name: {
                 level: n
@@ -241,12 +241,12 @@ class Protocol:
 
     @property
     def default_mode(self) -> str:
-        """The mode that a run uses by default: the first."""
+        """The default mode of a run: the first one declared."""
         return next(iter(self.modes))
 
     @property
     def default_modes(self) -> tuple[str, ...]:
-        """The modes that a run uses by default: the first, and those drawn for discovery."""
+        """The modes that a run uses by default: the first, and those sampled for discovery."""
         return (
             self.default_mode,
             *(name for name, mode in self.modes.items() if mode.for_discovery),
@@ -278,12 +278,12 @@ class Protocol:
         return (*((Message("system", instructions),) if instructions else ()), *spoken)
 
     def shown_with(self, cell: Row) -> tuple[str, ...]:
-        """Returns the blob names of the pictures that are shown with a cell's prompt."""
+        """Returns the blob names of the pictures that accompany a cell's prompt."""
         paths = (fill(text, cell, self.source) for text in self.pictures)
         return tuple(self.picture_names[path] for path in paths if path)
 
     def answer_start(self, mode: Mode, cell: Row) -> str:
-        """Fills the begun answer of a mode for one cell, which may depend on the language."""
+        """Fills the slots in a mode's begun answer for one cell; it can differ by language."""
         return fill(mode.begin, cell, self.source) if "{" in mode.begin else mode.begin
 
 
@@ -313,7 +313,7 @@ def _digest_settings(mode: Mode) -> dict[str, str | float | None]:
 
 
 def told_by(protocol: Protocol, variant: str) -> Protocol:
-    """Returns the protocol with a variant's instructions for judges; UnknownName if none."""
+    """Returns the protocol with a variant's settings for judges; UnknownName if it is unknown."""
     if variant not in protocol.variants:
         raise UnknownName(f"variant of {protocol.name}", variant, protocol.variants)
     judges = protocol.variants[variant].judges
@@ -326,7 +326,7 @@ def told_by(protocol: Protocol, variant: str) -> Protocol:
 
 
 def few_items(protocol: Protocol) -> bool:
-    """True if a few items are levels of a factor: they are not a sample of items."""
+    """True if the items are the few levels of a factor, rather than a sample of items."""
     from ..stats.rates import FEW_CLUSTERS
 
     return protocol.item in protocol.factors and len(protocol.levels[protocol.item]) < FEW_CLUSTERS

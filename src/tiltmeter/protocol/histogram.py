@@ -21,7 +21,7 @@ class WordCounts:
 
     @property
     def summary(self) -> str:
-        """Mean, spread, median and range in words."""
+        """Mean, standard deviation, median and range in words, as text."""
         spread = stdev(self.counts) if len(self.counts) > 1 else 0.0
         return (
             f"mean {fmean(self.counts):.1f}, standard deviation {spread:.1f}, median "

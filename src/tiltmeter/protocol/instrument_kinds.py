@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
 
 class Derived(NamedTuple):
-    """An attribute that follows from another one (a word's class), so it is looked up when labels
-    are counted and never stored.
+    """An attribute computed from another one (a word's class) when labels are counted, and never
+    stored.
 
     values: (language, "" if the design has none; value of `source`) → the attribute's values, each
     of which counts.
@@ -48,10 +48,10 @@ class ReadyInstrument(typing.Protocol):
     attributes: tuple[str, ...]
 
     def reads(self, exact: bool) -> bool:
-        """True if it labels outputs that are probabilities (exact), or drawn ones."""
+        """True if it labels outputs of this kind: probabilities (exact), or sampled answers."""
 
     def check_design(self, protocol: Protocol) -> None:
-        """Raises ProtocolError for a design that lacks what it needs."""
+        """Raises ProtocolError if the design lacks something that the instrument needs."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,7 +104,7 @@ class InstrumentKind:
 
     @property
     def judged(self) -> bool:
-        """True if it labels nothing without a judge."""
+        """True if it cannot label without judges."""
         return self.asks != "nobody"
 
     def attributes(self, spec: InstrumentSpec) -> Mapping[str, Sequence[str]]:

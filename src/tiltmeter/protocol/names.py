@@ -10,14 +10,14 @@ from .source.source_lines import SourceLocation
 
 
 def refuse_unknown(what: str, name: str, known: Iterable[str], place: SourceLocation) -> None:
-    """Refuses a name that is not among the known ones, naming the nearest of them."""
+    """Raises an error if a name is unknown; the message suggests the nearest known name."""
     names = list(known)
     if name not in names:
         raise ProtocolError(f"{place}: {UnknownName(what, name, names)}")
 
 
 def refuse_twice(names: Sequence[str], place: SourceLocation, *inside: str) -> None:
-    """Refuses a name that stands in a list more than once."""
+    """Refuses a list that has a name more than once."""
     for name, number in Counter(names).items():
         if number > 1:
             last = len(names) - 1 - list(reversed(names)).index(name)

@@ -14,11 +14,11 @@ from .source.keys import BandKeys, SentenceKeys
 
 @dataclass(frozen=True, slots=True)
 class Mode:
-    """One way to obtain outputs: drawn (`logprobs` 0) or read from probabilities.
+    """One way to obtain outputs: sampled (`logprobs` 0) or read from probabilities.
 
     size:  WIDTHxHEIGHT in pixels of the pictures that are asked for; "" in a protocol of texts.
-    for_discovery: drawn beside the mode that is measured, for an instrument to learn from, and
-    never labelled. `aside` in files of version 0.1.
+    for_discovery: sampled beside the measured mode, for an instrument to learn from, and never
+    labelled. `aside` in files of version 0.1.
     """
 
     name: str

@@ -56,7 +56,7 @@ class Threshold:
 
     @property
     def center(self) -> float | None:
-        """The value from which distances count, None if the bound holds on one side alone."""
+        """The value from which distances count; None if the bound holds on one side only."""
         if self.sides == "distance":
             return 0.0
         if self.sides == "one" or self.null is None or self._holds(self.null):
@@ -68,7 +68,7 @@ class Threshold:
 
     @property
     def in_words(self) -> str:
-        """The bound as it was typed, with its mirrored side."""
+        """The bound as typed, followed by its mirror image if it holds on both sides."""
         if self.sides != "both" or self.center is None:
             return self.text
         ratio = self.unit in RATIOS

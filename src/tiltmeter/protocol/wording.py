@@ -77,8 +77,8 @@ LONGEST_TEXT = 170  # characters of a measure's words that the first screen has 
 
 
 def text_notes(measures: Sequence[MeasureSpec], place: SourceLocation) -> Iterator[str]:
-    """Yields a line for each `text` of a measure that does not read as a phrase, as in "Share of
-    she among answers: 55 %", with its place in the file. place: that of the list of measures.
+    """Yields, with its place in the file, each measure's `text` that does not fit before a number
+    ("Share of she among answers: 55 %" does). place: that of the list of measures.
     """
     for number, measure in enumerate(measures):
         fault = _text_fault(measure.text)
@@ -87,7 +87,7 @@ def text_notes(measures: Sequence[MeasureSpec], place: SourceLocation) -> Iterat
 
 
 def _text_fault(text: str) -> str:
-    """Names what keeps words from being read as a phrase before a number; "" for nothing."""
+    """Names the reason why words do not read as a phrase before a number; "" if they do."""
     words = text.partition(" (")[0]  # what stands in brackets is left out where room is short
     if text != " ".join(text.split()):
         return "blanks at an end, two together or a new line are in it. Write one line."
@@ -103,7 +103,7 @@ def _text_fault(text: str) -> str:
 
 
 def item_noun(protocol: Protocol) -> str:
-    """Returns the word for an item: the protocol's own, else the name of its column."""
+    """Returns the noun for an item: the protocol's own, else the name of its column."""
     noun = protocol.first.get("item", "")
     return noun or ("item" if protocol.item == "id" else protocol.item.replace("_", " "))
 
@@ -119,7 +119,7 @@ def language_name(protocol: Protocol, code: str) -> str:
 
 
 def check(protocol: Protocol, place: SourceLocation, attributes: Collection[str]) -> None:
-    """Raises ProtocolError for a slot, a factor, a level or a measure that nothing has."""
+    """Raises ProtocolError if a slot, factor, level or measure is unknown."""
     named = (*protocol.factors, *sorted(attributes), "attribute", "mode")
     for name, titles in protocol.titles.items():
         refuse_unknown("factor or attribute", name, named, place.at("titles", name))
@@ -138,7 +138,7 @@ def check(protocol: Protocol, place: SourceLocation, attributes: Collection[str]
 
 
 def _joint_sides(measure: MeasureSpec) -> Iterator[str]:
-    """The groups of a joint effect, and each in its controls: `masculine`, `masculine_en`."""
+    """Yields a joint effect's groups, and each in its controls: `masculine`, `masculine_en`."""
     controls = (measure.contrast or {}).get("controls", "").split(SEVERAL)
     for levels in measure.expected.values():
         yield from levels

@@ -88,7 +88,7 @@ def blob_name(content: bytes, suffix: str) -> str:
 
 
 class Sampling(NamedTuple):
-    """The settings of sampling: sent, recorded, signed; None leaves one to the provider."""
+    """Sampling settings: sent, recorded and signed; None leaves one to the provider."""
 
     temperature: float | None = 1.0
     top_p: float | None = 1.0
@@ -128,7 +128,7 @@ class Trial(NamedTuple):
 
     @property
     def messages(self) -> tuple[Message, ...]:
-        """The whole conversation that the subject is asked to answer."""
+        """The whole conversation that is sent to the subject."""
         return (*self.context, Message("user", self.prompt, self.pictures))
 
 
@@ -185,7 +185,7 @@ class Request:
 
     @property
     def shared(self) -> bool:
-        """True if equal questions about other outputs are this same request."""
+        """True if the same request serves equal questions about other outputs."""
         return self.nonce.startswith("/")
 
 
@@ -293,7 +293,7 @@ class Label(NamedTuple):
 
 
 class LabelCall(NamedTuple):
-    """A call behind labels of an output. turn: from 1; several outputs may share a call."""
+    """A call that labels of an output rest on. turn: from 1; several outputs may share a call."""
 
     output: str
     annotator: str

@@ -92,7 +92,7 @@ class NamedItem(TypedDict):
 
 
 class Voice(NamedTuple):
-    """A corrected row by some people's labels alone. who: their name, or "without NAME"."""
+    """A row corrected by the labels of some people only. who: their name, or "without NAME"."""
 
     who: str
     value: float | None
@@ -179,12 +179,12 @@ class Estimate:
 
     @property
     def key(self) -> tuple[object, ...]:
-        """The identity of the row among all rows of its run."""
+        """The values that identify the row among all rows of its run."""
         where = tuple(self.condition.items()), tuple((self.contrast or {}).items())
         return (self.measure, self.subject, self.instrument, self.variant, *where)
 
     def without_value(self, measure: str) -> Estimate:
-        """Makes the row of another measure, with nothing measured or tested yet."""
+        """Makes a row for another measure, with nothing measured or tested yet."""
         nothing: dict[str, Any] = dict.fromkeys(_MEASURED_OR_TESTED)
         return replace(self, measure=measure, cautions=(), **nothing)
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 
 def json_writer(comma: str, colon: str, sort_keys: bool) -> Callable[[object], str]:
-    """Makes a writer of JSON twice as fast as `json.JSONEncoder`, which is made anew per value."""
+    """Makes a JSON writer, twice as fast as `json.JSONEncoder`, which is set up per value."""
     plain = json.JSONEncoder(
         ensure_ascii=False, separators=(comma, colon), sort_keys=sort_keys, check_circular=False
     )
@@ -22,7 +22,7 @@ def json_writer(comma: str, colon: str, sort_keys: bool) -> Callable[[object], s
 
 
 def whole_text(text: str) -> str:
-    """Replaces lone surrogates, which no file can hold: a reply cut within an emoji has one."""
+    """Replaces lone surrogates, which UTF-8 cannot hold; a reply cut within an emoji has one."""
     if text.isascii():
         return text
     try:

@@ -35,7 +35,7 @@ def _hints(kind: type) -> dict[str, object]:
 
 
 def _read(kind: Any, value: Any) -> Any:
-    """Returns a value of JSON as a kind; lists become tuples."""
+    """Reads a value of JSON as a type; lists become tuples."""
     if kind is object or type(value) in _LEAVES.get(kind, ()):
         return value
     origin, arguments = get_origin(kind), get_args(kind)
@@ -59,7 +59,7 @@ def _read(kind: Any, value: Any) -> Any:
 
 
 def _read_all(kind: Any, values: Collection[Any]) -> Iterable[Any]:
-    """Leaves, of which there are many, are looked at together."""
+    """Reads many values as a kind; checks the types of plain values all at once, for speed."""
     if _LEAVES.get(kind, set[type]()) >= set(map(type, values)):
         return values
     return [_read(kind, value) for value in values]

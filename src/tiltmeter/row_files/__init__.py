@@ -40,7 +40,7 @@ JsonObject = dict[str, Json]
 def read_rows(
     path: Path, short_rows: bool = False, needs: Sequence[str] = (), sheet: str = ""
 ) -> Iterator[tuple[int, Row]]:
-    """`rows_of_content` of a file that somebody gives. UsageError names the file."""
+    """Yields the rows of a user's file as `rows_of_content` does. UsageError names the file."""
     with _naming(path):
         content = intake.read_content(path)
         yield from rows_of_content(content, short_rows, needs, sheet)
@@ -49,7 +49,7 @@ def read_rows(
 def rows_of_content(
     content: bytes, short_rows: bool = False, needs: Sequence[str] = (), sheet: str = ""
 ) -> Iterator[tuple[int, Row]]:
-    """(line, row) of a file's content, with a header or of objects; all cells are text.
+    """Yields (line, row) of a file with a header, or of JSON objects; all cells are text.
 
     short_rows: True if a row may have fewer cells than the header; what is missing is "".
     needs:      columns that must be there.
@@ -68,7 +68,7 @@ def rows_of_content(
 
 
 def is_delimited(path: Path) -> bool:
-    """True if a file is a text of delimited rows, and so can be read by whoever reads CSV alone."""
+    """True if a file is plain delimited text, which readers that know only CSV can read."""
     content = intake.read_content(path)
     return not is_spreadsheet(content) and not are_objects(table_text(content))
 
@@ -85,7 +85,7 @@ def are_objects(text: str) -> bool:
 
 
 def _rows_of_objects(text: str, needs: Sequence[str]) -> Iterator[tuple[int, Row]]:
-    """Objects as rows of text: every column of any of them, what is missing or null is ""."""
+    """Yields objects as rows of text with the columns of all; missing or null values are ""."""
     rows = list(numbered_objects(text))
     columns = list(dict.fromkeys(name for _, row in rows for name in row))
     cells = ((line, [_cell(row.get(name)) for name in columns]) for line, row in rows)
@@ -93,21 +93,21 @@ def _rows_of_objects(text: str, needs: Sequence[str]) -> Iterator[tuple[int, Row
 
 
 def _cell(value: Json) -> str:
-    """Returns a value as text; what is neither text nor null is kept as JSON."""
+    """Returns a value as text: "" for null, JSON for everything that is not text."""
     if value is None:
         return ""
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
 def read_objects(path: Path) -> Iterator[tuple[int, JsonObject]]:
-    """`numbered_objects` of a file that somebody gives. UsageError names the file."""
+    """Yields the objects of a user's file as `numbered_objects` does. UsageError names the file."""
     with _naming(path):
         yield from numbered_objects(intake.read_text(path, decode=table_text))
 
 
 @contextmanager
 def _naming(path: Path) -> Iterator[None]:
-    """Errors of reading a file, with its name."""
+    """Adds a file's name to the errors of reading it."""
     try:
         yield
     except FileNotFoundError:
@@ -119,7 +119,7 @@ def _naming(path: Path) -> Iterator[None]:
 
 
 def numbered_objects(text: str) -> Iterator[tuple[int, JsonObject]]:
-    """(line, object) of JSON lines, without the empty ones. BadTable names a line that is none."""
+    """Yields (line, object) of JSON lines, skipping empty ones. BadTable names an invalid line."""
     for number, line in enumerate(text.split("\n"), 1):
         if not line.strip():
             continue

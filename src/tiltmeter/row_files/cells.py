@@ -1,4 +1,4 @@
-"""Lines of cells → rows by their columns: the rules that all kinds of tables share."""
+"""Turns lines of cells into rows by column: the rules that all kinds of tables share."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ _LONGEST_NAME, _MOST_NAMES = 40, 12  # of columns in a message: what is longer m
 
 
 class BadTable(UsageError):
-    """Raised for a file that is no table; the message begins with the line and says what is wrong
-    with it. It never has the text of a row.
+    """Raised if a file is not a table; the message begins with the line and says what is wrong with
+    it, but never quotes a row.
     """
 
 
@@ -23,9 +23,9 @@ def rows_of_cells(
     needs: Sequence[str] = (),
     hint: str = "",
 ) -> Iterator[tuple[int, Row]]:
-    """(line, row) of numbered lines of cells, the first of which is the header. Left out are empty
-    lines, spaces around the names of columns, columns at the end that have neither a name nor
-    anything in them, and the numbers of rows that pandas writes before the first column.
+    """Yields (line, row) of numbered lines of cells, the first of which is the header. Drops empty
+    lines, spaces around column names, columns at the end without a name or any content, and the row
+    numbers that pandas writes before the first column.
 
     short_rows: True if a row may have fewer cells than the header; what is missing is "".
     needs:      columns that must be there.
@@ -72,7 +72,7 @@ def _refuse_header(header: Sequence[str], needs: Sequence[str]) -> None:
 
 
 def short_name(name: str) -> str:
-    """Returns the name of a column for a message, cut where it is as long as a text."""
+    """Returns a column's name for a message, or only its length if it is very long."""
     return name if len(name) <= _LONGEST_NAME else f"({len(name)} characters)"
 
 

@@ -40,7 +40,7 @@ def table_text(content: bytes) -> str:
 def numbered_rows(
     text: str, delimiter: str = "", short_rows: bool = False, needs: Sequence[str] = ()
 ) -> Iterator[tuple[int, Row]]:
-    """(line, row) of a text with a header, as `rows_of_cells` has them; a row's line, from 1, is
+    """Yields (line, row) of a text with a header, as `rows_of_cells` does; a row's line, from 1, is
     the one on which it ends.
 
     delimiter:  "" for a comma, a semicolon or a tab: what `sep=` names, or the header has most of.

@@ -23,7 +23,7 @@ def is_spreadsheet(content: bytes) -> bool:
 
 
 def _sizes(content: bytes) -> dict[str, int]:
-    """Returns the parts of an archive with their decompressed sizes; empty if it is not one."""
+    """Returns {file in an archive: its decompressed size}; {} if the content is no archive."""
     if not content.startswith(_ZIP):
         return {}
     import zipfile  # few tables need it
@@ -36,8 +36,8 @@ def _sizes(content: bytes) -> dict[str, int]:
 
 
 def sheet_lines(content: bytes, sheet: str = "") -> Iterator[tuple[int, list[str]]]:
-    """(row, cells as text) of a sheet, the first one for "", from its first row that is not empty.
-    BadTable if it cannot be read.
+    """Yields (row number, cells as text) of a sheet ("" for the first), from its first non-empty
+    row on. Raises BadTable if it cannot be read.
     """
     from python_calamine import CalamineError, CalamineWorkbook
 
@@ -56,13 +56,13 @@ def sheet_lines(content: bytes, sheet: str = "") -> Iterator[tuple[int, list[str
 
 
 def _refuse_bomb(content: bytes) -> None:
-    """BadTable for a file that is much larger when it is decompressed."""
+    """Raises BadTable if a file is much larger when it is decompressed."""
     if sum(_sizes(content).values()) > MOST_BYTES:
         raise BadTable(f"it has more than {MOST_BYTES / 2**20:g} MiB when decompressed.")
 
 
 def _text(cell: Cell) -> str:
-    """Returns a cell as a table of text has it: 3, not 3.0."""
+    """Returns a cell as text, whole numbers without a decimal point (3, not 3.0)."""
     if isinstance(cell, float) and cell.is_integer():
         return str(int(cell))
     return cell.isoformat() if isinstance(cell, date | time) else str(cell)

@@ -45,12 +45,12 @@ _UNLABELLED_BY = """ AND NOT EXISTS (
 
 
 def now() -> str:
-    """The time in UTC, to the millisecond, as ISO 8601."""
+    """Returns the time in UTC, to the millisecond, as ISO 8601."""
     return datetime.now(UTC).isoformat(timespec="milliseconds")
 
 
 class Store(Database):
-    """One run folder, open. Reading needs no lock; `writing=True` takes it."""
+    """An open run folder. Reading needs no lock; `writing=True` takes it."""
 
     def __enter__(self) -> Store:
         return self
@@ -66,8 +66,8 @@ class Store(Database):
             raise damage from None
 
     def copy_to(self, folder: Path) -> None:
-        """Copies the run as it is now into a folder that is made for it, its files by their names.
-        StoreError where a file is not what was stored.
+        """Copies the run as it is now, with its stored files, into a new folder. Raises StoreError
+        if a file's content has changed since it was stored.
         """
         folder.mkdir(parents=True)
         self.backup(folder)
@@ -78,31 +78,31 @@ class Store(Database):
 
     @cached_property
     def secrets(self) -> list[str]:
-        """The keys that the environment has."""
+        """The values of keys in the environment."""
         return environment_secrets()
 
     def clean(self, text: str) -> str:
-        """A text without them."""
+        """Removes the environment's keys from a text."""
         return without(self.secrets, text) if self.secrets else text
 
     def cleaned(self, reply: Reply) -> Reply:
-        """A reply without them."""
+        """Removes the environment's keys from a reply."""
         return clean_reply(self.secrets, reply) if self.secrets else reply
 
     # settings (`meta`) and artefacts
 
     def get(self, key: str) -> Any:
-        """Returns a setting as JSON has it, or None; queries/settings.py types them."""
+        """Returns a setting parsed from JSON, or None; queries/settings.py types them."""
         row = self.first("SELECT value FROM meta WHERE key=?", (key,))
         return None if row is None else json.loads(row[0])
 
     def put(self, key: str, value: Json) -> None:
-        """Stores a setting in place of what it was."""
+        """Stores a setting; replaces its earlier value."""
         text = self.clean(json.dumps(value, ensure_ascii=False))
         self.write_one("INSERT OR REPLACE INTO meta (key, value) VALUES (?,?)", (key, text))
 
     def freeze(self, frozen: Mapping[str, Json]) -> None:
-        """Fixes what may not change in this run. RunMismatch names the first difference."""
+        """Fixes settings that may not change. RunMismatch names the first difference."""
         before = self.get("frozen")
         if before is None:
             self.put("frozen", frozen)
@@ -117,12 +117,12 @@ class Store(Database):
                 )
 
     def artefact(self, kind: str, name: str) -> str | None:
-        """The content of an artefact, or None where there is none."""
+        """Returns the content of an artefact, or None if there is none."""
         row = self.first("SELECT content FROM artefacts WHERE kind=? AND name=?", (kind, name))
         return None if row is None else str(row[0])
 
     def keep(self, kind: str, name: str, content: str) -> None:
-        """Stores an artefact in place of the one of that kind and name."""
+        """Stores an artefact; replaces an earlier one of the same kind and name."""
         self.write_one(rows.INSERT_ARTEFACT, (kind, name, self.clean(content), now()))
 
     # trials and outputs
@@ -130,8 +130,8 @@ class Store(Database):
     def iter_unanswered(
         self, trials: Iterable[Trial], skip: Callable[[int], object] = lambda number: None
     ) -> Iterator[Trial]:
-        """Adds the trials to the run and yields those without an output.
-        skip: receives the number of those with one, piece by piece.
+        """Adds the trials to the run and yields those without an output. skip: called with the
+        number of trials that have an output, batch by batch.
         """
         remaining = iter(trials)
         while batch := list(islice(remaining, PLANNED_ROWS)):
@@ -151,16 +151,16 @@ class Store(Database):
         return rest
 
     def factors(self, trial: str) -> dict[str, str]:
-        """The factors of a trial, with its mode; empty where there is no such trial."""
+        """Returns the mode and factors of a trial; empty if there is no such trial."""
         row = self.first("SELECT mode, factors FROM trials WHERE n = ?", (id_number(trial),))
         return {"mode": row[0], **rows.levels(row[1])} if row else {}
 
     def iter_unlabelled(self, annotator: str) -> Iterator[tuple[Trial, Output]]:
-        """Outputs that an annotator has not labelled, in the order of their ids, read in pieces."""
+        """Yields outputs that an annotator has not labelled, by id, read in pieces."""
         return self._read_outputs(_UNLABELLED_BY, (annotator,), CHUNK_ROWS)
 
     def iter_outputs(self, chunk: int = CHUNK_ROWS) -> Iterator[tuple[Trial, Output]]:
-        """Every output, in the order of their ids, read in pieces."""
+        """Yields every output with its trial, by id, read in pieces."""
         return self._read_outputs("", (), chunk)
 
     def _read_outputs(
@@ -179,31 +179,31 @@ class Store(Database):
     # calls
 
     def answered_keys(self, purpose: str) -> set[str]:
-        """Returns keys of a purpose's calls to ask again; not those with an output."""
+        """Returns the keys of a purpose's answered calls, without those that an output rests on."""
         query = "SELECT key FROM calls WHERE purpose=? AND outcome IS NOT NULL"
         if purpose == SUBJECT:
             query += " AND n NOT IN (SELECT c FROM outputs)"
         return {row[0] for row in self.rows(query, (purpose,))}
 
     def reply(self, key: str) -> Reply | None:
-        """The stored reply to a request, or None where it was not answered yet."""
+        """Returns the stored reply to a request, or None if it is not answered yet."""
         row = self.first(
             f"SELECT {rows.REPLY_COLUMNS} FROM calls WHERE key=? AND outcome IS NOT NULL", (key,)
         )
         return None if row is None else rows.reply_of(row)
 
     def remote_id(self, key: str) -> str:
-        """The provider's id of a request that was submitted and has no reply yet, or ""."""
+        """Returns the provider's id of a submitted request without a reply yet; "" if none."""
         row = self.first("SELECT remote_id FROM calls WHERE key=? AND outcome IS NULL", (key,))
         return str(row[0]) if row else ""
 
     def write_remote_id(self, request: Request, remote: str) -> None:
-        """Keeps the provider's id of a request before its reply is waited for."""
+        """Stores the provider's id of a request before waiting for the reply."""
         self.write([(request, Reply("", "", remote=remote))], (), ())
         self.sync()
 
     def spent(self) -> float:
-        """US dollars of all calls of this run whose cost is known."""
+        """Returns the known cost of all calls of this run in US dollars."""
         return float(self.first("SELECT coalesce(sum(cost), 0) FROM calls")[0])
 
     # writing rows
@@ -215,7 +215,7 @@ class Store(Database):
         labels: Sequence[Label],
         label_calls: Sequence[LabelCall] = (),
     ) -> None:
-        """All rows in one transaction."""
+        """Writes calls, outputs and labels in one transaction, without keys."""
         date = now()
         if self.secrets:
             calls, outputs, labels = clean_rows(self.secrets, calls, outputs, labels)
@@ -231,14 +231,14 @@ class Store(Database):
             self.packer.add_label_calls(label_calls)
 
     def supersede(self, labels: Sequence[Label]) -> None:
-        """Replaces what the same annotators said of the same outputs; that is kept as past."""
+        """Replaces the same annotators' labels of the same outputs; the old ones stay as past."""
         date = now()
         with self.transaction():
             self.withdraw([row[:3] for row in labels])
             self.packer.add_labels(labels, date)
 
     def withdraw(self, keys: Sequence[tuple[str, str, str]]) -> None:
-        """Withdraws annotators' labels, which are kept. keys: (output, annotator, attribute)."""
+        """Marks labels as past, which stay stored. keys: (output, annotator, attribute)."""
         update = (
             "UPDATE packed_labels SET current = 0 WHERE current AND output = ? AND annotator = ?"
             " AND attribute = ?"
@@ -251,13 +251,13 @@ class Store(Database):
     # reading all for analysis, as plain tuples: a class for each row would take longer than SQLite
 
     def iter_trials(self) -> Iterator[tuple[str, str, str, str]]:
-        """Every trial as (id, subject, mode, factors as JSON), by id."""
+        """Yields every trial as (id, subject, mode, factors as JSON), by id."""
         return self.rows("SELECT id, subject, mode, factors FROM trials ORDER BY n")
 
     def iter_labels(self) -> Iterator[tuple[str, str, str, str, float]]:
-        """Every current label as (output, annotator, attribute, value, weight), by output.
+        """Yields every current label as (output, annotator, attribute, value, weight), by output.
 
-        Read from an index that covers them, without their trials: 1,000,000 in 1.3 CPU s.
+        Reads a covering index alone, without the trials: 1,000,000 in 1.3 CPU s.
         """
         return self.rows(
             "SELECT output, annotator, attribute, value, weight FROM labels WHERE current"
@@ -267,7 +267,7 @@ class Store(Database):
     # files
 
     def blob(self, name: str) -> bytes:
-        """A file of `blobs/` by its name."""
+        """Reads a file of `blobs/` by its name."""
         return blobs.read_blob(self.folder, name)
 
     def blob_path(self, name: str) -> str:
@@ -279,7 +279,7 @@ class Store(Database):
         return blobs.write_blob(self.folder, content, suffix)
 
     def describe_picture(self, name: str, picture: Picture, size_bytes: int) -> None:
-        """Stores what was found out about a picture."""
+        """Stores a picture's facts."""
         self.keep(PICTURE, name, json.dumps({**picture._asdict(), "bytes": size_bytes}))
 
 
@@ -288,7 +288,7 @@ def _short(value: Json) -> str:
 
 
 def find_damage_of_opened() -> StoreError | None:
-    """Looks for damage in the runs that this process opened; None if all are whole."""
+    """Looks for damage in the runs that this process opened; None if all are intact."""
     for folder in tuple(damage.OPENED):
         try:
             with Store(folder) as store:

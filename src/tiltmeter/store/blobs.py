@@ -1,7 +1,6 @@
 """Files of a run, each stored once under the hash of its content: `blobs/ab/HASH.SUFFIX`, in a
 folder named after the first two digits of the hash, so that of a million files a folder holds
-4,000. Runs made before lie as they were made, with all files in `blobs/`; what they get now goes
-into such folders too.
+4,000. Older runs keep their files directly in `blobs/`; their new files go into such folders too.
 """
 
 from __future__ import annotations
@@ -24,18 +23,18 @@ NAME = re.compile(r"[0-9a-f]{32}\.[a-z0-9]{1,8}")
 
 
 class ChangedFile(StoreError):
-    """A file whose content is not what was stored under its name."""
+    """Raised for a file whose content differs from what was stored under its name."""
 
 
 def place_of(run: Path, name: str) -> Path:
-    """Returns the path of a file of a run, whether it exists or not."""
+    """Returns the path of a run's file, whether it exists or not."""
     beside = run / FOLDER / name
     return beside if beside.is_file() else run / FOLDER / name[:2] / name
 
 
 def read_blob(run: Path, name: str) -> bytes:
-    """The content of a file by its name. StoreError where it is not there, where the name is none
-    that a run gives, and where the content is not what was stored under it.
+    """Reads a file by its name. Raises StoreError if it is missing, if the name is not a valid blob
+    name, or if the content is not what was stored under this name.
     """
     if not NAME.fullmatch(name):
         raise StoreError(
@@ -55,10 +54,10 @@ def read_blob(run: Path, name: str) -> bytes:
 
 
 def write_blob(run: Path, content: bytes, suffix: str) -> str:
-    """Stores a file unless it is there already; returns its name.
+    """Stores a file unless it is stored already; returns its name.
 
-    It is written beside its place, synced and then renamed, so that a name stands for whole content
-    also after a power cut.
+    It is written to a temporary file, synced and then renamed, so that a name always stands for
+    complete content, even after a power cut.
     """
     name = blob_name(content, suffix)
     path = place_of(run, name)
@@ -83,14 +82,14 @@ def write_blob(run: Path, content: bytes, suffix: str) -> str:
 
 
 def names(run: Path) -> list[str]:
-    """The files of a run by their names, sorted."""
+    """Lists the names of a run's files, sorted."""
     files = {path.name for way in ("*", "*/*") for path in (run / FOLDER).glob(way)}
     return sorted(name for name in files if NAME.fullmatch(name))
 
 
 def link_blob(source: Path, run: Path, name: str) -> bool:
-    """Has a file of one run in another too, by a link where the file system has them, else by a
-    copy. False where it is there already.
+    """Adds a file of one run to another by a hard link, or by a copy if linking fails. False if the
+    other run has the file already.
     """
     old, new = place_of(source, name), place_of(run, name)
     with translate_errors(new):
@@ -108,7 +107,7 @@ def link_blob(source: Path, run: Path, name: str) -> bool:
 
 
 def _copy(old: Path, new: Path) -> None:
-    """Copies a file; what a full disk left of it goes."""
+    """Copies a file; removes an incomplete copy if that fails (full disk)."""
     try:
         shutil.copyfile(old, new)
     except OSError:

@@ -1,4 +1,4 @@
-"""Rows without the keys of the environment, which no run holds."""
+"""Removes the environment's keys from rows: no run may hold them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def clean_rows(
     outputs: Sequence[Output],
     labels: Sequence[Label],
 ) -> Rows:
-    """Cuts keys out of rows. All texts are looked through at once, and nearly never hold one."""
+    """Cuts keys out of rows. Searches all texts at once first, as keys are rare in them."""
     texts = [part for _, reply in calls for part in (*_parts(reply), _tokens(reply))]
     texts += [output.text for output in outputs]
     texts += {label.value for label in labels}
@@ -33,7 +33,7 @@ def clean_rows(
 
 
 def clean_reply(secrets: Sequence[str], reply: Reply) -> Reply:
-    """Cuts keys out of a reply, with tokens that hold or spell one, and their body."""
+    """Cuts keys out of a reply, and drops its tokens and body if they hold or spell one."""
     parts, tokens = _parts(reply), _tokens(reply)
     if not any(without(secrets, each) != each for each in (*parts, tokens)):
         return reply
@@ -58,7 +58,7 @@ def _parts(reply: Reply) -> tuple[str, ...]:
 
 
 def _tokens(reply: Reply) -> str:
-    """The tokens that were offered, and those that came, which may spell a key together."""
+    """Joins the tokens that came, which may spell a key together, then those offered."""
     if not reply.alternatives:
         return ""
     offered = [

@@ -1,7 +1,7 @@
-"""Many rows of a run read by columns: each text that they have in common is made once.
+"""Many rows of a run read by columns: each text that they share is built only once.
 
-A row of a view costs a look-up for each of its words; here SQLite hands on the integers, and what
-they mean is looked up by column.
+A row of a view costs a look-up per word; here SQLite returns integers, whose words are looked up
+per column.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _PROMPT, _SEED, _NONCE = "\x00prompt", 0x7E57AB1E7E57AB1E, "\x00nonce"  # of a r
 
 
 class Unpacker:
-    """Makes values of columns from what is stored of them."""
+    """Turns stored columns into values."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
@@ -42,7 +42,7 @@ class Unpacker:
         }
 
     def column(self, kind: str, parts: Sequence[Values]) -> list[Any]:
-        """Returns the values of a column of some rows. parts: what is stored of it (views.py)."""
+        """Returns the values of a column for some rows. parts: its stored columns (views.py)."""
         return list(self._by_kind[kind](*parts)) if kind else list(parts[0])
 
     def _word(self, numbers: Values) -> Iterable[Any]:
@@ -98,7 +98,7 @@ class Unpacker:
 
 @lru_cache(maxsize=1000)
 def _pattern(shape: str) -> tuple[str, str, str, str]:
-    """Returns what requests of a shape have around their prompt, seed and nonce."""
+    """Returns the constant texts around prompt, seed and nonce in requests of a shape."""
     text = join_request(shape, "", _PROMPT, "", _SEED, _NONCE)
     one, rest = text.split(canonical(_PROMPT))
     two, rest = rest.split(str(_SEED))
@@ -109,8 +109,8 @@ def _pattern(shape: str) -> tuple[str, str, str, str]:
 def read(
     store: Store, columns: Mapping[str, AskedColumn], source: str
 ) -> Iterator[dict[str, list[Any]]]:
-    """Yields rows of a query piece by piece, at least one, each as {column: values}; dates as they
-    are stored, in milliseconds. source: SQL from FROM on.
+    """Yields rows of a query piece by piece, at least one, each as {column: values}; dates in
+    milliseconds, as they are stored. source: SQL from FROM on.
     """
     unpacker = Unpacker(store)
     asked = ", ".join(part for column in columns.values() for part in column.parts)
@@ -125,9 +125,9 @@ def read(
 def integer_columns(
     store: Store, columns: Sequence[str], source: str, values: Sequence[str] = ()
 ) -> Iterator[Sequence[str]]:
-    """Yields columns of integers piece by piece, by id, each as a text with commas between: of rows
-    SQLite locks each value, which takes twice as long. source: SQL from FROM to a condition on two
-    parameters, between which ids lie; values: of the parameters before these two.
+    """Yields columns of integers piece by piece, by id, each as a text with commas between: if read
+    as rows, SQLite locks each value, which takes twice as long. source: SQL from FROM to a
+    condition on two parameters that bound the id; values: of the parameters before these two.
     """
     query = f"SELECT {', '.join(f'group_concat({column})' for column in columns)} {source}"
     for first in range(FIRST, -FIRST, _PIECE_IDS):

@@ -1,8 +1,8 @@
 """Damage to a run's file: changes by somebody else, or a broken file.
 
-What a run may not have at all (triggers, views) is refused when it is opened. The values are looked
-at when reading them has failed: an error then names the table and the column, and nothing is spent
-on a run that is whole.
+Objects that no run has (triggers, views) are refused when the file is opened. Values are checked
+only after reading them has failed: the error then names the table and the column, and intact runs
+cost nothing extra.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ OPENED: dict[Path, None] = {}  # folders of runs, by this process
 
 
 class Rule(NamedTuple):
-    """wrong: an SQL condition on the rows that no run has."""
+    """A rule about stored rows. wrong: an SQL condition that only damaged rows meet."""
 
     table: str
     column: str
@@ -60,7 +60,7 @@ class Rule(NamedTuple):
 
 
 def _json(column: str, kind: str, each: str = "1") -> str:
-    """Wrong unless JSON of this kind, each of its members being such."""
+    """Writes SQL that is true unless a column is JSON of a kind whose members all meet `each`."""
     members = f"SELECT 1 FROM json_each({column}) WHERE NOT ({each})"
     return (
         f"CASE WHEN json_valid({column}) THEN json_type({column}) <> '{kind}'"
@@ -118,8 +118,8 @@ def _rules() -> Iterator[Rule]:
 
 
 def foreign_object(db: sqlite3.Connection, is_newest: bool) -> str:
-    """Names a trigger, view or virtual table, or a table with the name of a view that a run of the
-    newest schema has; "" if there is none.
+    """Names a trigger, a view or a virtual table, or in the newest schema a table that is named
+    like one of the views; "" if there is none.
     """
     row = db.execute(_FOREIGN).fetchone()
     if row is None and is_newest:
@@ -128,7 +128,7 @@ def foreign_object(db: sqlite3.Connection, is_newest: bool) -> str:
 
 
 def find_damage(db: sqlite3.Connection) -> str:
-    """Returns `table.column` of the first impossible value, or a missing table, or ""."""
+    """Returns `table.column` of the first impossible value, or a missing table; "" if intact."""
     tables = {row[0] for row in db.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
     for table in TABLES:
         if table not in tables:
@@ -144,7 +144,7 @@ def find_damage(db: sqlite3.Connection) -> str:
 
 
 def _setting(db: sqlite3.Connection) -> str:
-    """A setting of `meta` that is not of its kind."""
+    """Returns the `meta.KEY` of a setting with a wrong type, or ""."""
     kinds: dict[str, tuple[type, ...]] = {
         "frozen": (dict,),
         "source": (str,),
@@ -169,7 +169,7 @@ def _setting(db: sqlite3.Connection) -> str:
 
 
 def _is_whole(key: str, value: Any) -> bool:
-    """True if what a setting holds inside is of its kind."""
+    """True if the contents of a setting have the types that they should have."""
     if key == "planned":  # subject → mode → levels → trials
         modes = [one for one in value.values() if isinstance(one, dict)]
         cells = [one for mode in modes for one in mode.values() if isinstance(one, dict)]
@@ -185,7 +185,7 @@ def _is_whole(key: str, value: Any) -> bool:
 
 @contextmanager
 def translate_errors(path: Path) -> Iterator[None]:
-    """SQLite's and the system's errors as one line that says what to do (StoreError, RunBusy)."""
+    """Raises errors of SQLite and the system as StoreError or RunBusy, which say what to do."""
     try:
         yield
     except sqlite3.OperationalError as error:

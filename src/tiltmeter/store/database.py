@@ -43,7 +43,7 @@ _TRANSACTIONS: Counter[Path] = Counter()
 
 
 class Database:
-    """One run's file. Reading needs no lock; `writing=True` takes it."""
+    """The open file of a run. Reading needs no lock; `writing=True` takes it."""
 
     part = ""  # names what its reading finds, where that is not all of the run
 
@@ -86,7 +86,7 @@ class Database:
                 raise
 
     def _prepare(self, create: bool, writing: bool) -> None:
-        """Makes the tables, or brings them up to date."""
+        """Creates the tables, or migrates them to the newest schema."""
         version = migrations.schema(self._db)
         foreign = damage.foreign_object(self._db, version == migrations.newest())
         if foreign:
@@ -115,18 +115,18 @@ class Database:
         self._prepare_rows()
 
     def _prepare_rows(self) -> None:
-        """Makes the views that queries read, and what writes rows."""
+        """Creates the views that queries read, and the packer that writes rows."""
         views.add_functions(self._db)
         views.create_views(self._db)
         self.packer = Packer(self._db)
 
     def _leave_wal(self) -> None:
-        """Leaves the journal where locks do nothing: two processes' could not be told apart."""
+        """Turns WAL off if locks do not work: two processes would corrupt each other's."""
         if self._lock and not self._lock.works:
             self._db.execute("PRAGMA journal_mode=DELETE")
 
     def _migrate_for_writing(self) -> None:
-        """From the migrated copy of an older run to the run itself, before it is written to."""
+        """Migrates an older run itself, whose migrated copy was read so far, before a write."""
         if self._is_copy:
             self._db.close()
             self._db, self._is_copy = _connect(self.path), False
@@ -141,7 +141,7 @@ class Database:
 
     @contextmanager
     def attached(self, source: Database, name: str) -> Iterator[None]:
-        """Has the tables of another run beside this one's, under a name, while it lasts."""
+        """Attaches another run's tables under a schema name inside a `with` block."""
         with TemporaryDirectory() as spare:
             path = source.path
             if source._is_copy or not os.access(source.folder, os.W_OK):
@@ -158,7 +158,7 @@ class Database:
                 self._db.execute(f"DETACH DATABASE {name}")
 
     def close(self) -> None:
-        """Back to one file, and the lock given up."""
+        """Checkpoints the journal into the run's file, closes it and gives up the lock."""
         if self._lock:
             with suppress(sqlite3.Error):
                 self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
@@ -172,13 +172,13 @@ class Database:
             self._lock = None
 
     def damaged(self, error: Exception) -> StoreError | None:
-        """Describes the damage of the file where reading it raised an error that is none of ours;
-        None where the file is not to blame.
+        """Describes the damage of the file if an unexpected error was raised while reading it; None
+        if the file is not to blame.
         """
         return None if isinstance(error, TiltmeterError) else self.look_for_damage()
 
     def look_for_damage(self) -> StoreError | None:
-        """Describes a run's contents that no run can hold; None if there are none."""
+        """Describes contents that no run can have; None if there are none."""
         with translate_errors(self.path):
             place = damage.find_damage(self._db)
         if not place:
@@ -189,13 +189,13 @@ class Database:
         )
 
     def rows(self, query: str, values: Sequence[Value] = ()) -> Iterator[Any]:
-        """Yields rows of a query as they come. What each holds is said by this room's queries."""
+        """Yields the rows of a query one by one; the functions in queries/ type them."""
         with translate_errors(self.path):
             # chain: a cursor that was not read to its end cannot be closed after its file
             yield from chain(self._db.execute(query, values))
 
     def pieces(self, query: str, values: Sequence[Value], most: int) -> Iterator[list[Any]]:
-        """Rows of a query, so many at a time; the last piece, or the only one, has fewer."""
+        """Yields rows in lists of `most`; the last list, or the only one, is shorter."""
         with translate_errors(self.path):
             found = self._db.execute(query, values)
             while len(piece := found.fetchmany(most)) == most:
@@ -203,7 +203,7 @@ class Database:
             yield piece
 
     def words(self) -> dict[int | None, Any]:
-        """Returns the short texts of the run by their numbers, as views have them (`_0`)."""
+        """Returns the run's short texts by number; views have these in columns ending in `_0`."""
         return {None: None, **dict(self.rows("SELECT n, text FROM words"))}
 
     def texts(self, numbers: Sequence[int | None]) -> Iterator[tuple[int, Any]]:
@@ -211,7 +211,7 @@ class Database:
         return self.rows(views.SOME_TEXTS, (json.dumps(numbers),))
 
     def remembered_rows(self, query: str) -> Sequence[Any]:
-        """Returns the few rows of a query that reads a whole table; once until the run changes."""
+        """Returns the few rows of a query that scans a table; cached until the run changes."""
         state = self.state()
         known = _REMEMBERED.get((self.path, self.part, query))
         if known is None or known[0] != state:
@@ -220,37 +220,37 @@ class Database:
         return known[1]
 
     def remember(self, query: str, rows: list[Any], state: State) -> None:
-        """Takes what was found otherwise as the rows that a query has in a state."""
+        """Caches rows, found in another way, as the result of a query in a given state."""
         _REMEMBERED[self.path, self.part, query] = state, rows
 
     def state(self) -> State:
-        """Another one once anything was written, by whom it may be."""
+        """Returns a value that changes whenever any process writes to the run."""
         counted = _TRANSACTIONS[self.path], self._db.total_changes
         return self.files(), *counted, self.data_version()
 
     def files(self) -> Files:
-        """Sizes and dates of the run's file and of its journal, where that holds anything."""
+        """Returns size and date of the run's file, and of its journal unless that is empty."""
         there = [path.stat() for path in (self.path, self._journal) if path.exists()]
         return tuple((one.st_size, one.st_mtime_ns) for one in there if one.st_size)
 
     def first(self, query: str, values: Sequence[Value] = ()) -> Any:
-        """The first row of a query, or None."""
+        """Returns the first row of a query, or None."""
         with translate_errors(self.path):
             return self._db.execute(query, values).fetchone()
 
     def columns(self, query: str) -> list[str]:
-        """The names of the columns of a query."""
+        """Returns the column names of a query."""
         with translate_errors(self.path):
             described = self._db.execute(f"SELECT * FROM ({query}) LIMIT 0").description
             return [column[0] for column in described]
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
-        """All of what is written inside, or nothing of it; nobody else writes meanwhile. Inside
-        another one it is its part.
+        """Commits all that is written inside the `with` block, or nothing; other writers have to
+        wait. A nested one joins the outer transaction.
 
-        It needs no `writing=True`: that lock keeps two runs from paying twice, this one is SQLite's
-        and is held for moments.
+        It does not need `writing=True`: that lock keeps two processes from paying twice, while this
+        one is SQLite's and held only for moments.
         """
         inside = self._db.in_transaction
         if inside:
@@ -272,19 +272,19 @@ class Database:
                 _TRANSACTIONS[self.path] += 1  # also where what was read inside will not have been
 
     def write_one(self, statement: str, values: Sequence[Value]) -> None:
-        """One statement that changes the run."""
+        """Executes one statement that changes the run."""
         with translate_errors(self.path):
             self._migrate_for_writing()
             self._db.execute(statement, values)
         _TRANSACTIONS[self.path] += 1
 
     def write_many(self, statement: str, rows: Iterable[Sequence[Value]]) -> None:
-        """One statement for each row, all in one transaction."""
+        """Executes a statement once per row, all in one transaction."""
         with self.transaction():
             self._db.executemany(statement, rows)
 
     def sync(self) -> None:
-        """Brings what was committed to the disk, so that also a power cut does not lose it."""
+        """Syncs what was committed to the disk, so that even a power cut does not lose it."""
         with translate_errors(self.path):
             there = self._journal if self._journal.exists() else self.path
             with there.open("r+b") as file:
@@ -292,17 +292,17 @@ class Database:
             system.sync_folder(self.folder)
 
     def wait_for_others(self, milliseconds: int) -> None:
-        """Sets the time that a statement waits for another process's transaction."""
+        """Sets how long a statement waits for another process's transaction."""
         self._db.execute(f"PRAGMA busy_timeout={int(milliseconds)}")
 
     def data_version(self) -> int:
-        """A number that changes when another process writes to the run."""
+        """Returns a number that changes when another process writes to the run."""
         return int(self.first("PRAGMA data_version")[0])
 
 
 def is_begun(folder: Path) -> bool:
-    """True if a folder holds a run; False also where making one ended before its tables were there
-    (a full disk): the same command begins again.
+    """True if a folder holds a run; False also if creating it stopped before its tables existed (a
+    full disk): the same command then starts again.
     """
     path = folder / FILE
     if not path.is_file():
@@ -313,12 +313,12 @@ def is_begun(folder: Path) -> bool:
 
 
 def _open(name: str | Path, *, uri: bool = False) -> sqlite3.Connection:
-    """Opens a file for all threads: a table that polars writes is read from one of its own."""
+    """Opens a file for use in any thread: polars reads a table from a thread of its own."""
     return sqlite3.connect(name, PATIENCE_S, isolation_level=None, check_same_thread=False, uri=uri)
 
 
 def _connect(path: Path) -> sqlite3.Connection:
-    """Opens a run: in WAL, or as it lies if no files can be made beside it and none are there."""
+    """Opens a run in WAL mode, or as immutable if no journal exists or can be created beside it."""
     journal = path.with_name(f"{path.name}-wal")
     if path.exists() and not journal.exists() and not os.access(path.parent, os.W_OK):
         return _open(f"{path.absolute().as_uri()}?immutable=1", uri=True)
@@ -335,7 +335,7 @@ def _connect(path: Path) -> sqlite3.Connection:
 
 
 def _migrated_copy(db: sqlite3.Connection) -> sqlite3.Connection:
-    """A private, temporary database with all of an older run, in today's schema."""
+    """Copies an older run into a private temporary database with the newest schema."""
     copy = _open("")
     try:
         db.backup(copy)

@@ -1,7 +1,7 @@
-"""The lease of a run, beside its lock: some network file systems have locks that do nothing.
+"""The lease of a run, beside its lock: on some network file systems locks have no effect.
 
 The file `.lease` is created exclusively, names its owner, and is touched every few seconds. A lease
-is taken over where its owner is known to be dead, or was not heard of for a minute by the clock of
+is taken over if its owner is known to be dead, or has not touched it for a minute by the clock of
 the file system.
 """
 
@@ -24,10 +24,10 @@ _MOST_BYTES = 1000
 
 
 class Lease:
-    """Held from the moment it is made until `release`. RunBusy where another one holds it.
+    """A lease, held from its creation until `release`. Raises RunBusy if another process holds it.
 
-    locks_work: True if the lock beside it was got and tells processes of this machine apart.
-    lost: True once another one holds it.
+    locks_work: True if the lock beside it was acquired and excludes processes of this machine.
+    lost: True once another process holds it.
     """
 
     def __init__(self, folder: Path, locks_work: bool) -> None:
@@ -50,7 +50,7 @@ class Lease:
         return True
 
     def _take_over(self) -> None:
-        """Puts the lease of one who is dead away. RunBusy if its owner may be alive."""
+        """Removes the lease of a dead owner. Raises RunBusy if the owner may be alive."""
         held = _read(self._path)
         if not self._is_over(held):
             host = held.get("host", "a machine")
@@ -75,7 +75,7 @@ class Lease:
         return is_dead or self._age_s() > STALE_S
 
     def _age_s(self) -> float:
-        """Seconds since the lease was touched, by the clock of the file system."""
+        """Returns seconds since the lease was touched, by the file system's clock."""
         mark = self._path.with_name(f"{LEASE_FILE}.{self._owner}.now")
         try:
             mark.touch()
@@ -90,7 +90,7 @@ class Lease:
             self.check()
 
     def check(self) -> None:
-        """Touches the lease, and sees whether it is still the own one."""
+        """Touches the lease, and notices if another process has taken it over."""
         if _read(self._path).get("owner") == self._owner:
             with suppress(OSError):
                 os.utime(self._path)
@@ -98,14 +98,14 @@ class Lease:
             self.lost = True
 
     def release(self) -> None:
-        """Gives the lease up."""
+        """Releases the lease."""
         self._ended.set()
         if _read(self._path).get("owner") == self._owner:
             self._path.unlink(missing_ok=True)
 
 
 def _read(path: Path) -> dict[str, object]:
-    """Reads a lease; {} if there is none, or it is still empty."""
+    """Parses a lease file; {} if it is missing or still empty."""
     try:
         file = os.open(path, READ_FLAGS | NO_LINK)
         with os.fdopen(file, "rb") as lines:

@@ -1,10 +1,10 @@
 """The lock of a run: one process writes at a time.
 
-It is held on the file `.writer`, and the system drops it when the process dies. Where the file can
-be removed while it is open (POSIX), that is done before the lock is given up, and whoever got the
-lock of a removed file tries the new one: else two could hold one each. On Windows the file stays.
-Whether locks work there is tried with a second handle; where they do not, the lease beside the lock
-(lease.py) is what keeps others out.
+It is held on the file `.writer`, and the system drops it when the process dies. If the file can be
+removed while it is open (POSIX), it is removed before the lock is released, and whoever got the
+lock of a removed file tries the new file: otherwise two could hold one each. On Windows the file
+stays. A second handle tests if locks work on this file system; if they do not, the lease beside the
+lock (lease.py) keeps others out.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ LOCK_FILE = ".writer"
 
 
 class WriterLock:
-    """Held from the moment it is made until `release`. RunBusy where another process has it.
+    """A lock, held from its creation until `release`. Raises RunBusy if another process holds it.
 
-    works: False where locks do nothing.
+    works: False if locks have no effect on this file system.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -45,11 +45,11 @@ class WriterLock:
 
     @property
     def lost(self) -> bool:
-        """True if another process took the run over."""
+        """True if another process has taken the run over."""
         return self._lease.lost
 
     def _excludes(self) -> bool:
-        """True if the lock keeps a second handle out."""
+        """True if a second handle cannot get the lock."""
         second = os.open(self._path, os.O_RDWR | NO_LINK)
         try:
             return not try_lock(second)
@@ -57,14 +57,14 @@ class WriterLock:
             os.close(second)
 
     def _is_current(self) -> bool:
-        """True if the locked file is still the one that others will open."""
+        """True if the locked file is still the file at its path, which others will open."""
         try:
             return os.path.samestat(os.fstat(self._file), self._path.stat())
         except FileNotFoundError:
             return False
 
     def release(self) -> None:
-        """Gives the lock up, and removes its file where that can be done before."""
+        """Releases the lock; before that removes its file if an open file can be removed."""
         self._lease.release()
         if REMOVES_OPEN_FILES:
             self._path.unlink(missing_ok=True)

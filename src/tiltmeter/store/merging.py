@@ -1,8 +1,8 @@
-"""The rows of one run into another: the same row twice is one, what contradicts is named.
+"""Merges the rows of one run into another: equal rows become one, contradictions are named.
 
-Rows are told by their contents: trials and calls by the hash that is their key, outputs by their
-trial, labels by output and annotator, whose list of labels only grows. All rows of a run come in
-one transaction, so a merge that was killed is finished by the same command.
+Rows are matched by content: trials and calls by the hash that is their key, outputs by trial,
+labels by output and annotator, whose list of labels only grows. All rows of a run are added in one
+transaction, so the same command finishes a merge that was killed.
 """
 
 from __future__ import annotations
@@ -36,8 +36,8 @@ _LABELS = f"SELECT {_LABEL_COLUMNS} FROM part_labels p WHERE {{which}} ORDER BY 
 
 
 def refuse_damaged(store: Store) -> None:
-    """StoreError for a run that holds what no run holds, or whose pictures are links, torn or
-    missing.
+    """Raises StoreError if a run has contents that no run can have, or if its pictures are links,
+    incomplete or missing.
     """
     damage = store.look_for_damage()
     if damage is not None:
@@ -49,7 +49,7 @@ def refuse_damaged(store: Store) -> None:
 
 
 class RowCounts(NamedTuple):
-    """The numbers of rows of a run; pictures: files that were linked or copied into it."""
+    """The numbers of rows of a run; pictures: files that were linked or copied into the run."""
 
     trials: int
     outputs: int
@@ -58,15 +58,15 @@ class RowCounts(NamedTuple):
     pictures: int = 0
 
     def since(self, before: RowCounts, pictures: int) -> RowCounts:
-        """Returns the rows added since an earlier count, with this number of pictures."""
+        """Returns the rows added since an earlier count, with the given number of pictures."""
         more = [now - then for now, then in zip(self, before, strict=True)]
         return RowCounts(*more[:-1])._replace(pictures=pictures)
 
 
 class _Keyed(NamedTuple):
-    """A table whose rows stay as they are once they are there. number: the column that is equal in
-    both runs; same: the columns that two rows with one key agree in; settled: an SQL condition of
-    the rows of which that is asked; told: what a row is called.
+    """A table whose rows never change. number: the column by which rows of both runs are matched;
+    same: the columns in which rows with the same key must agree; settled: an SQL condition on the
+    rows that are compared; told: the noun for a row in messages.
     """
 
     name: str
@@ -109,11 +109,11 @@ def count_rows(store: Store) -> RowCounts:
 def merge_rows(
     store: Store, source: Store, adopt: Callable[[], None], computed: tuple[str, ...]
 ) -> int:
-    """Adds all rows of another run and its pictures; returns how many pictures. RunMismatch, and
-    nothing added, where one contradicts what is there.
+    """Adds all rows and pictures of another run; returns the number of pictures. Raises
+    RunMismatch, and adds nothing, if a row contradicts one of this run.
 
     adopt: called in the same transaction, for the settings; computed: kinds of artefacts that are
-    worked out anew and not taken over.
+    computed again rather than copied.
     """
     pictures = sum(
         blobs.link_blob(source.folder, store.folder, n) for n in blobs.names(source.folder)
@@ -157,7 +157,7 @@ def _refuse(store: Store, source: Store, what: str) -> None:
 
 
 def _add_rows(store: Store) -> None:
-    """Trials, calls and outputs that are not here yet."""
+    """Adds trials, calls and outputs that this run does not have yet."""
     trials, calls, outputs = (table.columns for table in _TABLES)
     store.packer.add_trial_rows(
         store.rows(f"SELECT {trials} FROM part_trials WHERE n NOT IN (SELECT n FROM trials)")
@@ -222,7 +222,7 @@ def _add_artefacts(store: Store, source: Store, computed: tuple[str, ...]) -> No
 
 
 def _add_labels(store: Store, source: Store) -> None:
-    """Whole histories: what an annotator said of an output, with what took its place."""
+    """Adds whole label histories: an annotator's labels of an output, past ones included."""
     for table, name in (("held", "labels"), ("given", f"{PART}_labels")):
         store.write_one(_HISTORIES.format(table=table, labels=name), ())
     for number, annotator in list(_longer(store, source)):
@@ -245,7 +245,7 @@ def _add_labels(store: Store, source: Store) -> None:
 
 
 def _longer(store: Store, source: Store) -> Iterator[tuple[int, str]]:
-    """Returns (output, annotator) labelled on in the other run. RunMismatch if in both."""
+    """Yields (output, annotator) with newer labels in the other run. RunMismatch if in both."""
     query = (
         "SELECT n, h.output, annotator, h.said, g.said, h.current, g.current FROM temp.held h"
         " JOIN temp.given g USING (n, annotator)"

@@ -18,7 +18,7 @@ from .rows import CALL_COLUMNS, TRIAL_COLUMNS
 
 
 class MigrationStep(NamedTuple):
-    """A step between schemas. sql: statements, each with its semicolon; move: moves rows."""
+    """A step from one schema to the next. sql: statements with semicolons; move: moves rows."""
 
     what: str
     sql: str
@@ -165,7 +165,7 @@ _LABEL_COLUMNS = "id, output, annotator, attribute, value, position, weight, cur
 
 
 def _pack_rows(db: sqlite3.Connection) -> None:
-    """Moves all rows into the packed tables, by what writes them in a new run."""
+    """Moves all rows into the packed tables with the code that writes a new run's rows."""
     db.create_function("id_number", 1, id_number, deterministic=True)
     packer = Packer(db)
     packer.add_trial_rows(db.execute(f"SELECT {TRIAL_COLUMNS} FROM trials ORDER BY id"))
@@ -196,17 +196,17 @@ STEPS: tuple[MigrationStep, ...] = (
 
 
 def newest() -> int:
-    """The schema that this version of tiltmeter writes."""
+    """Returns the schema that this version of tiltmeter writes."""
     return len(STEPS)
 
 
 def schema(db: sqlite3.Connection) -> int:
-    """The schema of an open file; 0 where it holds none yet."""
+    """Returns the schema of an open file; 0 if it has none yet."""
     return int(db.execute("PRAGMA user_version").fetchone()[0])
 
 
 def migrate(db: sqlite3.Connection) -> None:
-    """Takes the steps that a file lacks, all or none; another process may have done so."""
+    """Runs the missing steps, all or none; another process may have run them meanwhile."""
     db.execute("BEGIN IMMEDIATE")
     try:
         for step in STEPS[schema(db) : newest()]:
@@ -222,7 +222,7 @@ def migrate(db: sqlite3.Connection) -> None:
 
 
 def _statements(sql: str) -> list[str]:
-    """The statements of a step; executescript would commit what is open."""
+    """Splits a step into statements; executescript would commit the open transaction."""
     statements: list[str] = []
     begun = ""
     for piece in sql.split(";"):

@@ -60,7 +60,7 @@ _INSERT_LABEL_CALL = (
 
 
 class Packer:
-    """Writes rows of one open file, inside the transactions of others."""
+    """Writes rows of one open file, inside transactions that the caller opens."""
 
     def __init__(self, db: sqlite3.Connection) -> None:
         self._db = db
@@ -77,7 +77,7 @@ class Packer:
         self._trials.clear()
 
     def word(self, text: Value) -> int | None:
-        """Returns the number of a short text, which is added if it is new."""
+        """Returns the number of a short text; adds the text if it is new."""
         if text is None:
             return None
         number = self._words.get(text)
@@ -94,7 +94,7 @@ class Packer:
         return number
 
     def text(self, text: Any, base: tuple[int, str] | None = None) -> int:
-        """Returns a long text's number, adding new ones. base: of a text that it may repeat."""
+        """Returns a long text's number; adds new ones. base: (number, body) of a similar one."""
         if not isinstance(text, str):  # nothing that tiltmeter wrote, and it stays what it is
             added = self._db.execute("INSERT INTO texts (body) VALUES (?)", (text,))
             return int(added.lastrowid or 0)
@@ -115,7 +115,7 @@ class Packer:
         return number
 
     def _base(self, shape: int | None, kind: str, text: Any) -> tuple[int, str] | None:
-        """Returns the text that others of a shape are compressed against; the first becomes it."""
+        """Returns the base text against which texts of a shape are compressed: the first one."""
         base = self._bases.get((shape, kind))
         if base is None and isinstance(text, str) and shape is not None:
             query = (
@@ -132,7 +132,7 @@ class Packer:
         return base
 
     def _found_base(self, text: str) -> tuple[int, Any]:
-        """Returns number and body of a text, or of what that one is compressed against."""
+        """Returns number and body of a text, or of the base that it is compressed against."""
         query = (
             "SELECT b.n, b.body FROM texts t JOIN texts b ON b.n = coalesce(t.base, t.n)"
             " WHERE t.n = ?"
@@ -143,11 +143,11 @@ class Packer:
     # rows
 
     def add_trials(self, trials: Iterable[Trial]) -> None:
-        """Adds trials; those that are there stay."""
+        """Adds trials; keeps those that exist."""
         self.add_trial_rows(map(rows.trial_row, trials))
 
     def add_trial_rows(self, rows: Iterable[Sequence[Any]]) -> None:
-        """Adds trials as rows (rows.TRIAL_COLUMNS)."""
+        """Adds trials given as rows (rows.TRIAL_COLUMNS)."""
         self._db.executemany(_INSERT_TRIAL, map(self._trial, rows))
 
     def _trial(self, row: Sequence[Any]) -> tuple[Value, ...]:
@@ -165,8 +165,8 @@ class Packer:
     def add_calls(
         self, calls: Iterable[tuple[CallRow, PackedRequest | None]], *, keep: bool = False
     ) -> None:
-        """Adds calls as rows (rows.CALL_COLUMNS) with the parts of their requests, if these are
-        known. keep: calls that are there stay as they are.
+        """Adds calls given as rows (rows.CALL_COLUMNS), with the parts of their requests if these
+        are known. keep: True to leave existing calls unchanged.
         """
         insert = _INSERT_CALL + ("NOTHING" if keep else f"UPDATE SET {_SET}")
         self._db.executemany(insert, (self._call(row, parts) for row, parts in calls))
@@ -205,12 +205,12 @@ class Packer:
         return number
 
     def add_servers(self, servers: Iterable[tuple[str, int]]) -> None:
-        """Says which of several servers answered calls: (key, server)."""
+        """Records which of several servers answered each call: (key, server)."""
         update = "UPDATE packed_calls SET server = ?2 WHERE key = ?1"
         self._db.executemany(update, servers)
 
     def add_outputs(self, outputs: Iterable[Output]) -> None:
-        """Adds outputs in place of those that are there."""
+        """Adds outputs; replaces existing ones."""
         word = self.word
         self._db.executemany(
             _INSERT_OUTPUT,
@@ -221,11 +221,11 @@ class Packer:
         )
 
     def add_labels(self, labels: Iterable[Label], date: str) -> None:
-        """Adds labels that count; those that are there stay."""
+        """Adds current labels; keeps those that exist."""
         self.add_label_rows((None, *label, 1, date) for label in labels)
 
     def add_label_rows(self, rows: Iterable[Sequence[Any]]) -> None:
-        """Adds labels as rows: an id or None, the fields of Label, 1 if it counts, and the date."""
+        """Adds labels as rows: id or None, the fields of Label, 1 if current, and the date."""
         self._db.executemany(_INSERT_LABEL, map(self._label, rows))
 
     def _label(self, row: Sequence[Any]) -> tuple[Value, ...]:
@@ -237,7 +237,7 @@ class Packer:
         )
 
     def add_label_calls(self, rows: Iterable[LabelCall]) -> None:
-        """Adds which calls labels rest on."""
+        """Records the calls that labels rest on."""
         self._db.executemany(
             _INSERT_LABEL_CALL,
             (
@@ -248,7 +248,7 @@ class Packer:
 
 
 def _split_seed(sampling: Any) -> tuple[Any, int | None]:
-    """Splits `sampling` at its last comma: what trials share, and the seed behind it."""
+    """Splits `sampling` at its last comma: the part that trials share, and the seed."""
     if not isinstance(sampling, str):
         return sampling, None
     head, comma, last = sampling.rpartition(",")

@@ -30,8 +30,8 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 def id_number(key: str) -> int:
-    """Returns the integer of an id, in the order of ids: of its hexadecimal digits, or of its
-    bytes if it has other signs. An id that has more bytes than an integer has one by its hash.
+    """Returns an integer for an id, in the order of ids: from its hexadecimal digits, or from its
+    bytes if it has other characters. An id with more bytes than an integer gets one from its hash.
     """
     if not _HASHED(key):
         short = key.encode("utf-8", "surrogatepass")
@@ -43,14 +43,14 @@ _encoded = lru_cache(maxsize=64)(str.encode)
 
 
 def number_text(number: int) -> str:
-    """Returns what is known of an id by its integer: a short one whole, of others the beginning."""
+    """Returns the id that an integer stands for: a short id whole, else its beginning."""
     beginning = (number - FIRST).to_bytes(8, "big")
     short = beginning.rstrip(b"\0")
     return short.decode() if short.isascii() and short.decode().isprintable() else beginning.hex()
 
 
 def mark_of(text: str) -> bytes:
-    """Returns 16 bytes by which a text is found again."""
+    """Returns a 16-byte key by which a text can be looked up."""
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()[:16]
 
 
@@ -67,7 +67,7 @@ def pack(text: str | None, base: str = "") -> Packed:
 
 
 def unpack(packed: Packed, base: str | None = "") -> str | None:
-    """Reads back a text. zlib.error or ValueError if it was not made by `pack` with this base."""
+    """Decompresses a text. zlib.error or ValueError if `pack` did not make it with this base."""
     if not isinstance(packed, bytes):
         return packed
     whole = zlib.decompressobj(0, zdict=_encoded(base or ""))  # 0: as small a window as it needs
@@ -78,7 +78,7 @@ def unpack(packed: Packed, base: str | None = "") -> str | None:
 
 
 def pack_date(date: str) -> int | str:
-    """Returns milliseconds since 1970, or the text if it has another form than `store.now`."""
+    """Returns milliseconds since 1970, or the text if it is not in the form of `store.now`."""
     if not _DATED(date):
         return date
     try:
@@ -88,10 +88,10 @@ def pack_date(date: str) -> int | str:
 
 
 class PackedRequest(NamedTuple):
-    """A request in parts. shape: JSON of all that is in no other part, "" if `prompt` is the whole
-    text; context: JSON of the messages before the last, "" for none; prompt: the last message's
-    content; pictures: its pictures, JSON, "" for none; about, turn: its nonce before and behind
-    the slash.
+    """A request in parts. shape: JSON of everything that no other part has, "" if `prompt` is the
+    whole text; context: JSON of the messages before the last, "" for none; prompt: the last
+    message's content; pictures: the last message's, as JSON, "" for none; about, turn: the nonce
+    before and after the slash.
     """
 
     shape: str
@@ -109,7 +109,7 @@ def _shape(*parts: object) -> str:
 
 
 def split_request(request: Request) -> PackedRequest:
-    """Takes a request apart."""
+    """Splits a request into its parts."""
     if not request.messages:
         return _whole(request.text, request.nonce)
     *before, last = request.messages
@@ -134,7 +134,7 @@ def split_request(request: Request) -> PackedRequest:
 
 
 def split_text(text: str) -> PackedRequest:
-    """Takes a request apart that is known by its text alone, which it can be put together to."""
+    """Splits a request that is known by its text alone, so that `join_request` restores it."""
     try:
         request = request_of(text)
         parts = split_request(request) if request.text == text else None
@@ -167,7 +167,7 @@ def _read_shape(shape: str) -> list[object]:
 def join_request(
     shape: str | None, context: str | None, prompt: str, pictures: str, seed: int | None, nonce: str
 ) -> str:
-    """Puts a request together from its parts, as `Request.text` has it."""
+    """Joins the parts of a request into the form of `Request.text`."""
     if not shape:
         return prompt
     model, role, temperature, top_p, max_tokens, begin, *rest = _read_shape(shape)

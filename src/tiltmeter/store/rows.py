@@ -37,8 +37,8 @@ INSERT_ARTEFACT = "INSERT OR REPLACE INTO artefacts (kind, name, content, date) 
 class StoredRequest(NamedTuple):
     """A request as `Request.text` has it: a JSON array of these fields in this order.
 
-    messages: [role, content, pictures] each; nonce: of a subject `TRIAL/SAMPLE`, of an annotator
-    `OUTPUT/TURN`, or `/TURN` where outputs with the same question share the call.
+    messages: [role, content, pictures] each; nonce: `TRIAL/SAMPLE` for a subject, `OUTPUT/TURN` for
+    an annotator, or `/TURN` if outputs with the same question share the call.
     """
 
     model: str
@@ -55,22 +55,22 @@ class StoredRequest(NamedTuple):
 
     @classmethod
     def parse(cls, text: str) -> StoredRequest:
-        """From `Request.text`, the column `request` of a call."""
+        """Parses `Request.text`, the column `request` of a call."""
         return cls(*json.loads(text))
 
     @property
     def about(self) -> str:
-        """The trial or output that the call is about; "" for a call that outputs share."""
+        """The trial or output that the call is about; "" if several outputs share the call."""
         return str(self.nonce).partition("/")[0]
 
     @property
     def turn(self) -> str:
-        """Returns the nonce's part after the trial or output: a sample number, a judge's turn."""
+        """The nonce's part after the trial or output: a sample number, or a judge's turn."""
         return str(self.nonce).partition("/")[2]
 
 
 def request_of(text: str) -> Request:
-    """A request from `Request.text`."""
+    """Parses `Request.text` into a request."""
     stored = StoredRequest.parse(text)
     messages = tuple(Message(role, said, tuple(shown)) for role, said, shown in stored.messages)
     sampling = Sampling(*stored.sampling)  # type: ignore[arg-type]
@@ -83,38 +83,38 @@ def field_path(record: type[StoredRequest | Sampling], name: str) -> str:
 
 
 def trial_of(row: Sequence[Any]) -> Trial:
-    """A trial from its columns (TRIAL_COLUMNS)."""
+    """Makes a trial from its columns (TRIAL_COLUMNS)."""
     key, subject, mode, factors, sample, prompt, begin, sampling = row
     drawn = Sampling(*json.loads(sampling))
     return Trial(key, subject, mode, levels(factors), sample, prompt, begin, drawn)
 
 
 def trial_row(trial: Trial) -> tuple[Value, ...]:
-    """The columns of a trial (TRIAL_COLUMNS)."""
+    """Returns the columns of a trial (TRIAL_COLUMNS)."""
     factors = _factors(tuple(trial.factors.items()))
     return (*trial[:3], factors, *trial[4:7], canonical(trial.sampling))
 
 
 @lru_cache(maxsize=20_000)
 def _factors(levels_of: tuple[tuple[str, str], ...]) -> str:
-    """The column `factors` of a trial; a design has far fewer than trials."""
+    """Writes the column `factors` of a trial; cached, as many trials share one."""
     return canonical(dict(levels_of))
 
 
 @lru_cache(maxsize=20_000)
 def levels(factors: str) -> Mapping[str, str]:
-    """Factor → level, from the column `factors` of a trial; a design has far fewer than trials."""
+    """Parses a trial's column `factors` into factor → level; cached, as many trials share one."""
     by_factor: dict[str, str] = json.loads(factors)
     return by_factor
 
 
 def omitted_settings(text: str | None) -> tuple[str, ...]:
-    """The settings that a provider refused, from the column `omitted` of a call."""
+    """Parses the column `omitted` of a call: the settings that a provider refused."""
     return tuple(json.loads(text)) if text else ()
 
 
 def reply_of(row: Sequence[Any]) -> Reply:
-    """A reply from the columns of a call (REPLY_COLUMNS)."""
+    """Makes a reply from the columns of a call (REPLY_COLUMNS)."""
     text, outcome, alternatives, served, fingerprint, prompt, completion, cost, *rest = row
     omitted, revised, raw, blob, ended, thought = rest
     return Reply(
@@ -135,7 +135,7 @@ def reply_of(row: Sequence[Any]) -> Reply:
 
 
 def call_row(request: Request, reply: Reply, date: str) -> tuple[Value, ...]:
-    """The columns of a call."""
+    """Returns the columns of a call."""
     prompt, completion = reply.usage or (None, None)
     omitted = json.dumps(reply.omitted) if reply.omitted else ""
     return (
@@ -163,7 +163,7 @@ def call_row(request: Request, reply: Reply, date: str) -> tuple[Value, ...]:
 
 
 def pack(alternatives: Sequence[Sequence[Token]]) -> str:
-    """Alternatives as JSON; bytes as hexadecimal, since a token need not be whole characters."""
+    """Writes alternatives as JSON; bytes as hexadecimal, since a token may split a character."""
     return (
         json.dumps(
             [[(t.bytes.hex(), round(t.logprob, 6)) for t in place] for place in alternatives]

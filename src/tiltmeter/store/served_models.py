@@ -1,4 +1,4 @@
-"""The models that really answered: what servers said of themselves, and where that changed."""
+"""The models that actually answered, as named by their servers, and changes among them."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Served(NamedTuple):
 
 
 def read_served(store: Store) -> Iterator[Served]:
-    """By model, in the order of their first call."""
+    """Yields the served models, by model and date of the first call."""
     by_name: dict[tuple[str, str, str], list[CallSums]] = {}
     for sums in calls.sums(store):
         if sums.served or sums.fingerprint:
@@ -46,9 +46,9 @@ def read_served(store: Store) -> Iterator[Served]:
 def between(
     earlier: Iterable[Served], later: Iterable[Served], whose: tuple[str, str]
 ) -> list[str]:
-    """A line for each model of both whose served names, or else fingerprints, are others. Pure.
+    """Lists a warning per model whose served names, or else fingerprints, differ. Pure.
 
-    whose: how the two are called, as in ("in run a", "in run b"). What was never said is no change.
+    whose: phrases for the two, such as ("in run a", "in run b"). Missing names are no difference.
     """
     before, after = _by_model(earlier), _by_model(later)
     warnings_ = []
@@ -68,8 +68,8 @@ def between(
 
 
 def other_models(one: Iterable[Served], other: Iterable[Served]) -> str:
-    """Says if two runs asked different models under one name: names, or else fingerprints, of which
-    none is in both; "" otherwise. Pure.
+    """Warns if two runs asked different models under one name: if they share no served name, or
+    else no fingerprint; "" otherwise. Pure.
     """
     before, after = _by_model(one), _by_model(other)
     for model in before.keys() & after.keys():
@@ -82,11 +82,11 @@ def other_models(one: Iterable[Served], other: Iterable[Served]) -> str:
 
 
 def warnings(store: Store, serves_asked: Callable[[str], bool]) -> list[str]:
-    """Yields a line per model whose served name or fingerprint changed in the run, or differs.
+    """Yields a line per model whose served name or fingerprint changed within the run, or differs.
 
-    serves_asked: True of a model whose server names the very model that was asked.
-    A run that was extended on another day reads as two: what was served until the one day and from
-    the other on.
+    serves_asked: True if a model's server names the very model that was asked. A run that was
+    extended on another day is compared as two: what was served up to one day, and from the other
+    day on.
     """
     lines = []
     for model, rows in _by_model(read_served(store)).items():
@@ -117,7 +117,7 @@ def warnings(store: Store, serves_asked: Callable[[str], bool]) -> list[str]:
 
 
 def _changes_between_days(rows: list[Served]) -> list[str]:
-    """Lists changes if calls fall into days before and after, without a name on both sides."""
+    """Lists changes if the calls split into earlier and later days that share no name."""
     rows = sorted(rows, key=lambda row: row.first)
     for cut in range(1, len(rows)):
         until, since = max(row.last[:10] for row in rows[:cut]), rows[cut].first[:10]

@@ -26,8 +26,8 @@ WORD, TEXT, DATE, SQUEEZED, REQUEST, SAMPLING = (
 
 
 class ViewColumn(NamedTuple):
-    """A column of a view. sql: its value; kind: how columns.py makes it of its parts, "" if it is
-    stored as it is; parts: what is stored of it.
+    """A column of a view. sql: its value; kind: how columns.py computes it from its parts, "" if it
+    is stored as it is; parts: its stored columns.
     """
 
     sql: str
@@ -63,7 +63,7 @@ def _text(column: str) -> ViewColumn:
 
 
 def _trial(column: str) -> str:
-    """The id of a trial; what its integer says of it if there is no such trial."""
+    """Writes SQL for the id of a trial; for a missing trial, the text of its integer."""
     return (
         f"coalesce((SELECT id FROM {{run}}.packed_trials WHERE n = {column}),"
         f" number_text({column}))"
@@ -71,7 +71,7 @@ def _trial(column: str) -> str:
 
 
 def _call(column: str) -> ViewColumn:
-    """The key of a call, or what stands there instead of its number."""
+    """Returns a column with the key of a call, or the stored text if it is not a number."""
     return ViewColumn(
         f"coalesce((SELECT key FROM {{run}}.packed_calls WHERE n = {column}"
         f" AND typeof({column}) = 'integer'), {column})"
@@ -88,7 +88,7 @@ def _date(column: str) -> ViewColumn:
 
 
 def _squeezed(column: str, base: str = "") -> ViewColumn:
-    """A text that is compressed where it stands. base: the column that names what against."""
+    """Returns a column of texts compressed in place. base: the column with their base text."""
     under = _text_sql(base) if base else "''"
     sql = f"CASE typeof(p.{column}) WHEN 'blob' THEN unpacked(p.{column}, {under}) ELSE p.{column}"
     return ViewColumn(f"{sql} END", SQUEEZED, (f"p.{column}", f"p.{base}" if base else "NULL"))
@@ -187,14 +187,14 @@ _INNER = frozenset({"n", "c", "nonce", "about"})
 
 
 class AskedColumn(NamedTuple):
-    """A column as columns.py reads it. parts: SQL of what is stored of it; kind: as of Column."""
+    """A column as columns.py reads it. parts: SQL of its stored columns; kind: as of ViewColumn."""
 
     kind: str
     parts: tuple[str, ...]
 
 
 def public_columns(table: str, alias: str) -> dict[str, AskedColumn]:
-    """Returns a table's public columns, without this file's integers. alias: in the query."""
+    """Returns a table's columns without this file's integers. alias: the table's in the query."""
     columns_ = {}
     for name, column in _COLUMNS[table].items():
         places = range(len(column.parts)) if column.kind else ()
@@ -210,8 +210,8 @@ def _listed(columns: dict[str, ViewColumn]) -> Iterator[str]:
 
 
 def number_of(mark: str) -> str:
-    """The integer of a word as SQL, to compare with `annotator_0` and its like: a text is looked up
-    once, and not the text of every row. mark: the parameter ("?1").
+    """Writes SQL for the integer of a word, to compare with `annotator_0` and the like: so one text
+    is looked up instead of the text of every row. mark: the parameter ("?1").
     """
     return f"(SELECT n FROM words WHERE text = {mark})"
 
@@ -222,8 +222,8 @@ def create_views(
     prefix: str = "",
     looks: tuple[int, int] | None = None,
 ) -> None:
-    """Makes the views of a run. run: its database; prefix: of the views' names; looks: the first
-    and the last look whose trials, outputs and labels are read, None for all.
+    """Creates the views of a run. run: its database; prefix: of the views' names; looks: the first
+    and the last look whose trials, outputs and labels are visible, None for all.
     """
     for statement in _statements(run, prefix, looks):
         db.execute(statement)
@@ -231,7 +231,7 @@ def create_views(
 
 @lru_cache
 def _statements(run: str, prefix: str, looks: tuple[int, int] | None) -> tuple[str, ...]:
-    """Writes the statements of `create_views`: a command opens the same run several times."""
+    """Writes the statements of `create_views`; cached, as a command opens a run several times."""
     statements = []
     for table, columns in _COLUMNS.items():
         query = f"SELECT {', '.join(_listed(columns))} FROM {{run}}.{_SOURCES[table]} p"
@@ -247,7 +247,7 @@ def _statements(run: str, prefix: str, looks: tuple[int, int] | None) -> tuple[s
 
 
 def drop_views(db: sqlite3.Connection, prefix: str) -> None:
-    """Forgets the views whose names begin so."""
+    """Drops the views whose names begin with a prefix."""
     for table in _COLUMNS:
         db.execute(f"DROP VIEW temp.{prefix}{table}")
 
@@ -257,7 +257,7 @@ def _number_text(number: int | None) -> str | None:
 
 
 def add_functions(db: sqlite3.Connection) -> None:
-    """Teaches a connection the functions that the views name."""
+    """Registers on a connection the SQL functions that the views call."""
     db.create_function("unpacked", 2, unpack, deterministic=True)
     db.create_function("joined_request", 6, join_request, deterministic=True)
     db.create_function("number_text", 1, _number_text, deterministic=True)

@@ -19,12 +19,12 @@ REMOVES_OPEN_FILES = sys.platform != "win32"
 
 
 def is_root() -> bool:
-    """True for the user who may do everything."""
+    """True if the user is root, whom file permissions do not stop."""
     return hasattr(os, "geteuid") and os.geteuid() == 0
 
 
 def is_alive(process: int) -> bool:
-    """True if a process of this machine may be running."""
+    """True if a process of this machine is, or may be, running."""
     if sys.platform == "win32":
         return True  # os.kill would end it
     try:
@@ -48,7 +48,7 @@ def _running_loop() -> AbstractEventLoop:
 
 
 def add_signal_handlers(numbers: Sequence[int], call: Callable[[], None]) -> bool:
-    """Has the running loop call a function at signals; False if it cannot (Windows)."""
+    """Makes the running loop call a function at signals; False if it cannot (Windows)."""
     loop = _running_loop()
     try:
         for number in numbers:
@@ -59,7 +59,7 @@ def add_signal_handlers(numbers: Sequence[int], call: Callable[[], None]) -> boo
 
 
 def remove_signal_handlers(numbers: Sequence[int]) -> None:
-    """Restores the earlier effect of signals."""
+    """Restores the signals' earlier handlers."""
     loop = _running_loop()
     for number in numbers:
         loop.remove_signal_handler(number)

@@ -21,7 +21,7 @@ MOST_TEXTS = 400  # beyond which the older half is deleted
 
 
 def cache() -> Path:
-    """Returns the folder of TILTMETER_CACHE, else the system's; it may not exist."""
+    """Returns the cache folder, TILTMETER_CACHE or the system's; it may not exist."""
     named = os.environ.get(CACHE)
     if named:
         return Path(named).expanduser()
@@ -31,12 +31,12 @@ def cache() -> Path:
 
 
 def keeps() -> bool:
-    """False if the environment turns the cache of texts off."""
+    """True unless the environment turns the cache of texts off."""
     return os.environ.get(KEEP) != "0"
 
 
 def read_text(key: str) -> str | None:
-    """Returns the text under a key; None if there is none, or it cannot be read."""
+    """Returns the text stored under a key; None if it is missing or unreadable."""
     if not key or not keeps():
         return None
     try:
@@ -46,7 +46,7 @@ def read_text(key: str) -> str | None:
 
 
 def keep_text(key: str, text: str) -> None:
-    """Stores a text under a key, its file's name; skips it if the cache is read-only."""
+    """Stores a text under a key (its file's name); does nothing if the cache is read-only."""
     if not key or not keeps():
         return
     folder = _texts()
@@ -89,7 +89,7 @@ def installation() -> str:
 
 
 def _files(folder: str) -> list[tuple[int, int]]:
-    """Lists (bytes, date) of every file below a folder, without compiled ones."""
+    """Lists (bytes, date) of every file below a folder, except compiled ones."""
     files: list[tuple[int, int]] = []
     for entry in sorted(os.scandir(folder), key=lambda entry: entry.name):
         if entry.name == "__pycache__":

@@ -21,7 +21,7 @@ def entry_points(group: str) -> Mapping[str, EntryPoint]:
 
 
 def _marks() -> tuple[tuple[str, int], ...]:
-    """Dates the folders in which Python looks for packages."""
+    """Returns the dates of the folders in which Python looks for packages."""
     marks = []
     for place in map(Path, sys.path):
         with suppress(OSError):

@@ -83,8 +83,8 @@ def _decompress(content: bytes, path: Path | str, most: int) -> bytes:
 
 
 def is_inside(folder: Path, path: Path) -> bool:
-    """True if a path lies in a folder when all links are followed. One that leads to itself is
-    followed nowhere (Path.resolve raises RuntimeError for it before Python 3.13).
+    """True if a path lies in a folder once all links are followed. A link to itself counts as it
+    lies (Path.resolve raises RuntimeError for one before Python 3.13).
     """
     if "\0" in str(path):
         return False
@@ -92,7 +92,7 @@ def is_inside(folder: Path, path: Path) -> bool:
 
 
 def inside(folder: Path, name: str) -> Path:
-    """Returns a file's path below a folder. NotTaken if it leads out, by `..` or a link."""
+    """Returns a file's path below a folder. NotTaken if `..` or a link leads out of it."""
     parts = {*PurePosixPath(name).parts, *PureWindowsPath(name).parts}
     absolute = name.startswith(("/", "\\")) or PureWindowsPath(name).drive
     if not name or "\0" in name or absolute or ".." in parts:

@@ -13,12 +13,12 @@ _NO_NAME = re.compile(r"[^\w.-]+")
 
 
 def file_stem(*names: str) -> str:
-    """Makes a file's name, without ending, of names that a stranger may have given."""
+    """Makes a safe file name, without suffix, from names that a stranger may have given."""
     return "_".join(_NO_NAME.sub("-", name) for name in names if name)
 
 
 def write_whole(path: Path, text: str, errors: str = "strict") -> None:
-    """Writes a text in UTF-8, in place of what is there. errors: of `str.encode`."""
+    """Writes a text in UTF-8 atomically, replacing the file. errors: of `str.encode`."""
     part = path.with_name(f".{path.name}.{os.getpid()}.part")
     with suppress(FileNotFoundError):
         part.unlink()

@@ -9,7 +9,7 @@ from .tables import SEVERAL
 
 
 def crosstab(protocol: Protocol) -> list[list[str]]:
-    """Counts items by the columns of the protocol's `crosstab`, under a header row."""
+    """Counts items by the columns of the protocol's `crosstab`, below a header row."""
     if not protocol.crosstab:
         return []
     rows, column = list(protocol.crosstab["rows"]), str(protocol.crosstab["columns"])

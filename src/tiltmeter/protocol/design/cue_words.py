@@ -35,8 +35,8 @@ PEOPLE = {"person": "people", "who": "people"}  # columns that are not called na
 
 @dataclass(frozen=True, slots=True)
 class CueWords:
-    """The words of one compared factor. column: of the tables; sets: the column of matched sets,
-    "" without; words: by level, of the levels that have any.
+    """The cue words of one compared factor. column: of the tables; sets: the column of matched
+    sets, "" if there is none; words: by level, for the levels that have any.
     """
 
     factor: str
@@ -47,17 +47,17 @@ class CueWords:
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The columns to keep apart in counts."""
+        """The columns by which counts must be split."""
         return (self.column, self.sets) if self.sets else (self.column,)
 
     @property
     def noun(self) -> str:
-        """The plural for several of the words, in plain English."""
+        """The English plural noun for the words."""
         return PEOPLE.get(self.column, f"{self.column}s")
 
     @property
     def fewest(self) -> int:
-        """The number of words (or sets) of the level with the fewest."""
+        """The number of words (or sets) at the level with the fewest."""
         return min(len(words) for words in self.words.values())
 
 
@@ -124,7 +124,7 @@ def sentences(protocol: Protocol) -> Iterator[str]:
 
 
 def _lineup_sentence(protocol: Protocol) -> Iterator[str]:
-    """Yields the sentence about a ranking's candidates' names (`Group: Name; Group: Name`)."""
+    """Yields a sentence about the names of a ranking's candidates (`Group: Name; Group: Name`)."""
     names: dict[str, dict[str, None]] = {}
     lineups: dict[str, set[str]] = {}
     column = lineup_column(protocol)

@@ -158,8 +158,8 @@ def _instruments(pictures: bool, graded: bool) -> list[dict[str, Json]]:
 
 
 def _measures(declared: Mapping[str, Any]) -> Iterator[dict[str, Json]]:
-    """Yields the measures as they are, of answers without a mitigation; of each headline that has a
-    change its values by mitigation, and the change. What a variant keeps for itself has none.
+    """Yields each measure, restricted to answers without a mitigation; then for headlines that have
+    a change, the values by mitigation and the change. Measures of a single variant get no change.
     """
     variants = declared.get("variants", {}).values()
     published = {name for variant in variants for name in variant.get("only", ())}
@@ -201,7 +201,7 @@ _CONTRAST = {"factor": FACTOR, "level": "*", "baseline": NONE}
 def _costs(
     attribute: str, by: Sequence[Sequence[str]], *, pictures: bool, graded: bool
 ) -> Iterator[dict[str, Json]]:
-    """Yields the measures of what a mitigation costs elsewhere. by: the groupings of shares."""
+    """Yields the measures of a mitigation's side effects. by: the groupings of shares."""
     open_ = [name for name in OUTCOMES if name not in (REFUSAL, ERROR)]
     refused = _cost("refusals", "refuses {} of answers", attribute, [REFUSAL])
     nothing = _cost("neither", "chooses nothing in {} of answers", attribute, open_)
@@ -213,7 +213,7 @@ def _costs(
 
 
 def _cost(name: str, does: str, attribute: str, values: Sequence[str]) -> dict[str, Json]:
-    """A measure of costs; numbers have no values. does: what the model does, {} for how much."""
+    """Makes a measure of costs. does: what the model does; values: () if labels are numbers."""
     also = f"{does.format('{share}')} instead of {{other_share}}"
     text = does.partition(" ")[2].format("").strip()
     return {

@@ -31,7 +31,7 @@ SHARED_VALUES = 0.5  # of the values of a factor, in both levels: else it is par
 
 @dataclass(frozen=True, slots=True)
 class Spread:
-    """Level less baseline over pairs: the mean, and the largest without its sign."""
+    """Level minus baseline over pairs: the mean, and the largest absolute difference."""
 
     mean: float
     largest: int
@@ -220,7 +220,7 @@ def _in_the_mean(
 
 
 def _is_measured(measure: MeasureSpec, cell: Row) -> bool:
-    """True if a measure's `where` keeps a cell."""
+    """True if a cell meets a measure's `where`."""
     return all(
         set(cell[name].split(SEVERAL)) & set(kept)
         for name, kept in measure.where.items()
@@ -239,7 +239,7 @@ def _sides(levels: Sequence[str], level: str, baseline: str) -> Iterator[tuple[s
 def _shared_factors(
     protocol: Protocol, factor: str, first: Sequence[Row], second: Sequence[Row]
 ) -> list[str]:
-    """Finds the factors (the item too) of which both sides have mostly the same values."""
+    """Finds the factors (including the item) whose values mostly agree on both sides."""
     shared = []
     for name in dict.fromkeys((protocol.item, *protocol.factors)):
         a, b = {cell[name] for cell in first}, {cell[name] for cell in second}
@@ -249,7 +249,7 @@ def _shared_factors(
 
 
 def _without_marks(shared: Sequence[str], first: Sequence[Row], second: Sequence[Row]) -> list[str]:
-    """Leaves out shared factors that separate no cells of a side beyond the others."""
+    """Drops shared factors if the remaining ones still identify every cell on both sides."""
     kept = list(shared)
     for name in reversed(shared):
         fewer = [other_name for other_name in kept if other_name != name]
@@ -301,7 +301,7 @@ def _spread(texts: Sequence[tuple[str, str]], count: Callable[[str], int]) -> Sp
 
 
 def _differing_pairs(texts: Sequence[tuple[str, str]], what: Callable[[str], object]) -> int:
-    """Counts the pairs for which `what` differs between the words that they do not share."""
+    """Counts the pairs whose unshared words differ in `what` (a function of text)."""
     split = ((Counter(a.split()), Counter(b.split())) for a, b in texts)
     return sum(
         what(" ".join((a - b).elements())) != what(" ".join((b - a).elements())) for a, b in split
@@ -309,7 +309,7 @@ def _differing_pairs(texts: Sequence[tuple[str, str]], what: Callable[[str], obj
 
 
 def _is_whole(protocol: Protocol, columns: Sequence[str]) -> bool:
-    """True if all of a prompt is one column, and that column differs."""
+    """True if a prompt consists of a single column, and this column differs."""
     return len(columns) == 1 and protocol.prompt.strip() == f"{{{columns[0]}}}"
 
 

@@ -79,7 +79,7 @@ class Beside:
             raise ProtocolError(f"{where}: {name}, {error}") from None
 
     def languages(self) -> dict[str, dict[str, str]]:
-        """Reads the folder `languages/` beside the protocol: {code: {file name: its text}}."""
+        """Reads the folder `languages/` beside the protocol: {code: {file name: text}}."""
         for path in sorted(self.folder.glob("languages/*/*")) if self.folder else ():
             name = f"languages/{path.parent.name}/{path.name}"
             if path.name in LANGUAGE_FILES and self.folder is not None:
@@ -215,7 +215,7 @@ def _merge(rows: list[Row], key: Sequence[str]) -> list[Row]:
 
 
 def join(left: list[Row], right: Sequence[Row]) -> list[Row]:
-    """Joins two tables naturally, in their order; joined values agree if they share one."""
+    """Joins two tables naturally, in order; cells with several values match if they share one."""
     if not left or not right:
         return []
     shared = [name for name in right[0] if name in left[0]]
@@ -238,7 +238,7 @@ def join(left: list[Row], right: Sequence[Row]) -> list[Row]:
 
 
 def unmatched(left: Sequence[Row], right: Sequence[Row]) -> tuple[list[Row], list[Row]]:
-    """Finds the rows of either side that drop out of a join, as nothing agrees with them."""
+    """Finds the rows of either side that a join drops, since no row of the other side agrees."""
     shared = [name for name in right[0] if name in left[0]]
     keys = [{key for row in side for key in _keys(row, shared)} for side in (left, right)]
     return (
@@ -248,7 +248,7 @@ def unmatched(left: Sequence[Row], right: Sequence[Row]) -> tuple[list[Row], lis
 
 
 def _keys(row: Row, names: Sequence[str]) -> Iterable[tuple[str, ...]]:
-    """Returns the keys of a row: one per value of a cell with several."""
+    """Lists the join keys of a row: several if a cell holds several values."""
     cells = tuple(row[name] for name in names)
     if not any(SEVERAL in cell for cell in cells):
         return (cells,)

@@ -1,4 +1,4 @@
-"""Warnings of designs with too few items or cue words, or whose cue is not in the prompt."""
+"""Warnings about designs with too few items or cue words, or without the cue in the prompt."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def thin_design(protocol: Protocol) -> list[str]:
 
 
 def cues_not_asked(protocol: Protocol) -> dict[str, list[str]]:
-    """Finds the compared factors none of whose columns is in a prompt: {factor: its columns}."""
+    """Finds the compared factors without any column in a prompt: {factor: its columns}."""
     columns_of: dict[str, list[str]] = {}
     asked = asked_columns(protocol)
     cells = [row for table in protocol.tables for row in table]

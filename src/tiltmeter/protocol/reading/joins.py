@@ -60,7 +60,7 @@ def refuse_dropped(
 
 
 def _level(row: Row, others: Sequence[Row]) -> tuple[str, str]:
-    """Finds the column and level by which a row joins with none of the others."""
+    """Finds the column and level of a row with which no other row joins."""
     shared = [name for name in others[0] if name in row]
     for name in shared:
         known = {part for other in others for part in other[name].split(SEVERAL)}

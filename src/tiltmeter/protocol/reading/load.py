@@ -104,9 +104,9 @@ def declare(
     taken: Collection[str] = (),
     stored: bool = False,
 ) -> Protocol:
-    """Makes the protocol from the content of a file. beside: the data files that it names; kinds
-    and taken as in `load`; stored: True for a protocol that a run stored, whose join is not checked
-    again.
+    """Makes the protocol from the content of a file. beside: the data files that the file names;
+    kinds, taken: as in `load`; stored: True for a protocol that a run stored, whose join is not
+    checked again.
     """
     definition: dict[str, Json] = {"declared": data, "files": beside.texts}
     data = _without_retired(data)
@@ -282,7 +282,7 @@ def _fitting(
 
 
 def _without_name(error: ProtocolError, spec: InstrumentSpec) -> str:
-    """Strips an instrument's name from its message: the place names it already."""
+    """Strips an instrument's name from its message, since the location already has it."""
     return str(error).removeprefix("instrument ").removeprefix(spec.name).lstrip(": ")
 
 
@@ -313,7 +313,7 @@ def _kind(
 def _setting(
     place: SourceLocation, path: tuple[str | int, ...], declared: Mapping[str, Json]
 ) -> str:
-    """Finds the place of a setting; for rows of a CSV file, the line there."""
+    """Returns the location of a setting; for rows of a CSV file, the file and its line."""
     named = declared.get(str(path[0])) if path else None
     if isinstance(named, str) and named.endswith(parts.CSV) and len(path) > 1:
         return f"{place.at(path[0])}: {named}, line {int(path[1]) + 2}"

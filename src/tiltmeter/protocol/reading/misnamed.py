@@ -6,7 +6,7 @@ from pathlib import Path
 
 
 def misnamed(path: Path) -> str:
-    """Says what to type instead of a table or a run; "" for any other path."""
+    """Suggests what to type if a path is a table or a run; "" for any other path."""
     if path.suffix == ".csv" and path.is_file():
         return (
             f"{path} is a table, not a protocol. Of prompts, type: tiltmeter init "

@@ -42,7 +42,7 @@ SHOWN = 3  # files that a message names
 
 
 class MissingCopy(UsageError):
-    """Raised if a protocol asks texts that do not ship, and no copy of them is known."""
+    """Raised if a protocol needs texts that do not ship, and no copy of them is known."""
 
     def __init__(self, source: CopySources) -> None:
         super().__init__(
@@ -62,13 +62,13 @@ class Copy:
 
     @property
     def digest(self) -> str:
-        """The SHA-256 of the files' names and of their own SHA-256."""
+        """The SHA-256 over the files' names and SHA-256 hashes."""
         lines = (f"{_sha256(content)}  {name}\n" for name, content in self.contents.items())
         return _sha256("".join(lines).encode())
 
     @property
     def note(self) -> str:
-        """Says which files the copy lacks or could not be compared; "" if it is whole."""
+        """Says which files are missing or could not be compared; "" if the copy is complete."""
         notes = [f"the copy lacks {_some(self.missing)}"] if self.missing else []
         if self.unchecked:
             notes.append(f"no sha256 is known of {_some(self.unchecked)}, which was not compared")
@@ -98,7 +98,7 @@ class CopySources:
     also: tuple[str, ...] = ()
 
     def lines(self) -> list[str]:
-        """Says where the data is, under which licence, and what to type once it is here."""
+        """Says where to get the data, its licence, and the command to type afterwards."""
         at = f", commit {self.commit[:12]}" if self.commit else ""
         use = [f"tiltmeter import {self.protocol} PATH{' --out RUN' if self.outputs else ''}"]
         if self.tables:

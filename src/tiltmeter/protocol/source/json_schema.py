@@ -73,7 +73,7 @@ class SchemaFault(NamedTuple):
 
 
 def fault(value: Json, schema: Schema) -> SchemaFault | None:
-    """Returns the first fault of a value, or None."""
+    """Returns the first fault of a value, or None if it fits the schema."""
     return next(_faults(value, schema, schema, (), (schema, ())), None)
 
 
@@ -81,7 +81,7 @@ def _faults(
     value: Json, schema: Schema, root: Schema, path: Path, like: Hint
 ) -> Iterator[SchemaFault]:
     """Yields the faults of a value. like: the nearest part with an example or a description, since
-    a fault deep in a list is mended by rewriting the list.
+    a fault deep in a list is fixed by rewriting the list.
     """
     if "$ref" in schema:
         siblings: Schema = {**schema}

@@ -44,7 +44,7 @@ class PrintedNumber:
 
     @property
     def decimals(self) -> int:
-        """The number of digits after the point."""
+        """The number of digits after the decimal point."""
         return len(self.text.partition(".")[2])
 
     def equals(self, value: float) -> bool:

@@ -45,9 +45,9 @@ def table(contents: Mapping[str, bytes]) -> str:
 
 
 def row_of(example: Mapping[str, Any], place: int | None = None) -> Row:
-    """Returns the row of an example: its condition, its texts, and which answer means what.
+    """Returns the row of an example: its condition, its texts, and the meaning of each answer.
 
-    place: the answer of the stereotype's person, if the release says so.
+    place: the number of the answer with the stereotype's person, if the release says so.
     """
     category, info = str(example["category"]), example["answer_info"]
     (unknown,) = (name for name in OPTIONS if info[name][1] == UNKNOWN)
@@ -98,8 +98,8 @@ def _target(example: Mapping[str, Any], place: int | None) -> tuple[str, str]:
 def _by_groups(
     example: Mapping[str, Any], people: Sequence[str], groups: Sequence[str]
 ) -> list[str]:
-    """The people of the stereotyped groups: by the name of their group, by its parts (F-Black,
-    lowSES-White), by words of the answer, and of two who differ in nothing else by low SES.
+    """Returns the answer that names the stereotyped group, or []: found by its group's name, by
+    parts of the name (F-Black, lowSES-White), by words of the answer, else by low SES.
     """
     info, wanted = example["answer_info"], {_plain(group) for group in groups}
     named = re.compile("|".join(rf"\b{re.escape(group)}\b" for group in groups), re.IGNORECASE)
@@ -130,7 +130,7 @@ def _examples(contents: Mapping[str, bytes]) -> Iterator[dict[str, Any]]:
 
 
 def _places(contents: Mapping[str, bytes]) -> dict[tuple[str, str], int]:
-    """(category, example) → the answer of the stereotype, from the metadata of the release."""
+    """Reads {(category, example): number of the stereotype's answer} from the metadata."""
     if METADATA not in contents:
         return {}
     rows = (row for _, row in numbered_rows(contents[METADATA].decode()))

@@ -64,7 +64,7 @@ def _listed_words(protocol: Protocol) -> dict[tuple[str, str], dict[str, Row]]:
 
 
 def _cells_of_unlisted(protocol: Protocol, language: str, word: str) -> dict[str, Row]:
-    """Makes the cells of an unlisted word: what its language tells, and unknown marks."""
+    """Makes the cells of an unlisted word: values that its language implies, else unknown."""
     marks = dict.fromkeys(("concept", "gloss_gendered", "doubtful", "case", "elision"), UNKNOWN)
     factors = {**marks, "grammatical_gender": "", "word": f"{language}:{word}"}
     return {
@@ -113,7 +113,7 @@ def _language(text: str, protocol: Protocol, where: str) -> str:
 def _pictures(
     protocol: Protocol, subject: str, cells: Mapping[str, Row], row: Mapping[str, str], where: str
 ) -> Iterator[Imported]:
-    """One trial a picture; the template is any of those of the protocol."""
+    """Yields one trial per picture; its template stands for any of the protocol's templates."""
     names = (*protocol.factors, protocol.item)
     template = SEVERAL.join(protocol.levels["template"])
     mode = protocol.modes[protocol.default_mode]

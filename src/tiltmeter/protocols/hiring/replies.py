@@ -29,7 +29,7 @@ Imported = tuple[Trial, Output, Sequence[Label]]
 
 
 class Published(NamedTuple):
-    """One reply; groups and names in the order of the prompt."""
+    """One published reply; groups and names in the order of the prompt."""
 
     path: str
     model: str
@@ -40,9 +40,9 @@ class Published(NamedTuple):
 
 
 def contents(path: Path, folders: Sequence[str]) -> dict[str, bytes]:
-    """Returns the replies of each folder of the release that is there, as JSON lines in the order
-    of their files, so that a clone and a file of JSON lines come out alike. UsageError names what
-    cannot be read.
+    """Returns the replies of each folder of the release that exists, as JSON lines sorted by file,
+    so that a clone and a file of JSON lines give the same result. UsageError names what cannot be
+    read.
     """
     lines: dict[str, list[tuple[str, str]]] = {}
     for row in _in_clone(path, folders) if path.is_dir() else _in_file(path):
@@ -127,7 +127,7 @@ def _group(code: Json) -> str:
 
 
 def _factors(row: Published) -> dict[str, str]:
-    """Replies about the same eight people, of whatever job, are one cluster."""
+    """Returns a reply's factors; replies about the same eight people share a cluster."""
     people = zip(row.groups, row.names, strict=True)
     return {
         "job": row.job,

@@ -13,7 +13,7 @@ GENDERED = ("he", "she")
 
 
 def noun_in(text: str, theme: str, category: str) -> str:
-    """The noun of Appendix 2 that a text names, "" where it names none or several alike.
+    """Finds the noun of Appendix 2 that a text names; "" if none, or several equally often.
 
     >>> noun_in("Jack is late. Jack lost a hat.", "name", "male")
     'Jack'
@@ -50,7 +50,7 @@ def contradiction(row: Mapping[str, str]) -> str:
 
 
 def warnings(rows: Iterable[Mapping[str, str]]) -> Iterator[str]:
-    """A line for rows whose text contradicts the label: how many, and the first three."""
+    """Yields a line if texts contradict their labels: the number, and the first three."""
     contradictions = [(row["id"], word) for row in rows if (word := contradiction(row))]
     if contradictions:
         shown = "; ".join(f"{where}: {word}" for where, word in contradictions[:3])

@@ -17,12 +17,12 @@ PRONOUNS = {
 
 
 def plain(text: str) -> str:
-    """Lower case, straight apostrophes, no emphasis marks."""
+    """Lowers the case, straightens apostrophes, removes emphasis marks."""
     return re.sub(r"[*_~]", "", text.replace("\u2019", "'").replace("\u2018", "'")).lower()
 
 
 def pronouns(text: str) -> list[str]:
-    """Lists people's third-person pronouns in order, clitics off; it/its are not counted."""
+    """Lists third-person pronouns of people in order, without clitics; it/its are skipped."""
     tokens = re.findall(r"(?<!\w)'?[^\W\d_]+(?:'[^\W\d_]+)*", plain(text))
     bases = [re.sub(r"(?<=\w)'(s|d|ll|ve|re)\b.*$", "", token) for token in tokens]
     # 'em, but not the quote of 'they

@@ -71,7 +71,7 @@ STOP = re.compile(r"[.!?;:()\n\u2026\u2600-\u27bf\U0001f000-\U0001faff]")
 
 @cache
 def irregular() -> tuple[frozenset[str], frozenset[str], frozenset[str]]:
-    """Base forms, past forms and participles of irregular verbs."""
+    """Reads the base forms, past forms and participles of irregular verbs."""
     table = own_rows(HERE / "irregular_verbs.csv")
     base, past, participle = (
         frozenset(row[key] for row in table) for key in ("base", "past", "participle")
@@ -92,7 +92,7 @@ def verb_words(kind: str) -> frozenset[str]:
 
 @cache
 def agreement() -> dict[str, dict[str, bool]]:
-    """Returns per text: phrase with a verb at its end → does it agree with the person?"""
+    """Reads, per text: phrase that ends in a verb → True if the verb agrees with the person."""
     notes: dict[str, dict[str, bool]] = {}
     for row in own_rows(HERE / "agreement.csv"):
         notes.setdefault(row["id"], {})[row["phrase"]] = row["agrees"] == "yes"
@@ -100,7 +100,7 @@ def agreement() -> dict[str, dict[str, bool]]:
 
 
 def singular(verb: str) -> str:
-    """Third person singular of a present-tense verb: try -> tries, go -> goes, are -> is."""
+    """Makes the third person singular of a verb: try -> tries, go -> goes, are -> is."""
     lower = verb.lower()
     if lower in AUXILIARIES:
         return AUXILIARIES[lower]
@@ -112,7 +112,7 @@ def singular(verb: str) -> str:
 
 
 def alike(new: str, old: str) -> str:
-    """`new` in the case of `old`: all capitals, a capital, or as it is."""
+    """Writes `new` in the case of `old`: all capitals, a capital, or as it is."""
     if len(old) > 1 and old.upper() == old:
         return new.upper()
     return new[0].upper() + new[1:] if old[0].isupper() else new
@@ -145,12 +145,12 @@ def verb_kind(verb: str) -> Kind:
 
 
 def straight(word: str) -> str:
-    """The word in lower case with straight apostrophes."""
+    """Lowers the case of a word and straightens its apostrophes."""
     return word.replace("\u2019", "'").lower()
 
 
 def after_adverbs(text: str, tokens: list[re.Match[str]], i: int) -> int | None:
-    """Finds the first word from `i` that is no adverb; None across other marks."""
+    """Finds the first word from `i` that is not an adverb; None if another mark comes first."""
     while i < len(tokens):
         if re.search(
             r"[^\s,*_~'\"\u2018\u2019\u201c\u201d]", text[tokens[i - 1].end() : tokens[i].start()]
@@ -166,7 +166,7 @@ def after_adverbs(text: str, tokens: list[re.Match[str]], i: int) -> int | None:
 
 
 def first_verb(text: str, tokens: list[re.Match[str]], i: int) -> tuple[Kind, int, int | None]:
-    """Returns "they"'s verb kind, where to read on, and which word must agree."""
+    """Returns the verb kind after "they", where to read on, and the word that must agree."""
     plain = [straight(token[0]) for token in tokens[: i + 1]]
     _, _, clitic = plain[i].partition("'")
     if clitic or plain[i] != "they":
@@ -196,7 +196,7 @@ def first_verb(text: str, tokens: list[re.Match[str]], i: int) -> tuple[Kind, in
 def second_verbs(
     text: str, tokens: list[re.Match[str]], start: int, governor: Kind
 ) -> Iterator[int]:
-    """Verbs that share the subject of the verb at `start`: "they come in *and sort* it"."""
+    """Finds verbs that share the subject of the verb at `start`: "they come in *and sort* it"."""
     pending: list[int] = []
     for i in range(start + 1, len(tokens)):
         gap = text[tokens[i - 1].end() : tokens[i].start()]
@@ -227,7 +227,7 @@ def second_verbs(
 
 
 def agreeing(text: str, notes: Mapping[str, bool]) -> list[re.Match[str]]:
-    """The words of `text` that agree with the theme person and must be put in the singular."""
+    """Finds the words of `text` that agree with the person, and so must become singular."""
     tokens = list(WORD.finditer(text))
     places: set[int] = set()
     for i, token in enumerate(tokens):
@@ -245,7 +245,7 @@ def agreeing(text: str, notes: Mapping[str, bool]) -> list[re.Match[str]]:
 
 
 def replace_form(word: str, pronouns: PronounSet, participle_follows: bool) -> str:
-    """Turns a form of they into that of `pronouns`: "They've" → "Xe's" or "Xe has"."""
+    """Turns a form of "they" into the form of `pronouns`: "They've" → "Xe's" or "Xe has"."""
     apostrophe = "\u2019" if "\u2019" in word else "'"
     base, _, clitic = straight(word).partition("'")
     if base.startswith("they") and base != "they":
@@ -265,7 +265,7 @@ def is_participle(word: str) -> bool:
 
 
 def neopronoun_version(text: str, name: str, *, notes: Mapping[str, bool] | None = None) -> str:
-    """`text` with its singular *they* replaced by the pronouns called `name` (xe, ze, fae, it, ey).
+    """Replaces the singular *they* of `text` by the pronouns called `name` (xe, ze, fae, it, ey).
 
     Every they/them/their of `text` must refer to the one person; `scripts/corpus/check.py` sees to
     that in our corpus. `notes` says for phrases of this text whether their last word agrees, where

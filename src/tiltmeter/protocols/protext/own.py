@@ -99,7 +99,7 @@ VALUES = {
 
 
 def load(path: Path, columns: Mapping[str, str] | None = None) -> list[dict[str, str]]:
-    """Reads a file's rows in our words. `columns`: ours → theirs, if aliases fail."""
+    """Reads a file's rows in our words. `columns`: our name → the file's, if aliases fail."""
     rows = _rows(path)
     if not rows:
         raise ProtocolError(f"{path.name} has no rows.")
@@ -139,8 +139,8 @@ def _parquet(path: Path) -> list[dict[str, Any]]:
 
 
 def _columns(path: Path, in_file: Sequence[str], given: Mapping[str, str]) -> dict[str, str]:
-    """Our column → the file's. The id may be missing (rows are numbered then), and the noun (it is
-    looked for in the text).
+    """Returns {our column: the file's}. The id may be missing (rows are then numbered), and so may
+    the noun (then searched for in the text).
     """
     plain = {re.sub(r"[\s_-]+", "_", name.strip().lower()): name for name in in_file}
     names = {}
@@ -207,10 +207,10 @@ def _row(
 def write(
     rows: Iterable[Mapping[str, str]], folder: Path, name: str = "protext-own", prompt: str = ""
 ) -> Path:
-    """A folder that runs: the rows as texts.jsonl, and this protocol with them. Returns the
-    protocol's path.
+    """Writes a runnable folder: the rows as texts.jsonl, and this protocol to read them. Returns
+    the protocol's path.
 
-    prompt: what is asked by default, in place of P1 and P2; it is the level `own` of the factor
+    prompt: the default prompt, in place of P1 and P2; it becomes the level `own` of the factor
     prompt.
     """
     rows = list(rows)
@@ -237,7 +237,7 @@ def write(
 
 
 def _fit_levels(definition: dict[str, Any], rows: Sequence[Mapping[str, str]]) -> dict[str, Any]:
-    """Drops from the protocol what the texts have no level for (only he, for instance)."""
+    """Drops levels that the texts lack from the protocol (they and she, if all texts say he)."""
     levels_of = {
         column: [value for value in known if any(row[column] == value for row in rows)]
         for column, known in VALUES.items()

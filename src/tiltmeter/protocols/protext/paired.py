@@ -39,7 +39,7 @@ _WORD = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)*(?:/[^\W\d_]+(?:'[^\W\d_]+)*)?")
 
 class TextFamily(TypedDict, total=False):
     """A line of families.jsonl. nouns: female, male, neutral → the noun (one or three of them);
-    category is given where the noun is not exchanged.
+    category: given if the noun is not exchanged.
     """
 
     id: str
@@ -55,7 +55,7 @@ class TextFamily(TypedDict, total=False):
 
 
 class PairedText(NamedTuple):
-    """One version. others: pronouns of other people, form → occurrences."""
+    """One version of a text. others: pronouns of other people, form → occurrences."""
 
     id: str
     family: str
@@ -75,18 +75,18 @@ class PairedText(NamedTuple):
 
 
 def families() -> list[TextFamily]:
-    """The shipped families, in their order."""
+    """Reads the shipped families, in their order."""
     source = Path(__file__).with_name("families.jsonl")
     return [json.loads(line) for line in source.read_text("utf-8").splitlines()]
 
 
 def texts(versions: Iterable[str] = VERSIONS) -> list[PairedText]:
-    """Every noun of every family in the versions: he, she, they, none, or a neopronoun's name."""
+    """Expands all families, each noun in these versions: he, she, they, none, or a neopronoun."""
     return [text for family in families() for text in expand(family, tuple(versions))]
 
 
 def rows(versions: Iterable[str] = VERSIONS) -> list[dict[str, str]]:
-    """`texts` as rows of a protocol's table."""
+    """Expands the texts (`texts`) and returns them as rows of a protocol's table."""
     answers = {True: "yes", False: "no"}
     return [
         {
@@ -108,7 +108,7 @@ def rows(versions: Iterable[str] = VERSIONS) -> list[dict[str, str]]:
 
 
 def expand(family: TextFamily, versions: tuple[str, ...] = VERSIONS) -> Iterator[PairedText]:
-    """The texts of one family."""
+    """Yields the texts of one family, by noun and version."""
     nouns = family["nouns"]
     for gender, noun in nouns.items():
         category = family.get("category") or gender
@@ -134,7 +134,7 @@ def expand(family: TextFamily, versions: tuple[str, ...] = VERSIONS) -> Iterator
 
 
 def with_noun(template: str, nouns: dict[str, str], gender: str) -> str:
-    """The template with the theme noun of that gender and the words that go with it."""
+    """Fills a template with the theme noun of a gender and the words that go with it."""
     return _NOUN.sub(partial(_noun, nouns[gender], GENDERS.index(gender)), template)
 
 
@@ -145,7 +145,7 @@ def _noun(noun: str, gender: int, match: re.Match[str]) -> str:
 
 
 def render(template: str, pronoun: str) -> str:
-    """The text with that pronoun ("none": without one).
+    """Fills a template with a pronoun ("none": its wording without a pronoun).
 
     >>> render("{They were/was|Sam was} late and he saw {them|it}.", "she")
     'She was late and he saw her.'
@@ -160,7 +160,7 @@ def _fill_slot(pronoun: str, match: re.Match[str]) -> str:
 
 
 def others(template: str, pronoun: str) -> dict[str, int]:
-    """The pronouns of other people in a version, form → occurrences.
+    """Counts the pronouns of other people in a version: {form: occurrences}.
 
     >>> others("{They were/was|Sam was} late and he saw {them|it}.", "she")
     {'he': 1}
@@ -179,7 +179,7 @@ def _base(word: str) -> str:
 
 
 def inflect(word: str, pronoun: str) -> str:
-    """Inflects a word of a slot: they's forms, plural/singular; others stay as they are."""
+    """Inflects a word of a slot: a form of they, or plural/singular; leaves others unchanged."""
     plural, slash, singular = word.partition("/")
     if slash:
         return plural if pronoun == "they" else singular
@@ -192,7 +192,7 @@ def inflect(word: str, pronoun: str) -> str:
 
 
 def forms(pronoun: str) -> tuple[str, ...]:
-    """Subject, object, determiner, possessive, reflexive of he, she, they or a neopronoun."""
+    """Returns (subject, object, determiner, possessive, reflexive) of a pronoun."""
     if pronoun in _GENDERED:
         return _GENDERED[pronoun]
     pronouns = pronoun_sets()[pronoun]
@@ -206,5 +206,5 @@ def forms(pronoun: str) -> tuple[str, ...]:
 
 
 def _is_crossed(version: str, gender: str) -> bool:
-    """True if the pronoun is he or she and the noun (a name: its list) says the other."""
+    """True if the pronoun is he or she and the noun's (or name list's) gender is the other one."""
     return (version, gender) in {("he", "female"), ("she", "male")}

@@ -27,7 +27,7 @@ _PROMPTS = [*_BY_PROMPT, "audience", "variants", "tone", "style"]
 
 
 def rows(version: str = "2") -> list[dict[str, str]]:
-    """The texts of a version as rows of a protocol's table."""
+    """Returns the texts of a version as rows of a protocol's table."""
     if version == "paired":
         return paired.rows()
     texts = _lines("texts.jsonl")
@@ -42,7 +42,7 @@ def _lines(name: str) -> list[dict[str, Any]]:
 
 
 def with_neopronoun(texts: Iterable[Mapping[str, str]], name: str) -> list[dict[str, str]]:
-    """The *they* texts with a neopronoun (xe, ze, fae, ey, it) in place of *they*; no other."""
+    """Returns the *they* texts alone, with a neopronoun (xe, ze, fae, ey, it) for *they*."""
     return [
         {
             **text,
@@ -66,8 +66,8 @@ def _notes(text: Mapping[str, str]) -> dict[str, bool]:
 
 
 def for_families(protocol: Mapping[str, Any], texts: Sequence[Mapping[str, str]]) -> dict[str, Any]:
-    """A protocol of texts for the paired corpus: a family is the item, so that pronouns and nouns
-    are compared within a text; what a version has beside is a column.
+    """Makes a protocol for the paired corpus: the family is its item, so that pronouns and nouns
+    are compared within a text; other properties of a version are columns.
     """
     tables = [{**protocol["tables"][0], "columns": list(texts[0])}, *protocol["tables"][1:]]
     return {

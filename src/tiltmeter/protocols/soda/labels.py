@@ -25,10 +25,10 @@ Imported = tuple[Trial, Output, Sequence[Label]]
 
 
 def rows(protocol: Protocol, path: Path) -> Iterator[Imported]:
-    """One trial a picture. UsageError names the file and the line of what cannot be read.
+    """Yields one trial per picture. UsageError names the file and the line that cannot be read.
 
-    An empty value is no label. A picture with no label at all is kept: it was made, and nothing was
-    said of it.
+    An empty value is not a label. A picture without any label is kept: it exists, but nothing is
+    known about it.
     """
     pictures: dict[Key, dict[str, str]] = {}
     lines: dict[tuple[Key, str], int] = {}

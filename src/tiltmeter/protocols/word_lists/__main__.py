@@ -22,7 +22,7 @@ ITEMS = "words.csv"  # as given, with the grammatical gender that raters do not 
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Runs a command; its exit code."""
+    """Runs a command; returns its exit code."""
     parser = argparse.ArgumentParser(prog="python -m tiltmeter.protocols.word_lists")
     verbs = parser.add_subparsers(dest="verb", required=True)
     verb = verbs.add_parser("collect", help="nouns out of the replies of a run of candidates")
@@ -45,7 +45,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def collect(options: argparse.Namespace) -> int:
-    """Writes the nouns that models proposed, a row each, to be looked up and rated."""
+    """Writes the nouns that models proposed, one row each, to be looked up and rated."""
     replies: dict[tuple[str, str], list[str]] = {}
     with Store(options.run) as store:
         for one in outputs.answers(store):
@@ -74,8 +74,8 @@ def collect(options: argparse.Namespace) -> int:
 
 
 def start(options: argparse.Namespace) -> int:
-    """Writes a folder with a protocol, its words without their gender, and their texts as answers,
-    so that the usual commands rate them.
+    """Writes a folder with a protocol, its words without their gender, and the words' texts as
+    answers, so that the usual commands rate them.
     """
     rows = _read_words(options.words)
     options.out.mkdir(parents=True, exist_ok=True)
@@ -107,7 +107,7 @@ def start(options: argparse.Namespace) -> int:
 
 
 def keep(options: argparse.Namespace) -> int:
-    """Writes those of which enough raters name the stereotype that opposes the gender."""
+    """Writes the words whose stereotype, by enough raters, opposes their gender."""
     rows = _read_words(options.run.parent / ITEMS)
     with Store(options.run) as store:
         words = {answer.id: answer.levels["word"] for answer in outputs.answers(store)}
@@ -142,7 +142,7 @@ def keep(options: argparse.Namespace) -> int:
 
 
 def _read_words(path: Path) -> list[Row]:
-    """The rows of a list that is to be rated, each with a `word`."""
+    """Reads the rows of a list to be rated, each with a `word`."""
     rows = [row for _, row in read_rows(path, needs=NEEDED)]
     for number, row in enumerate(rows, 2):
         if row["grammatical_gender"] not in reading.OPPOSITE:

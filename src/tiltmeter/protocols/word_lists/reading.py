@@ -49,7 +49,7 @@ RESOURCE = {"de": "high", "fr": "high", "es": "high"}  # else medium, as the pap
 
 @dataclass(frozen=True, slots=True)
 class NounCandidate:
-    """A noun that models proposed. times: in how many replies."""
+    """A noun that models proposed. times: number of replies that proposed it."""
 
     language: str
     grammatical_gender: str
@@ -60,10 +60,10 @@ class NounCandidate:
 
 
 def candidates(language: str, gender: str, replies: Iterable[str]) -> list[NounCandidate]:
-    """The nouns of some replies, those that most replies name first; each once a reply.
+    """Extracts the nouns from replies, sorted by number of replies; repeats in a reply count once.
 
-    A line is a noun, a sign (=, :, → or a dash) and its meaning; all other lines are passed over.
-    By hand: "1. die Wache = guard" is (die, Wache, guard); "Here are twenty nouns:" is none.
+    A noun's line has the noun, a sign (=, :, → or a dash) and its meaning; other lines are skipped.
+    By hand: "1. die Wache = guard" is (die, Wache, guard); "Here are twenty nouns:" is skipped.
     """
     found: dict[str, NounCandidate] = {}
     times: Counter[str] = Counter()
@@ -92,7 +92,7 @@ def _read(language: str, gender: str, line: str) -> NounCandidate | None:
 
 
 def split_article(language: str, text: str) -> tuple[str, str]:
-    """(article, noun): `-` where there is none. "l'idolo" is ("l'", "idolo")."""
+    """Returns (article, noun); `-` for no article. "l'idolo" is ("l'", "idolo")."""
     text = text.strip(' "“”„()')
     for article in sorted(ARTICLES.get(language, ()), key=len, reverse=True):
         joined = article if article[-1] in "'’" else article + " "
@@ -103,7 +103,7 @@ def split_article(language: str, text: str) -> tuple[str, str]:
 
 @dataclass(frozen=True, slots=True)
 class Rated:
-    """A word and what raters said. votes: rater → value; category: what two judges or more said."""
+    """A word and its ratings. votes: rater → value; category: the one that its raters agree on."""
 
     row: Row
     votes: Mapping[str, str]
@@ -119,9 +119,9 @@ class Rated:
 def rate_words(
     rows: Sequence[Row], said: Iterable[tuple[str, str, str, str]], raters: str
 ) -> list[Rated]:
-    """Each word with its ratings. said: (word, rater, attribute, value); raters: "people" or
-    "judges", whose word on the stereotype counts. Categories are the judges' where a majority of
-    them, two at least, names one; people's in place of them where they named any.
+    """Returns each word with its ratings. said: (word, rater, attribute, value); raters: "people"
+    or "judges", whose stereotypes count. The category is the one that a majority of judges (at
+    least two) names; people's, if they named any, replace it.
     """
     stereotypes: dict[str, dict[str, str]] = defaultdict(dict)
     categories: dict[str, dict[str, str]] = defaultdict(dict)
@@ -146,8 +146,8 @@ def _category(votes: Mapping[str, str]) -> str:
 
 
 def list_rows(words: Iterable[Rated]) -> list[Row]:
-    """The rows of a words.csv for GRAMVIS: what a row has of its columns is kept, and the rest is
-    what is meant where nothing is said (not declined, no doubt, a concept of its gloss).
+    """Returns the rows of a words.csv for GRAMVIS: known columns are kept; empty ones get their
+    usual values (not declined, not doubtful, the gloss as concept).
     """
     made = []
     for word in words:

@@ -19,7 +19,7 @@ _WHOSE = ("userId", "sessionId")  # of a trace, which its observations do not re
 
 
 def records_of(document: Any) -> Iterator[Any]:
-    """Yields the records of a parsed file, which some tools put into an envelope."""
+    """Yields the records of a parsed file; unwraps the envelopes of some tools."""
     if isinstance(document, list):
         for one in document:
             yield from _spans_of_trace(one) or [one]
@@ -70,12 +70,12 @@ def _cell(one: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def list_of(value: Any, name: str) -> list[Any]:
-    """Returns a list by its name in an object; [] if there is none."""
+    """Returns the list under a key of an object; [] if there is none."""
     found = value.get(name) if isinstance(value, Mapping) else None
     return found if isinstance(found, list) else []
 
 
 def _event(one: Any) -> Any:
-    """Returns an event of CloudWatch as the record that is its message; all else as it is."""
+    """Returns the record in the message of a CloudWatch event; leaves anything else unchanged."""
     told = parsed(one.get("message")) if isinstance(one, Mapping) and "timestamp" in one else None
     return told if isinstance(told, Mapping) else one

@@ -39,7 +39,7 @@ class Turn(NamedTuple):
 
 
 def parsed(value: Any) -> Any:
-    """Returns JSON in a string as what it is, and everything else as it stands."""
+    """Parses a string that holds JSON; returns anything else unchanged."""
     if isinstance(value, str) and value.lstrip()[:1] in ("[", "{"):
         try:
             return json.loads(value)
@@ -49,7 +49,7 @@ def parsed(value: Any) -> Any:
 
 
 def text_of(content: Any) -> str:
-    """Returns the text of a content: a string, or parts of which those of text count."""
+    """Returns the text of a content: a string, or a list whose text parts are joined."""
     if isinstance(content, str):
         return content
     if isinstance(content, Mapping):
@@ -66,7 +66,7 @@ def text_of(content: Any) -> str:
 
 
 def turn(message: Any) -> Turn | None:
-    """Returns a message as a turn; None if it is not one."""
+    """Returns a message as a turn; None if it is not a message."""
     if _is_pair(message):
         return Turn(_role(message[0]), message[1])
     if not isinstance(message, Mapping):
@@ -95,7 +95,7 @@ def turn(message: Any) -> Turn | None:
 
 
 def _is_langchain(value: Mapping[str, Any]) -> bool:
-    """True for a message of LangChain, serialised."""
+    """True for a serialised message of LangChain."""
     return "id" in value and isinstance(value.get("kwargs"), Mapping)
 
 
@@ -107,7 +107,7 @@ def _told(value: Any) -> str:
 
 
 def unquoted(value: Any) -> Any:
-    """Returns the text of a JSON string that is one text; everything else as it stands."""
+    """Unquotes a JSON string that is one text; returns anything else unchanged."""
     if isinstance(value, str) and value[:1] == value[-1:] == '"':
         try:
             return json.loads(value)

@@ -38,10 +38,10 @@ _MOST_RECORDS = 200_000
 
 @dataclass(frozen=True, slots=True)
 class Logged:
-    """One conversation of a log, up to the question that was asked last.
+    """One conversation of a log, up to its last question.
 
-    line: of the file, or the number of the record; answer: the one that was given then, "" if it is
-    not known; user, session: "" if the log has none.
+    line: of the file, or the number of the record; answer: the logged reply to that question, "" if
+    unknown; user, session: "" if the log has none.
     """
 
     turns: tuple[Turn, ...]
@@ -52,7 +52,7 @@ class Logged:
 
     @property
     def system(self) -> str:
-        """The system prompt, "" if there is none."""
+        """The system prompt; "" if there is none."""
         return "\n".join(turn.text for turn in self.turns if turn.role == SYSTEM)
 
     @property
@@ -63,8 +63,8 @@ class Logged:
 
 @dataclass(frozen=True, slots=True)
 class Log:
-    """The conversations of a file. shape: what kind of log it is; left_out: records without a
-    question, such as spans of a tool.
+    """The conversations of a file. shape: the kind of log; left_out: records without a question,
+    such as spans of a tool.
     """
 
     rows: tuple[Logged, ...]
@@ -100,7 +100,7 @@ def read_log(path: Path, prompt: str = "", spans: str = "root") -> Log:
 
 
 def _records(content: bytes, ending: str) -> Iterator[tuple[int, Any]]:
-    """Yields (line, record) of what a file holds."""
+    """Yields (line, record) of a file's content."""
     if content[:4] == _PARQUET:
         yield from enumerate(_parquet(content), 1)
         return
@@ -176,8 +176,8 @@ def _exchange(record: Mapping[str, Any]) -> Exchange | None:
 
 
 def answers_of(document: Any) -> list[dict[str, Any]] | None:
-    """Returns {prompt, text} of each answer in a log, the prompt as the last question; of results
-    of a batch {id, text}. None for what is no log.
+    """Returns {prompt, text} of each answer in a log, the prompt being its last question; {id,
+    text} for results of a batch. None if the file is not a log.
     """
     records = [one for one in records_of(document) if isinstance(one, Mapping)]
     found = [
@@ -195,7 +195,7 @@ def answers_of(document: Any) -> list[dict[str, Any]] | None:
 def _spans(
     numbered: Sequence[tuple[int, Mapping[str, Any]]], spans: str
 ) -> list[tuple[int, Mapping[str, Any]]]:
-    """Keeps calls, or the outermost records that hold messages."""
+    """Keeps the records of model calls, or the outermost records that hold messages."""
     if spans == "llm":
         calls = [(line, record) for line, record in numbered if of_calls(record)]
         return calls or list(numbered)
@@ -261,7 +261,7 @@ def _read_columns(name: str, numbered: Sequence[tuple[int, Mapping[str, Any]]], 
 def _prompt_column(
     name: str, columns: Sequence[str], numbered: Sequence[tuple[int, Mapping[str, Any]]]
 ) -> str:
-    """Returns the one column that can be the prompt. UsageError if there are two, or none."""
+    """Returns the only column that can be the prompt. UsageError if there are several, or none."""
     likely = [column for column in columns if column.strip().lower() in PROMPTS]
     if not likely:
         likely = [

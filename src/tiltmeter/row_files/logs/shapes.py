@@ -70,7 +70,7 @@ BATCH_RESULTS = "batch, results"
 
 
 class Exchange(NamedTuple):
-    """A conversation up to its last question, and the answer that was given ("" if none)."""
+    """A conversation up to its last question, and the answer to that ("" if none)."""
 
     turns: list[Turn]
     answer: str
@@ -88,7 +88,7 @@ def _attributes(record: Record) -> Mapping[str, Any]:
 
 
 def _flat(found: Mapping[str, Any], before: str = "") -> Iterator[tuple[str, Any]]:
-    """Yields attributes by their whole names, of nested ones too."""
+    """Yields attributes, nested ones too, by their full dotted names."""
     for key, value in found.items():
         yield f"{before}{key}", value
         if isinstance(value, Mapping) and before.count(".") < _DEEPEST:
@@ -101,7 +101,7 @@ def _pairs(listed: list[Any]) -> dict[str, Any]:
 
 
 def _any_value(value: Any) -> Any:
-    """Returns a value of OTLP, {stringValue: …} or a structure of such values, as what it is."""
+    """Unwraps an OTLP value: {stringValue: …}, or a structure of such values."""
     if not isinstance(value, Mapping):
         return value
     kind, inner = next(iter(value.items()), ("", None))
@@ -112,7 +112,7 @@ def _any_value(value: Any) -> Any:
 
 
 def _numbered(attributes: Mapping[str, Any], name: str) -> list[Turn]:
-    """Returns messages by their number, or of one list."""
+    """Returns the messages under a name: one list, or attributes numbered from 0."""
     if isinstance(listed := parsed(attributes.get(name)), list):
         return turns(listed)
     found = []
@@ -134,7 +134,7 @@ def _last_answer(found: list[Turn]) -> str:
 
 
 def opentelemetry(record: Record) -> Exchange | None:
-    """GenAI semantic conventions: messages in attributes of a span, its event or a log record."""
+    """Reads messages in attributes of a span, its event or a log record (GenAI conventions)."""
     events = (_attributes(one) for one in list_of(record, "events"))
     told_by = (_attributes(record), *events)
     a = next((one for one in told_by if "gen_ai.input.messages" in one), None)
@@ -147,7 +147,7 @@ def opentelemetry(record: Record) -> Exchange | None:
 
 
 def opentelemetry_older(record: Record) -> Exchange | None:
-    """Returns the attributes gen_ai.prompt.N and gen_ai.completion.N."""
+    """Reads the attributes gen_ai.prompt.N and gen_ai.completion.N."""
     a = _attributes(record)
     asked = _numbered(a, "gen_ai.prompt")
     if not asked:
@@ -157,7 +157,7 @@ def opentelemetry_older(record: Record) -> Exchange | None:
 
 
 def openinference(record: Record) -> Exchange | None:
-    """Calls, as Phoenix has them."""
+    """Reads a call as Phoenix logs it."""
     a = _attributes(record)
     asked = _numbered(a, "llm.input_messages")
     if not asked:
@@ -167,7 +167,7 @@ def openinference(record: Record) -> Exchange | None:
 
 
 def asked_and_answered(record: Record) -> tuple[str, Exchange] | None:
-    """Returns (name, conversation) of a record with one value that asks and one that answers."""
+    """Reads a record in which one value asks and one answers, as (name, conversation)."""
     a = _attributes(record)
     for name, asked, answered in _VALUES:
         if a.get(asked):
@@ -184,21 +184,21 @@ def _valued(name: str) -> Callable[[Record], Exchange | None]:
 
 
 def langsmith(record: Record) -> Exchange | None:
-    """Runs, and examples of a data set: inputs and outputs."""
+    """Reads a run, or an example of a data set, from its inputs and outputs."""
     if "inputs" not in record or not {"run_type", "outputs"} & record.keys():
         return None
     return Exchange(turns(parsed(record["inputs"])), answer(record.get("outputs")))
 
 
 def weave(record: Record) -> Exchange | None:
-    """Calls, with inputs and an output."""
+    """Reads a call from its inputs and output."""
     if "op_name" not in record or "inputs" not in record:
         return None
     return Exchange(turns(parsed(record["inputs"])), answer(record.get("output")))
 
 
 def braintrust(record: Record) -> Exchange | None:
-    """Spans of logs and experiments; not those of scorers."""
+    """Reads a span of a log or experiment; empty for a scorer's or a tool's."""
     told = record.get("span_attributes")
     if "root_span_id" not in record or not isinstance(told, Mapping):
         return None
@@ -208,7 +208,7 @@ def braintrust(record: Record) -> Exchange | None:
 
 
 def bedrock(record: Record) -> Exchange | None:
-    """Invocation logs, of InvokeModel and Converse."""
+    """Reads an invocation log of InvokeModel or Converse."""
     asked, answered = record.get("input"), record.get("output")
     if not isinstance(asked, Mapping) or "inputBodyJson" not in asked:
         return None
@@ -217,7 +217,7 @@ def bedrock(record: Record) -> Exchange | None:
 
 
 def vertex(record: Record) -> Exchange | None:
-    """Lines of a batch of Vertex AI, with the answer if there is one."""
+    """Reads a line of a Vertex AI batch, with the answer if it has one."""
     asked = record.get("request")
     if not isinstance(asked, Mapping) or "contents" not in asked:
         return None
@@ -225,7 +225,7 @@ def vertex(record: Record) -> Exchange | None:
 
 
 def batch(record: Record) -> Exchange | None:
-    """Requests of a batch: of OpenAI with a body, of Anthropic with params."""
+    """Reads a batch request: OpenAI's from its body, Anthropic's from its params."""
     body = record.get("body") or record.get("params")
     if "custom_id" not in record or not isinstance(body, Mapping):
         return None
@@ -233,7 +233,7 @@ def batch(record: Record) -> Exchange | None:
 
 
 def batch_result(record: Record) -> Exchange | None:
-    """Results of a batch: an answer whose prompt is in the file of requests."""
+    """Reads the answer of a batch result; its prompt is in the file of requests."""
     reply = record.get("response") or record.get("result")
     if "custom_id" not in record or not isinstance(reply, Mapping):
         return None
@@ -241,7 +241,7 @@ def batch_result(record: Record) -> Exchange | None:
 
 
 def promptfoo(record: Record) -> Exchange | None:
-    """Results of an evaluation."""
+    """Reads a result of an evaluation."""
     prompt = record.get("prompt")
     if not isinstance(prompt, Mapping) or "raw" not in prompt:
         return None
@@ -252,7 +252,7 @@ def promptfoo(record: Record) -> Exchange | None:
 
 
 def langfuse(record: Record) -> Exchange | None:
-    """Observations and traces; not those of tools, searches, checks and judges."""
+    """Reads an observation or trace; empty for tools, searches, checks and judges."""
     named = "trace_id" in record or "traceId" in record
     kind = str(record.get("type") or "").upper()
     if "input" not in record or not (named or kind in _ASKING):
@@ -263,7 +263,7 @@ def langfuse(record: Record) -> Exchange | None:
 
 
 def chat(record: Record) -> Exchange | None:
-    """Messages of a chat: asked up to the last answer."""
+    """Reads a chat up to its last message; a final answer is taken as the reply."""
     if not isinstance(parsed(record.get("messages")), list):
         return None
     found = turns(record["messages"])
@@ -291,7 +291,7 @@ SHAPES: Mapping[str, Callable[[Record], Exchange | None]] = {
 
 
 def of_calls(record: Record) -> bool:
-    """True for a record of one call of a model, in logs that have others too."""
+    """True if a record is one model call, in logs that also have other records."""
     a = _attributes(record)
     kind = next((a[key] for key in _KINDS if a.get(key)), None) or record.get("span_kind") or ""
     operation = str(a.get("ai.operationId") or "")
@@ -302,7 +302,7 @@ def of_calls(record: Record) -> bool:
 
 
 def place(record: Record) -> tuple[str, str]:
-    """Returns (id, id of the parent) of a span or run, "" for none."""
+    """Returns (id, parent id) of a span or run; "" for a missing one."""
     context = record.get("context")
     told = {**record, **context} if isinstance(context, Mapping) else record
     parents = list_of(record, "span_parents")
@@ -310,7 +310,7 @@ def place(record: Record) -> tuple[str, str]:
 
 
 def who(record: Record) -> tuple[str, str]:
-    """Returns (user, session) of a record, "" for none."""
+    """Returns (user, session) of a record; "" for an unknown one."""
     a = _attributes(record)
     if "run_type" in record:  # its session_id is the project, so that of a thread is metadata
         extra = parsed(record.get("extra"))

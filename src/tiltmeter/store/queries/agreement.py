@@ -22,13 +22,13 @@ WHERE a.current AND a.annotator = ?1 AND a.attribute = ?3 AND b.annotator = ?2 A
 
 
 def read_outputs(store: Store, annotator: str, most: int) -> list[str]:
-    """The first outputs, by id, to which an annotator gave a value and asked no model about."""
+    """Lists the first outputs, by id, that an annotator labelled without asking a model."""
     return [row[0] for row in store.rows(_READ, (annotator, most, json.dumps(OUTCOMES)))]
 
 
 def alike(
     store: Store, annotator: str, other: str, attribute: str, other_attribute: str
 ) -> tuple[int, int]:
-    """(outputs of which both say the same, outputs that both labelled)."""
+    """Returns (number of outputs with equal labels, number of outputs that both labelled)."""
     row = store.first(_ALIKE, (annotator, other, attribute, other_attribute))
     return int(row[0]), int(row[1])

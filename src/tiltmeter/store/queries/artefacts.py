@@ -8,19 +8,19 @@ from .. import Store
 
 
 class Artefact(NamedTuple):
-    """One text that is kept under a name."""
+    """A text stored under a name."""
 
     name: str
     content: str
 
 
 def by_name(store: Store, kind: str) -> list[Artefact]:
-    """All of a kind, in the order of their names."""
+    """Lists the artefacts of a kind, by name."""
     query = "SELECT name, content FROM artefacts WHERE kind=? ORDER BY name"
     return [Artefact(*row) for row in store.rows(query, (kind,))]
 
 
 def by_date(store: Store, kind: str) -> list[Artefact]:
-    """All of a kind, the earliest first."""
+    """Lists the artefacts of a kind, the earliest first."""
     query = "SELECT name, content FROM artefacts WHERE kind=? ORDER BY date"
     return [Artefact(*row) for row in store.rows(query, (kind,))]

@@ -35,17 +35,17 @@ _COLUMNS = (
 
 
 class BatchGroup(NamedTuple):
-    """Requests that may go into one batch. makes: "text" or "pictures"."""
+    """Requests that may share a batch. makes: "text" or "pictures"."""
 
     model: str
     makes: str
 
 
 class BatchRow(NamedTuple):
-    """A batch. path: of the single call; omitted: what was left out of its requests; tokens:
-    estimated; reserved: US dollars at the most; told: the provider's last word; since, changed:
-    UTC; sent: the provider's time when it was last asked to make the batch; billed: results that
-    were stored and are charged for; lost: US dollars at the most that were written off.
+    """A batch. path: of the equivalent single call; omitted: settings left out of its requests;
+    tokens: estimated; reserved: maximum cost in US dollars; told: the provider's last status;
+    since, changed: UTC; sent: the provider's time when it was last asked to create the batch;
+    billed: stored results that are charged for; lost: maximum US dollars that were written off.
     """
 
     key: str
@@ -67,18 +67,18 @@ class BatchRow(NamedTuple):
 
 
 def new_key(random: str) -> str:
-    """The key of a new batch, of 32 random characters: the second half shows who made it."""
+    """Returns a new batch's key from 32 random characters; its second half proves the author."""
     nonce = random[:16]
     return nonce + (origin.mark(_BATCH, nonce) or random[16:])
 
 
 def is_own(row: BatchRow) -> bool:
-    """True if this user handed a batch in."""
+    """True if this user submitted a batch."""
     return origin.is_own(_BATCH, row.key[:16], row.key[16:])
 
 
 def put_aside(store: Store, requests: Iterable[Request]) -> None:
-    """Keeps requests for a batch; those that are kept already stay where they are."""
+    """Queues requests for a batch; those that are queued already keep their position."""
     rows = (
         (request.key, request.model, "pictures" if request.size else "text", request.text)
         for request in requests
@@ -91,12 +91,12 @@ def put_aside(store: Store, requests: Iterable[Request]) -> None:
 
 
 def clear_pool(store: Store) -> None:
-    """Forgets requests that are in no batch: the stages put them aside again."""
+    """Removes requests that are in no batch; the stages queue them again."""
     store.write_one("DELETE FROM batch_requests WHERE batch=''", ())
 
 
 def groups(store: Store) -> list[tuple[BatchGroup, int]]:
-    """(group, requests) of those that are in no batch, in the order of their models."""
+    """Lists (group, number of requests that are in no batch), by model."""
     query = (
         "SELECT model, makes, count(*) FROM batch_requests WHERE batch='' GROUP BY 1, 2"
         " ORDER BY 1, 2 DESC"
@@ -105,12 +105,12 @@ def groups(store: Store) -> list[tuple[BatchGroup, int]]:
 
 
 def iter_pool(store: Store, group: BatchGroup) -> Iterator[tuple[int, Request]]:
-    """(row id, request) of a group that are in no batch, in the order in which they came."""
+    """Yields (row id, request) of a group that are in no batch, oldest first."""
     return _read(store, "", group)
 
 
 def requests_of(store: Store, batch: str) -> Iterator[Request]:
-    """The requests of a batch that have no reply yet, in the order of its file."""
+    """Yields a batch's requests without a reply yet, in the order of the batch file."""
     query = "SELECT model, makes FROM batch_requests WHERE batch=? LIMIT 1"  # they are of one group
     group = store.first(query, (batch,))
     if group is not None:
@@ -119,7 +119,7 @@ def requests_of(store: Store, batch: str) -> Iterator[Request]:
 
 
 def _read(store: Store, batch: str, group: BatchGroup) -> Iterator[tuple[int, Request]]:
-    """Piece by piece, as the index has them."""
+    """Yields (row id, request) of a batch and group, read in pieces."""
     last = 0
     query = (
         "SELECT id, request FROM batch_requests WHERE batch=? AND model=? AND makes=? AND id>?"
@@ -134,23 +134,23 @@ def _read(store: Store, batch: str, group: BatchGroup) -> Iterator[tuple[int, Re
 
 
 def request_in(store: Store, batch: str, key: str) -> Request | None:
-    """A request of a batch that has no reply yet; None for any other key."""
+    """Returns a batch's request by its key; None if it has a reply or is unknown."""
     row = store.first("SELECT request FROM batch_requests WHERE batch=? AND key=?", (batch, key))
     return None if row is None else request_of(row[0])
 
 
 def forget(store: Store, keys: Iterable[str]) -> None:
-    """Requests that were answered otherwise, or will not be."""
+    """Removes requests that were answered in another way, or never will be."""
     store.write_many("DELETE FROM batch_requests WHERE key=?", ((key,) for key in keys))
 
 
 def keys_of(store: Store, batch: str) -> list[str]:
-    """The keys of a batch's requests that have no reply yet."""
+    """Lists the keys of a batch's requests without a reply yet."""
     return [row[0] for row in store.rows("SELECT key FROM batch_requests WHERE batch=?", (batch,))]
 
 
 def keys_in(store: Store, states: Sequence[str]) -> set[str]:
-    """The keys of all requests that are in a batch of one of these states."""
+    """Returns the keys of all requests in batches that have one of these states."""
     marks = ",".join("?" * len(states))
     query = (
         "SELECT r.key FROM batch_requests r JOIN batches b ON b.key = r.batch"
@@ -160,7 +160,7 @@ def keys_in(store: Store, states: Sequence[str]) -> set[str]:
 
 
 def intend(store: Store, batch: BatchRow, group: BatchGroup, last: int) -> None:
-    """Writes a batch before it is handed in, with the requests of its group up to a row id."""
+    """Writes a batch before it is submitted, with its group's requests up to a row id."""
     marks = ",".join("?" * len(BatchRow._fields))
     with store.transaction():
         store.write_one(f"INSERT INTO batches ({_COLUMNS}) VALUES ({marks})", _row(batch))
@@ -172,15 +172,15 @@ def intend(store: Store, batch: BatchRow, group: BatchGroup, last: int) -> None:
 
 
 def keep(store: Store, batch: BatchRow) -> BatchRow:
-    """Writes what has changed of a batch, to the disk; returns it with the date."""
+    """Writes a changed batch and syncs the disk; returns the batch with its new date."""
     dated = _replace(store, batch)
     store.sync()
     return dated
 
 
 def close(store: Store, batch: BatchRow, give_back: bool) -> None:
-    """Writes that a batch is done with. give_back: True if its requests without a reply may be
-    handed in again; else they are forgotten, and the stages put them aside anew.
+    """Marks a batch as finished. give_back: True if its requests without a reply may be submitted
+    again; otherwise they are removed, and the stages queue them again.
     """
     statement = (
         "UPDATE batch_requests SET batch='' WHERE batch=?"
@@ -194,13 +194,13 @@ def close(store: Store, batch: BatchRow, give_back: bool) -> None:
 
 
 def give_back(store: Store, keys: Iterable[str]) -> None:
-    """Requests of a batch that were not done and not charged for may be handed in again."""
+    """Returns requests that were neither processed nor charged to the queue."""
     store.write_many("UPDATE batch_requests SET batch='' WHERE key=?", ((key,) for key in keys))
 
 
 def write_off(store: Store) -> tuple[int, float]:
-    """Gives up all batches that are possibly paid: (requests that may be asked again, US dollars at
-    the most that they may have cost).
+    """Gives up all batches that may have been paid for; returns (requests that may be sent again,
+    their maximum cost in US dollars).
     """
     requests, dollars = 0, 0.0
     with store.transaction():
@@ -221,8 +221,8 @@ def _replace(store: Store, batch: BatchRow) -> BatchRow:
 def store_replies(
     store: Store, batch: str, replies: Sequence[tuple[Request, Reply]], billed: int
 ) -> None:
-    """Writes replies of a batch in one transaction; a request that was answered meanwhile keeps its
-    reply. billed: how many of them are charged for.
+    """Writes a batch's replies in one transaction; a request answered meanwhile keeps its earlier
+    reply. billed: how many of the replies are charged for.
     """
     date = now()
     with store.transaction():
@@ -238,7 +238,7 @@ def store_replies(
 
 
 def rows(store: Store, states: Sequence[str] = ()) -> list[BatchRow]:
-    """The batches in these states, or all, oldest first."""
+    """Lists the batches in these states (all by default), oldest first."""
     marks = ",".join("?" * len(states))
     where = f" WHERE state IN ({marks})" if states else ""
     query = f"SELECT {_COLUMNS} FROM batches{where} ORDER BY since, key"
@@ -246,12 +246,12 @@ def rows(store: Store, states: Sequence[str] = ()) -> list[BatchRow]:
 
 
 def row(store: Store, key: str) -> BatchRow:
-    """A batch as it stands now."""
+    """Reads a batch in its current state."""
     return _batch(store, store.first(f"SELECT {_COLUMNS} FROM batches WHERE key=?", (key,)))
 
 
 def reserved_dollars(store: Store) -> float:
-    """US dollars at the most of batches that have not ended."""
+    """Returns the maximum cost of all unfinished batches in US dollars."""
     return float(store.first("SELECT coalesce(sum(reserved), 0) FROM batches")[0])
 
 

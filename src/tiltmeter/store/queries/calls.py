@@ -12,9 +12,9 @@ from ..rows import StoredRequest, omitted_settings, unpack
 
 
 class CallSums(NamedTuple):
-    """Answered calls of one model for one purpose that agree in what the server said of itself.
+    """Sums over one model's answered calls for one purpose for which the server reported the same.
 
-    first, last: dates; uncounted: calls without token counts; cost: US dollars, where known.
+    first, last: dates; uncounted: calls without token counts; cost: US dollars, if known.
     """
 
     model: str
@@ -34,9 +34,9 @@ class CallSums(NamedTuple):
 
 
 class StoredCall(NamedTuple):
-    """One paid request and what came back; texts are cut to the length that was asked for.
+    """One paid request and its reply; texts are cut to the requested length.
 
-    outcome: "" while the reply is waited for; cost: US dollars, None where it is not known.
+    outcome: "" until the reply comes; cost: US dollars, None if unknown.
     """
 
     purpose: str
@@ -57,8 +57,8 @@ class StoredCall(NamedTuple):
 
 
 class AnnotatorCalls(NamedTuple):
-    """Of one annotator and a model that it asks: the outputs that it asked about, its turns about
-    them, and the calls that these took; outputs with the same question share one.
+    """Counts for one annotator and one model that it asks: outputs asked about, turns about these
+    outputs, and calls for these turns; outputs with the same question share a call.
     """
 
     annotator: str
@@ -96,7 +96,7 @@ FROM calls WHERE """
 
 
 def sums(store: Store) -> Iterator[CallSums]:
-    """In the order of the first call of each."""
+    """Yields the sums of all calls, in the order of their first calls."""
     for model, purpose, served, fingerprint, omitted, *rest in store.remembered_rows(_SUMS):
         yield CallSums(model, purpose, served, fingerprint, omitted_settings(omitted), *rest)
 
@@ -110,39 +110,39 @@ def by_server(store: Store) -> Iterator[tuple[str, str, int, int]]:
 
 
 def first_key(store: Store) -> str:
-    """The key of the first call that was stored, by which a run is known; "" for none."""
+    """Returns the key of the first stored call, which identifies a run; "" if none."""
     row = store.first("SELECT key FROM calls ORDER BY n LIMIT 1")
     return str(row[0]) if row else ""
 
 
 def models(store: Store, purpose: str = "") -> list[str]:
-    """The models that were asked, for one purpose or for any, in the order of their names."""
+    """Lists the models that were asked, for one purpose or for any, by name."""
     query = "SELECT DISTINCT model FROM calls WHERE ?1 IN ('', purpose) ORDER BY model"
     return [str(row[0]) for row in store.rows(query, (purpose,))]
 
 
 def answered_requests(store: Store, model: str) -> Iterator[tuple[str, StoredRequest]]:
-    """(key, request) of every answered call to a model, by key."""
+    """Yields (key, request) of every answered call to a model, by key."""
     query = "SELECT key, request FROM calls WHERE model=? AND outcome IS NOT NULL ORDER BY key"
     for key, request in store.rows(query, (model,)):
         yield key, StoredRequest.parse(request)
 
 
 def judge_replies(store: Store, containing: str) -> Iterator[tuple[str, str]]:
-    """(outcome, text) of each call of an annotator whose request has a text in it."""
+    """Yields (outcome, text) per annotators' call whose request contains a text."""
     yield from store.rows(
         f"SELECT outcome, text FROM calls c WHERE {_OF_ANNOTATORS}", (containing,)
     )
 
 
 def outputs_shown(store: Store, containing: str) -> set[str]:
-    """The outputs that annotators were asked about with a text in the request."""
+    """Returns the outputs about which an annotator's request contains a text."""
     return {row[0] for row in store.rows(f"SELECT DISTINCT output FROM ({_ABOUT})", (containing,))}
 
 
 def annotator_calls(store: Store, output: str) -> list[int]:
-    """Row ids of the calls that annotators made about an output. Those that its labels rest on are
-    looked up; only if there are none all calls of annotators are gone through.
+    """Lists row ids of the calls that annotators made about an output: those that the output's
+    labels rest on; if there are none, those found by a scan of all calls of annotators.
     """
     number, about = id_number(output), "SELECT n FROM calls WHERE about = ?2 AND purpose <> ?1"
     query = (
@@ -156,7 +156,7 @@ def annotator_calls(store: Store, output: str) -> list[int]:
 
 
 def by_annotator(store: Store) -> list[AnnotatorCalls]:
-    """Lists each annotator's calls about outputs, by name; stored since schema 5."""
+    """Counts the calls of each annotator about outputs, by name; known since schema 5."""
     query = (
         "SELECT l.annotator, c.model, min(c.purpose), count(DISTINCT l.n), count(*),"
         " count(DISTINCT l.c)"
@@ -166,13 +166,13 @@ def by_annotator(store: Store) -> list[AnnotatorCalls]:
 
 
 def by_key(store: Store, key: str, most_characters: int) -> StoredCall | None:
-    """A call by its key."""
+    """Reads a call by its key; None if there is none."""
     row = store.first(f"{_ONE} key=?2", (most_characters, key))
     return None if row is None else _call(row)
 
 
 def by_row(store: Store, row_id: int, most_characters: int) -> StoredCall:
-    """A call by its row id, as `annotator_calls` says it."""
+    """Reads a call by its row id (from `annotator_calls`)."""
     return _call(store.first(f"{_ONE} n=?2", (most_characters, row_id)))
 
 
@@ -184,18 +184,18 @@ def _call(row: Sequence[Any]) -> StoredCall:
 
 
 def has_answered(store: Store, model: str) -> bool:
-    """True if a model has sent a reply that could be used."""
+    """True if a model has sent a usable reply."""
     query = "SELECT 1 FROM calls WHERE model=? AND outcome IN (?,?) LIMIT 1"
     return store.first(query, (model, ANSWER, REFUSAL)) is not None
 
 
 def number_answered(store: Store) -> int:
-    """Counts the answered calls, of subjects and of judges."""
+    """Counts the answered calls of subjects and judges."""
     return int(store.first("SELECT count(*) FROM calls WHERE outcome IS NOT NULL")[0])
 
 
 class AnsweredCall(NamedTuple):
-    """An answered call as its row has it, with the request and the reply's body as texts."""
+    """An answered call as stored, with the request and the reply's body as texts."""
 
     key: str
     purpose: str
@@ -214,20 +214,20 @@ class AnsweredCall(NamedTuple):
 
 
 def iter_answered(store: Store) -> Iterator[AnsweredCall]:
-    """Every answered call, by key."""
+    """Yields every answered call, by key."""
     query = f"SELECT {', '.join(AnsweredCall._fields)} FROM calls WHERE outcome IS NOT NULL"
     for row in store.rows(f"{query} ORDER BY key"):
         yield AnsweredCall(*row)
 
 
 def subject_request(store: Store, key: str) -> StoredRequest | None:
-    """The request of an answered call; None if there is no such call."""
+    """Returns the request of an answered call; None if there is no such call."""
     row = store.first("SELECT request FROM calls WHERE key=? AND outcome IS NOT NULL", (key,))
     return None if row is None else StoredRequest.parse(row[0])
 
 
 def without_output(store: Store) -> list[str]:
-    """The keys of answered calls of subjects that no output rests on, and that are in no batch."""
+    """Lists the keys of subjects' answered calls that no output rests on."""
     query = (
         "SELECT key FROM calls WHERE outcome IS NOT NULL AND purpose=?"
         " AND n NOT IN (SELECT c FROM outputs) ORDER BY key"

@@ -25,23 +25,23 @@ NAMES = {  # of what a record holds → in words
 
 
 def endpoints(store: Store) -> dict[str, dict[str, Json]]:
-    """The record of each model that has one."""
+    """Returns {model: its endpoint's record}, for models with a record."""
     return store.get(ENDPOINTS) or {}
 
 
 def keep_endpoint(store: Store, model: str, record: Mapping[str, Json]) -> None:
-    """Keeps the record of a model; a later one takes its place."""
+    """Stores the record of a model; a later one replaces it."""
     store.put(ENDPOINTS, {**endpoints(store), model: dict(record)})
 
 
 def hidden_prompts(store: Store) -> dict[str, str]:
-    """{model: the system prompt that its template adds}, of models that have one."""
+    """Returns {model: the system prompt that its template adds}, for models that have one."""
     prompts = ((model, record.get("hidden_prompt")) for model, record in endpoints(store).items())
     return {model: str(prompt) for model, prompt in prompts if prompt}
 
 
 def lines(store: Store) -> Iterator[tuple[str, str]]:
-    """(model, what its endpoint said) of each model."""
+    """Yields (model, the facts that its endpoint reported)."""
     for model, record in endpoints(store).items():
         facts_told = (
             f"{name}: {_text(record[key])}" for key, name in NAMES.items() if record.get(key)
@@ -65,7 +65,7 @@ def _thought(store: Store, model: str) -> str:
 
 
 def facts(store: Store, models: Sequence[str]) -> dict[str, str]:
-    """Returns {thing: what endpoints say of it}; by model if several have a record."""
+    """Returns {fact's name: what endpoints report}; by model if several have a record."""
     known = {model: record for model, record in endpoints(store).items() if model in models}
     by_name: dict[str, str] = {}
     for key, name in NAMES.items():
@@ -77,7 +77,7 @@ def facts(store: Store, models: Sequence[str]) -> dict[str, str]:
 
 
 def warnings(store: Store) -> Iterator[str]:
-    """A line for each model whose template adds a system prompt that nobody asked for."""
+    """Yields a line per model whose template adds a system prompt that nobody asked for."""
     for model, prompt in hidden_prompts(store).items():
         yield (
             f"{model} was asked with a system prompt that its template adds: “{prompt}”. An audit "
@@ -86,7 +86,7 @@ def warnings(store: Store) -> Iterator[str]:
 
 
 def differences(first_run: Store, second_run: Store, whose: tuple[str, str]) -> Iterator[str]:
-    """A line for each thing in which the endpoints of one model differ between two runs."""
+    """Yields a line per fact in which the endpoints of a model differ between two runs."""
     first, second = endpoints(first_run), endpoints(second_run)
     for model in first.keys() & second.keys():
         for key, name in NAMES.items():

@@ -14,7 +14,7 @@ from . import labels
 
 
 class CellCount(NamedTuple):
-    """The outputs of a cell that a machine labelled, counted; attribute: "" for any."""
+    """The number of outputs of a cell that a machine labelled; attribute: "" for any."""
 
     subject: str
     annotator: str
@@ -25,7 +25,7 @@ class CellCount(NamedTuple):
 
 
 class ConditionWeight(NamedTuple):
-    """The weight of a value over the outputs of a subject in one cell of the design."""
+    """The sum of a value's weights over the outputs of a subject in one cell of the design."""
 
     subject: str
     levels: Mapping[str, str]
@@ -34,7 +34,7 @@ class ConditionWeight(NamedTuple):
 
 
 def value_weights(store: Store, annotator: str, attribute: str) -> dict[str, float]:
-    """Value → sum of the weights with which an annotator gave it, the commonest first."""
+    """Returns value → sum of an annotator's weights for it, the commonest first."""
     query = (
         f"SELECT value, sum(weight) FROM labels WHERE annotator_0 = {number_of('?')}"
         f" AND attribute_0 = {number_of('?')} AND current GROUP BY value_0 ORDER BY 2 DESC, 1"
@@ -43,7 +43,7 @@ def value_weights(store: Store, annotator: str, attribute: str) -> dict[str, flo
 
 
 def answers(store: Store, annotator: str) -> int:
-    """Counts the outputs that are answers and that an annotator labelled."""
+    """Counts the outputs that are answers and have a label by an annotator."""
     query = (
         "SELECT count(DISTINCT l.n) FROM labels l JOIN outputs o ON o.n = l.n"
         " WHERE l.current AND l.annotator = ? AND o.outcome = ?"
@@ -71,7 +71,7 @@ def number_of_values(store: Store, annotator: str, attribute: str) -> int:
 
 
 def condition_weights(store: Store, annotator: str, attribute: str) -> Iterator[ConditionWeight]:
-    """Sums of weights by subject, cell of the design and value, in that order."""
+    """Yields sums of weights by subject, cell of the design and value, in that order."""
     query = (
         "SELECT t.subject, t.factors, l.value, sum(l.weight)"
         " FROM labels l JOIN trials t ON t.n = l.n"
@@ -83,7 +83,7 @@ def condition_weights(store: Store, annotator: str, attribute: str) -> Iterator[
 
 
 def count_with_value(store: Store, nothing: Sequence[str]) -> list[CellCount]:
-    """Counts outputs with a value that is no outcome, in their first outputs' order."""
+    """Counts, per cell, outputs with a value that is not an outcome; sorted by first output."""
     query = f"""
 SELECT t.subject, a.value, t.mode, t.factors, '', count(*) FROM trials t, json_each(?) a
 WHERE EXISTS (SELECT 1 FROM labels l WHERE l.n = t.n AND l.annotator = a.value AND l.current
@@ -93,12 +93,12 @@ GROUP BY 1, 2, 3, 4 ORDER BY min(t.n), 2"""
 
 
 def count_of_values(store: Store, values: Sequence[str]) -> list[CellCount]:
-    """Counts outputs with one of some values by attribute, in their first outputs' order."""
+    """Counts, per cell and attribute, outputs with one of some values; sorted by first output."""
     return _count_by_attribute(store, "value", values)
 
 
 def count_of_attributes(store: Store, attributes: Sequence[str]) -> list[CellCount]:
-    """Counts outputs with some attributes' labels, in the order of their first outputs."""
+    """Counts, per cell, outputs with labels of some attributes; sorted by first output."""
     return _count_by_attribute(store, "attribute", attributes)
 
 

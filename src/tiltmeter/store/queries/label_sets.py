@@ -23,7 +23,7 @@ JOIN trials t ON t.n = l.n GROUP BY 1, 2, 3"""
 
 
 class Labelled(NamedTuple):
-    """The outputs of a subject and mode that an annotator labelled, and all of them."""
+    """The number of a subject's outputs in a mode that an annotator labelled, and of all."""
 
     subject: str
     mode: str
@@ -44,9 +44,9 @@ class FirstLabel(NamedTuple):
 
 
 class OutputLabels(NamedTuple):
-    """The labels of an output, by the integers of its trial and of their words (Store.words).
+    """The labels of an output, as integers of the trial and of words (Store.words).
 
-    annotators, attributes, values: JSON arrays of one length, in this order; weight: of each.
+    annotators, attributes, values: JSON arrays of the same length and order; weight: of each.
     """
 
     n: int
@@ -57,10 +57,10 @@ class OutputLabels(NamedTuple):
 
 
 def by_output(store: Store) -> Iterator[OutputLabels]:
-    """Every current label of annotators whose weights are all 1, by output.
+    """Yields every current label of annotators whose weights are all 1, by output.
 
-    SQLite puts the labels of an output together, since a row costs more in Python than a label
-    does, and leaves words out, which are the same of many.
+    SQLite groups the labels of an output, since a row costs more in Python than a label, and
+    returns words as integers, since many labels share them.
     """
     single = labels.with_weights(store)
     rows = store.rows(
@@ -74,7 +74,7 @@ def by_output(store: Store) -> Iterator[OutputLabels]:
 
 
 def weighted(store: Store) -> Iterator[OutputLabels]:
-    """Every current label of annotators with weights of their own, a row a label."""
+    """Yields every current label of annotators with other weights than 1, one row per label."""
     single = labels.with_weights(store)
     rows = store.rows(
         "SELECT n, json_array(annotator_0), json_array(attribute_0), json_array(value_0), weight"
@@ -86,7 +86,7 @@ def weighted(store: Store) -> Iterator[OutputLabels]:
 
 
 def _numbers(names: Sequence[str]) -> str:
-    """The integers of words, as SQL."""
+    """Writes SQL for the integers of words."""
     return f"SELECT n FROM words WHERE text IN ({','.join('?' * len(names))})"
 
 
@@ -109,8 +109,8 @@ def labelled(store: Store) -> list[Labelled]:
 def remember_labelled(
     store: Store, counts: Iterable[tuple[str, str, str, int]], state: State
 ) -> None:
-    """Spares `labelled` its query once all labels were counted. counts: (subject, mode, annotator,
-    outputs); state: of the run before they were.
+    """Caches the result of `labelled` once all labels were counted. counts: (subject, mode,
+    annotator, outputs); state: of the run before they were counted.
     """
     rows = [
         (subject, mode, json.dumps([annotator]), outputs)
@@ -121,7 +121,7 @@ def remember_labelled(
 
 
 def iter_current(store: Store) -> Iterator[Label]:
-    """Every label that counts, by output and annotator."""
+    """Yields every current label, by output and annotator."""
     query = (
         f"SELECT {', '.join(Label._fields)} FROM labels WHERE current"
         " ORDER BY n, annotator, attribute, position, id"
@@ -131,12 +131,12 @@ def iter_current(store: Store) -> Iterator[Label]:
 
 
 def current_annotators(store: Store) -> set[str]:
-    """Everybody and everything whose labels count."""
+    """Returns the annotators with current labels."""
     return {row[0] for row in store.rows("SELECT DISTINCT annotator FROM labels WHERE current")}
 
 
 def judges_by_annotator(store: Store) -> dict[str, list[str]]:
-    """The models whose replies an annotator's labels rest on, in the order of their first turn."""
+    """Returns annotator → models whose replies its labels rest on, by their first turn."""
     query = (
         "SELECT l.annotator, c.model FROM label_calls l JOIN calls c ON c.n = l.c"
         " GROUP BY 1, 2 ORDER BY 1, min(l.turn)"
@@ -148,7 +148,7 @@ def judges_by_annotator(store: Store) -> dict[str, list[str]]:
 
 
 def iter_calls(store: Store) -> Iterator[tuple[str, str, str]]:
-    """(output, annotator, call) of every reply that labels are said to rest on."""
+    """Yields (output, annotator, call) for every call that labels rest on."""
     yield from store.rows("SELECT output, annotator, call FROM label_calls")
 
 
@@ -162,22 +162,22 @@ def is_single(store: Store, attribute: str) -> bool:
 
 
 def is_of_one(store: Store, attribute: str) -> bool:
-    """True if one annotator alone labelled an attribute, without votes."""
+    """True if exactly one annotator labelled an attribute, and without votes."""
     names = (attribute, attribute + VOTE)
     every = {sort[:2] for sort in labels.sorts(store) if sort.current and sort.attribute in names}
     return [name for _, name in every] == [attribute]
 
 
 def iter_values_alone(store: Store, attribute: str) -> Iterator[Sequence[str]]:
-    """The labels of an attribute, by output, as columns of integers: of the trial, of the value."""
+    """Yields an attribute's labels, by output, as columns of integers: trial, value."""
     source = f"FROM labels WHERE current AND attribute_0 IN ({_numbers([attribute])})"
     columns = ("n", "value_0")
     return integer_columns(store, columns, f"{source} AND n BETWEEN ? AND ?", (attribute,))
 
 
 def iter_values(store: Store, attribute: str) -> Iterator[Sequence[str]]:
-    """The labels of an attribute and the votes for it, by output, as columns of integers: of the
-    trial, of the annotator, 1 for a vote, of the value.
+    """Yields an attribute's labels and the votes for it, by output, as columns of integers: trial,
+    annotator, 1 for a vote, value.
     """
     voted = "attribute_0 <> (SELECT n FROM words WHERE text = ?)"
     source = f"FROM labels WHERE current AND attribute_0 IN ({_numbers(('',) * 2)})"
@@ -186,7 +186,7 @@ def iter_values(store: Store, attribute: str) -> Iterator[Sequence[str]]:
 
 
 def labelled_too_early(store: Store) -> list[str]:
-    """The outputs that a machine labelled before their calls were answered."""
+    """Lists the outputs that a machine labelled before their calls were answered."""
     query = (
         "SELECT DISTINCT l.output FROM labels l JOIN outputs o ON o.n = l.n"
         " JOIN calls c ON c.n = o.c"
@@ -211,7 +211,7 @@ def with_prompts(
 def first_labels(
     store: Store, subject: str, annotator: str, attribute: str
 ) -> Iterator[FirstLabel]:
-    """The labelled outputs of a subject with a text, the first sample of each prompt first."""
+    """Yields a subject's labelled outputs that have text, the first sample of each prompt first."""
     query = (
         "SELECT t.id, t.mode, t.factors, t.prompt, substr(o.text, 1, 2000), l.value"
         " FROM labels l JOIN trials t ON t.n = l.n JOIN outputs o ON t.n = o.n"

@@ -34,7 +34,7 @@ class StoredLabel(NamedTuple):
 
 
 class OutputLabel(NamedTuple):
-    """A label of a known output. position: its rank, or 0; judge: of a panel's vote, if known."""
+    """A label of a given output. position: its rank, or 0; judge: of a panel's vote, if known."""
 
     annotator: str
     attribute: str
@@ -46,7 +46,7 @@ class OutputLabel(NamedTuple):
 
 
 class RankedLabel(NamedTuple):
-    """As StoredLabel, with its position among the values of its attribute."""
+    """A StoredLabel with its position among the values of its attribute."""
 
     output: str
     annotator: str
@@ -57,7 +57,7 @@ class RankedLabel(NamedTuple):
 
 
 class MachineLabel(NamedTuple):
-    """A machine's label of an output that people labelled too. call: the last one's key, or ""."""
+    """A machine's label of an output with labels by people. call: key of the last call, or ""."""
 
     output: str
     attribute: str
@@ -70,7 +70,7 @@ class MachineLabel(NamedTuple):
 
 
 class Vote(NamedTuple):
-    """One judge's vote in a panel; position: the judge's place."""
+    """One judge's vote in a panel; position: the judge's position in the panel."""
 
     attribute: str
     annotator: str
@@ -80,7 +80,7 @@ class Vote(NamedTuple):
 
 
 class Sort(NamedTuple):
-    """Labels that a run has. ranked: at positions above 0; weighted: with other weights than 1."""
+    """Labels of a run that share these fields. ranked: position above 0; weighted: weight not 1."""
 
     annotator: str
     attribute: str
@@ -90,7 +90,7 @@ class Sort(NamedTuple):
 
     @property
     def is_gold(self) -> bool:
-        """True if people said it, and not in sight of other labels."""
+        """True if people gave the labels without seeing other labels."""
         return self.annotator.startswith(HUMAN) and not self.annotator.endswith(CORRECTED)
 
 
@@ -103,7 +103,7 @@ _SORTS = (
 
 
 def sorts(store: Store) -> list[Sort]:
-    """Returns the sorts of labels that there are; looked for once."""
+    """Returns the sorts of labels in the run; cached until it changes."""
     return [Sort(*row) for row in store.remembered_rows(_SORTS)]
 
 
@@ -117,7 +117,7 @@ def _current(store: Store, where: str, values: Sequence[str] = ()) -> Iterator[S
 
 
 def exist(store: Store) -> bool:
-    """True if anything was ever labelled."""
+    """True if there are labels, current or not."""
     return store.first("SELECT 1 FROM labels LIMIT 1") is not None
 
 
@@ -128,27 +128,27 @@ def keys_of(store: Store, annotator: str) -> list[tuple[str, str, str]]:
 
 
 def annotators(store: Store) -> list[str]:
-    """Everybody and everything that ever labelled, in the order of their names."""
+    """Lists everyone who ever labelled, people and machines, by name."""
     return sorted({sort.annotator for sort in sorts(store)})
 
 
 def last_date(store: Store) -> str:
-    """Returns the date of the last label, ISO 8601; "" if there is none."""
+    """Returns the date of the latest label, ISO 8601; "" if there are no labels."""
     return str(store.first("SELECT max(date) FROM labels")[0] or "")
 
 
 def machines(store: Store) -> set[str]:
-    """Annotators that are no people, also those whose labels are not current any more."""
+    """Returns annotators that are not people, including those without current labels."""
     return {name for name in annotators(store) if not name.startswith(HUMAN)}
 
 
 def annotator_attributes(store: Store) -> list[tuple[str, str]]:
-    """(annotator, attribute) of all labels, in the order of both."""
+    """Lists (annotator, attribute) of all current labels, sorted."""
     return sorted({sort[:2] for sort in sorts(store) if sort.current})
 
 
 def people_attributes(store: Store) -> set[tuple[str, str]]:
-    """(annotator, attribute) of what people labelled."""
+    """Returns (annotator, attribute) of people's current labels."""
     return {sort[:2] for sort in sorts(store) if sort.current and sort.is_gold}
 
 
@@ -158,17 +158,17 @@ def by_annotator(store: Store, annotator: str) -> Iterator[StoredLabel]:
 
 
 def attributes(store: Store, *, superseded: bool = False) -> list[str]:
-    """Lists the attributes of labels, by name. superseded: also of labels that count no longer."""
+    """Lists the attributes of labels, by name. superseded: also of labels that are not current."""
     return sorted({sort.attribute for sort in sorts(store) if sort.current or superseded})
 
 
 def with_weights(store: Store) -> list[str]:
-    """Annotators of whose labels some have another weight than 1, in the order of their names."""
+    """Lists annotators that gave some labels a weight other than 1, by name."""
     return sorted({sort.annotator for sort in sorts(store) if sort.current and sort.weighted})
 
 
 def attributes_with_several(store: Store) -> set[str]:
-    """Attributes of which some output has several values; votes are no such attribute."""
+    """Returns attributes of which an output can have several values, without votes."""
     ranked = [sort for sort in sorts(store) if sort.current and sort.ranked]
     return {sort.attribute for sort in ranked if not sort.attribute.endswith(VOTE)}
 
@@ -179,8 +179,8 @@ def attributes_with_several(store: Store) -> set[str]:
 def of_annotator(
     store: Store, annotator: str, columns: Sequence[str], attributes: Sequence[str] = ()
 ) -> Iterator[tuple[Any, ...]]:
-    """Yields one annotator's labels of some attributes, or of all: (n, output, *columns), by
-    output; each column of `labels` as a JSON array, since a row costs more in Python than a label.
+    """Yields (n, output, *columns) per output with an annotator's labels, of some attributes or
+    all; columns are JSON arrays over these labels, since a row costs more in Python than a label.
     """
     arrays = ", ".join(f"json_group_array({name})" for name in columns)
     which = f" AND a.text IN ({','.join('?' * len(attributes))})" if attributes else ""
@@ -194,7 +194,7 @@ def of_annotator(
 
 
 def machine_values(store: Store, attribute: str) -> list[str]:
-    """The values that machines gave an attribute, in the order of their names."""
+    """Lists the values that machines gave an attribute, by name."""
     query = (
         "SELECT DISTINCT value FROM labels"
         f" WHERE current AND attribute=? AND {BY_MACHINES} ORDER BY 1"
@@ -203,7 +203,7 @@ def machine_values(store: Store, attribute: str) -> list[str]:
 
 
 def of_machines(store: Store, attributes: tuple[str, ...]) -> Iterator[tuple[str, str, str]]:
-    """(output, attribute, value) of what machines said of some attributes."""
+    """Yields (output, attribute, value) of machines' labels of some attributes."""
     marks = ",".join("?" * len(attributes))
     return store.rows(
         "SELECT output, attribute, value FROM labels"
@@ -227,18 +227,18 @@ ORDER BY l.annotator, l.attribute, l.n"""
 
 
 def have_votes(store: Store) -> bool:
-    """True if a panel ever voted."""
+    """True if there are votes of a panel."""
     return any(sort.attribute.endswith(VOTE) for sort in sorts(store))
 
 
 def panels_of_one(store: Store) -> list[str]:
-    """Annotators all of whose votes are of one judge, in the order of their names."""
+    """Lists annotators whose votes all come from one judge, by name."""
     votes = [s for s in sorts(store) if s.current and s.attribute.endswith(VOTE)]
     return sorted({s.annotator for s in votes} - {s.annotator for s in votes if s.ranked})
 
 
 def votes(store: Store) -> Iterator[Vote]:
-    """The votes of every panel, by attribute, annotator, output and judge."""
+    """Yields the votes of every panel, by attribute, annotator, output and judge."""
     query = (
         "SELECT attribute, annotator, output, position, value FROM labels"
         f" WHERE current AND {_IS_VOTE} ORDER BY 1, 2, n, 4"
@@ -270,19 +270,19 @@ def dated_of_people(store: Store) -> Iterator[tuple[StoredLabel, str]]:
 
 
 def places_of_people(store: Store) -> set[tuple[str, ...]]:
-    """(output, annotator, attribute) of all that people ever said."""
+    """Returns (output, annotator, attribute) of all labels by people, past ones included."""
     query = f"SELECT output, annotator, attribute FROM labels WHERE {_BY_PEOPLE}"
     return set(store.rows(query))
 
 
 def outputs_of_people(store: Store, attribute: str) -> set[str]:
-    """The outputs of which people labelled an attribute."""
+    """Returns the outputs of which people labelled an attribute."""
     query = f"SELECT DISTINCT output FROM labels WHERE current AND attribute=? AND {_BY_PEOPLE}"
     return {row[0] for row in store.rows(query, (attribute,))}
 
 
 def counts_of_people(store: Store, attribute: str) -> dict[str, int]:
-    """Value → how many outputs people gave it, the commonest first."""
+    """Returns value → number of outputs to which people gave it, the commonest first."""
     query = (
         "SELECT value, count(DISTINCT n) FROM labels"
         f" WHERE current AND attribute=? AND {_BY_PEOPLE} GROUP BY 1 ORDER BY 2 DESC"
@@ -299,8 +299,8 @@ def undecided_by_people(store: Store) -> Iterator[StoredLabel]:
 
 
 def comparable(store: Store, *, people: bool) -> Iterator[StoredLabel]:
-    """Yields labels to be held against one another, of people or of machines, by attribute, output
-    and annotator: outputs that are there, one value per output; no votes, nothing adjudicated.
+    """Yields labels that can be compared with one another, of people or of machines, by attribute,
+    output and annotator: of stored outputs, one value each; no votes, no adjudications.
     """
     who = _UNDECIDED if people else f"{BY_MACHINES} AND annotator <> '{MAJORITY}'"
     where = f"""weight > 0 AND {who} AND {_IS_NO_VOTE}
@@ -319,13 +319,13 @@ def value(store: Store, output: str, annotator: str, attribute: str) -> str:
 
 
 def values(store: Store, annotator: str, attribute: str) -> dict[str, str]:
-    """Output → what an annotator said of an attribute."""
+    """Returns output → an annotator's value of an attribute."""
     query = "SELECT output, value FROM labels WHERE current AND annotator=? AND attribute=?"
     return dict(store.rows(query, (annotator, attribute)))
 
 
 def of_output(store: Store, output: str) -> list[OutputLabel]:
-    """The labels of one output, by annotator, attribute and position."""
+    """Lists the labels of one output, by annotator, attribute and position."""
     query = (
         "SELECT annotator, attribute, position, value, weight, date FROM labels"
         " WHERE n = ? AND current ORDER BY annotator, attribute, position, id"
@@ -344,6 +344,6 @@ def of_attribute(store: Store, attribute: str) -> Iterator[RankedLabel]:
 
 
 def ranked_values(store: Store) -> set[tuple[str, str, str, int, str]]:
-    """(output, annotator, attribute, position, value) of all labels."""
+    """Returns (output, annotator, attribute, position, value) of all current labels."""
     query = "SELECT output, annotator, attribute, position, value FROM labels WHERE current"
     return set(store.rows(query))

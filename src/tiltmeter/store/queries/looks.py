@@ -1,4 +1,4 @@
-"""A run that stops when it knows: its plan, its looks, and the run as it was at one of them."""
+"""A run that stops early: its plan, its looks, and the run as it was at one of them."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ PLAN, LOOK = "stopping plan", "look"  # kinds of artefacts
 
 
 def keep_plan(store: Store, plan: Json) -> None:
-    """Stores what is fixed before the first output."""
+    """Stores the plan that is fixed before the first output."""
     store.keep(PLAN, "", json.dumps(plan, ensure_ascii=False))
 
 
 def plan(store: Store) -> str:
-    """The plan as JSON; "" in a run that asks all."""
+    """Returns the plan as JSON; "" if the run does not stop early."""
     return store.artefact(PLAN, "") or ""
 
 
@@ -34,23 +34,23 @@ def is_planned_late(store: Store) -> bool:
 
 
 def keep_look(store: Store, number: int, look: Json) -> None:
-    """Stores a look, counted from 1, once and for all."""
+    """Stores a look under its number, counted from 1."""
     store.keep(LOOK, f"{number:03}", json.dumps(look, ensure_ascii=False))
 
 
 def looks(store: Store) -> list[str]:
-    """The looks that were made, in their order, as JSON."""
+    """Lists the looks so far, in order, as JSON."""
     return [artefact.content for artefact in artefacts.by_name(store, LOOK)]
 
 
 def assign(store: Store, trials: Iterable[tuple[str, int]]) -> None:
-    """Says which look uses a trial first; what was said before stands."""
+    """Records the look that uses a trial first; an earlier record stays."""
     insert = "INSERT OR IGNORE INTO packed_trial_looks (n, look) VALUES (?,?)"
     store.write_many(insert, ((id_number(trial), look) for trial, look in trials))
 
 
 def asked_levels(store: Store) -> Iterator[tuple[str, str, Mapping[str, str], int]]:
-    """(subject, mode, levels of every factor, trials) of what the looks so far use."""
+    """Yields (subject, mode, levels of every factor, number of trials) used by looks so far."""
     query = (
         "SELECT t.subject, t.mode, t.factors, count(*) FROM trial_looks l"
         " JOIN trials t ON t.n = l.n GROUP BY 1, 2, 3"
@@ -60,7 +60,7 @@ def asked_levels(store: Store) -> Iterator[tuple[str, str, Mapping[str, str], in
 
 
 def last_looks(store: Store) -> Iterator[tuple[str, str, Mapping[str, str], int]]:
-    """(subject, mode, levels of every factor, the last look that asked for it) of each prompt."""
+    """Yields (subject, mode, levels of every factor, last look that used it) per prompt."""
     query = (
         "SELECT t.subject, t.mode, t.factors, max(l.look) FROM trial_looks l"
         " JOIN trials t ON t.n = l.n GROUP BY 1, 2, 3"
@@ -76,7 +76,7 @@ def count_unanswered(store: Store) -> int:
 
 
 def last_look(store: Store) -> int:
-    """The last look that trials were assigned to; 0 for none."""
+    """Returns the last look to which trials were assigned; 0 if none."""
     return int(store.first("SELECT coalesce(max(look), 0) FROM trial_looks")[0])
 
 
@@ -86,7 +86,7 @@ def is_answered(store: Store) -> bool:
 
 
 def digest(store: Store, look: int, annotators: Iterable[str]) -> str:
-    """Hashes (SHA-256) the trials up to a look, and some annotators' labels of them."""
+    """Computes the SHA-256 of the trials up to a look and of some annotators' labels of them."""
     sha256 = hashlib.sha256()
     query = "SELECT trial FROM trial_looks WHERE look <= ? ORDER BY n"
     for (trial,) in store.rows(query, (look,)):
@@ -102,7 +102,7 @@ def digest(store: Store, look: int, annotators: Iterable[str]) -> str:
 
 
 def calls_up_to(store: Store, look: int) -> tuple[int, float]:
-    """Counts the trials used by the looks up to this one, and their cost in US dollars."""
+    """Returns the number of trials with outputs in looks up to this one, and their US dollars."""
     query = (
         "SELECT count(*), coalesce(sum(c.cost), 0) FROM trial_looks t"
         " JOIN outputs o ON o.n = t.n LEFT JOIN calls c ON c.n = o.c"
@@ -113,9 +113,8 @@ def calls_up_to(store: Store, look: int) -> tuple[int, float]:
 
 
 class RunAtLook(Store):
-    """A run as it was at a look: its reading finds the trials, outputs and labels of the looks up
-    to this one, and nothing that came later. first: the first look whose own it finds. For reading
-    only.
+    """A run as it was at a look: only trials, outputs and labels of the looks up to this one are
+    visible, nothing later. first: the first look whose rows are visible. For reading only.
     """
 
     def __init__(self, folder: Path, look: int, first: int = 0) -> None:

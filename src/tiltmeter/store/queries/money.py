@@ -1,4 +1,4 @@
-"""The money of a run: requests by state, and what they cost, expected and at most."""
+"""The money of a run: requests by state, with their expected and maximum cost."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ SINGLE = "single calls that were sent and not answered"
 
 class Money(NamedTuple):
     """The requests of one model in one state. requests: None if only their sum is known; expected:
-    US dollars as billed, else at the mean of what the model's answers cost so far, None if nothing
-    is known of it; most: US dollars at the most.
+    US dollars as billed, else from the mean cost of the model's answers so far, None if there are
+    none; most: the maximum in US dollars.
     """
 
     state: str
@@ -26,7 +26,7 @@ class Money(NamedTuple):
 
 
 def money(store: Store) -> list[Money]:
-    """Every state that holds requests or money, in the order of STATES."""
+    """Lists the states that hold requests or money, per model, in the order of STATES."""
     query = (
         "SELECT model, count(*), sum(cost), avg(cost) FROM calls WHERE outcome IS NOT NULL"
         " GROUP BY model"

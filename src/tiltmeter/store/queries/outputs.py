@@ -17,7 +17,7 @@ from .trials import cells_asked
 
 
 class OutputAnswer(NamedTuple):
-    """An output that is an answer, with what its trial asked."""
+    """An output that is an answer, with its trial's condition."""
 
     id: str
     subject: str
@@ -29,7 +29,7 @@ class OutputAnswer(NamedTuple):
 
 
 class PicturedOutput(NamedTuple):
-    """An output with the prompt as the server rewrote it ("" where it did not)."""
+    """An output with the prompt as rewritten by the server ("" if it was not)."""
 
     subject: str
     levels: Mapping[str, str]
@@ -41,7 +41,7 @@ class PicturedOutput(NamedTuple):
 
 
 class AlikeOutputs(NamedTuple):
-    """The outputs of a subject in one mode that have a value alike; ids: in their order."""
+    """The outputs of a subject in one mode that share a value; ids: in the order of the outputs."""
 
     subject: str
     mode: str
@@ -121,7 +121,7 @@ def number(store: Store) -> int:
 
 
 def cut_by_mode(store: Store) -> dict[tuple[str, str], tuple[int, int]]:
-    """(subject, mode) → how many of its answers were cut, of how many."""
+    """Returns (subject, mode) → (number of cut answers, number of all answers)."""
     query = (
         "SELECT t.subject, t.mode, sum(o.ended = 'cut'), count(*) FROM outputs o"
         " JOIN trials t ON t.n = o.n WHERE o.outcome IN ('answer', 'cut') GROUP BY 1, 2"
@@ -130,23 +130,23 @@ def cut_by_mode(store: Store) -> dict[tuple[str, str], tuple[int, int]]:
 
 
 def ids(store: Store) -> set[str]:
-    """The ids of all outputs."""
+    """Returns the ids of all outputs."""
     return {row[0] for row in store.rows("SELECT trial FROM outputs")}
 
 
 def modes(store: Store) -> dict[str, str]:
-    """Output → the mode that it was asked in."""
+    """Returns output → the mode of its trial."""
     query = "SELECT o.trial, t.mode FROM outputs o JOIN trials t ON t.n = o.n"
     return dict(store.rows(query))
 
 
 def texts(store: Store) -> Iterator[tuple[str, str]]:
-    """(id, text) of every output, by id."""
+    """Yields (id, text) of every output, by id."""
     return store.rows("SELECT trial, text FROM outputs ORDER BY n")
 
 
 def beginning(store: Store, output: str, characters: int) -> str:
-    """The first characters of an output's text; "" where there is no such output."""
+    """Returns the first characters of an output's text; "" if there is no such output."""
     row = store.first(
         "SELECT substr(text, 1, ?) FROM outputs WHERE n = ?", (characters, id_number(output))
     )
@@ -154,13 +154,13 @@ def beginning(store: Store, output: str, characters: int) -> str:
 
 
 def one(store: Store, output: str) -> tuple[Trial, Output] | None:
-    """An output with its trial, or None where there is no such output."""
+    """Returns an output with its trial, or None if there is no such output."""
     row = store.first(_ONE, (id_number(output),))
     return None if row is None else (trial_of(row[:8]), Output(row[0], *row[8:]))
 
 
 def answers(store: Store) -> Iterator[OutputAnswer]:
-    """Every output that is an answer (no refusal, no error), by id."""
+    """Yields every output that is an answer (not a refusal or error), by id."""
     for key, subject, mode, factors, *rest in store.rows(_ANSWERS, (ANSWER,)):
         yield OutputAnswer(key, subject, mode, levels(factors), *rest)
 
@@ -176,12 +176,12 @@ def have_content(store: Store) -> bool:
 
 
 def iter_pictured(store: Store) -> Iterator[PicturedOutput]:
-    """Every output of a run of pictures, by id."""
+    """Yields every output of a run of pictures, by id."""
     return map(_pictured, store.rows(_PICTURED))
 
 
 def first_pictured(store: Store, most: int) -> Iterator[PicturedOutput]:
-    """Yields first outputs of pictures by id, so many per subject, mode and cell."""
+    """Yields the first `most` outputs of pictures per subject, mode and cell, by id."""
     return map(_pictured, _first_rows(store.rows(_PICTURED), len(cells_asked(store)), most))
 
 
@@ -193,14 +193,14 @@ def _pictured(row: Any) -> PicturedOutput:
 def by_label(
     store: Store, annotator: str, attribute: str, unlabelled: str
 ) -> Iterator[AlikeOutputs]:
-    """The outputs by the value that an annotator gave an attribute, of several the likeliest.
-    unlabelled: the value of outputs that have none.
+    """Groups outputs by an annotator's value of an attribute, the likeliest of several. unlabelled:
+    the value of outputs that have none.
     """
     return _alike(store.rows(_BY_LABEL, (annotator, attribute, unlabelled)))
 
 
 def by_outcome(store: Store) -> Iterator[AlikeOutputs]:
-    """The outputs by their outcome."""
+    """Groups the outputs by outcome."""
     return _alike(store.rows(_BY_OUTCOME))
 
 
@@ -210,7 +210,7 @@ def _alike(rows: Iterator[Any]) -> Iterator[AlikeOutputs]:
 
 
 def first_answers(store: Store, subject: str, most: int) -> Iterator[CardOutput]:
-    """Returns a subject's first answers, so many per mode and cell, by id, without texts."""
+    """Returns a subject's first `most` answers per mode and cell, by id, without texts."""
     cells = sum(asked == subject for asked, *_ in cells_asked(store))
     for _, mode, factors, key, *rest in _first_rows(
         store.rows(_CARDS, (ANSWER, subject)), cells, most
@@ -219,7 +219,7 @@ def first_answers(store: Store, subject: str, most: int) -> Iterator[CardOutput]
 
 
 def _first_rows(rows: Iterator[Any], cells: int, most: int) -> Iterator[Any]:
-    """At most so many rows of each of the cells (subject, mode, factors) that rows begin with."""
+    """Yields at most `most` rows per cell; rows begin with the cell (subject, mode, factors)."""
     seen: Counter[tuple[str, str, str]] = Counter()
     for row in rows:
         cell = row[:3]
@@ -232,7 +232,7 @@ def _first_rows(rows: Iterator[Any], cells: int, most: int) -> Iterator[Any]:
 
 
 def iter_cells(store: Store) -> Iterator[Sequence[str]]:
-    """Every output, by id, as columns of integers: of its trial, sample, and of `cell_texts`."""
+    """Yields outputs, by id, as columns of integers: trial, sample, and those of `cell_texts`."""
     columns = ("o.n", "t.sample", "t.subject_0", "t.mode_0", "t.factors_0", "o.outcome_0")
     source = "FROM outputs o JOIN trials t ON t.n = o.n WHERE o.n BETWEEN ? AND ?"
     return integer_columns(store, columns, source)
@@ -249,7 +249,7 @@ def cell_texts(
 
 
 def shown(store: Store, numbers: Sequence[int], characters: int) -> dict[int, ShownOutput]:
-    """Some outputs by the integers of their trials; of their texts the first characters."""
+    """Returns some outputs by the integers of their trials, with the beginnings of their texts."""
     query = (
         "SELECT n, trial, blob, substr(text, 1, ?) FROM outputs"
         " WHERE n IN (SELECT value FROM json_each(?))"
@@ -261,8 +261,8 @@ def shown(store: Store, numbers: Sequence[int], characters: int) -> dict[int, Sh
 def sample_blobs(
     store: Store, attribute: str, of: Mapping[str, str], most: int
 ) -> list[tuple[str, str]]:
-    """(value, picture) of at most so many outputs of each value that machines gave an attribute, by
-    the ids of the outputs. of: levels of factors that they must have, and their subject.
+    """Lists (value, picture) of at most `most` outputs per value that machines gave an attribute,
+    by output id. of: levels of factors that the outputs must have, and their subject.
     """
     wanted = {name: level for name, level in of.items() if name != "subject"}
     same = "".join(
@@ -280,7 +280,7 @@ def sample_blobs(
 
 
 def containing(store: Store, text: str) -> Iterator[int]:
-    """Returns trials whose output or prompts hold a text (case aside, in ASCII)."""
+    """Returns trials whose output or prompts contain a text (ignoring case, in ASCII)."""
     pattern = "".join(f"\\{sign}" if sign in "\\%_" else sign for sign in text)
     for (number,) in store.rows(_CONTAINING, (f"%{pattern}%",)):
         yield number

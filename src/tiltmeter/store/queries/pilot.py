@@ -13,7 +13,7 @@ PILOT = "pilot"  # the setting: by subject, what its pilot found
 
 
 class FirstReply(NamedTuple):
-    """A reply. label: the likeliest value that rules gave it, "" for none."""
+    """A reply. label: the likeliest value by the rules, "" for none."""
 
     trial: str
     outcome: str
@@ -38,7 +38,7 @@ WHERE o.n IN (SELECT value FROM json_each(?1))
 def replies(
     store: Store, trials: Sequence[str], annotators: Sequence[str]
 ) -> dict[str, FirstReply]:
-    """The replies to some trials, by trial, with their labels by some annotators."""
+    """Returns the replies to some trials, by trial, with the labels by some annotators."""
     rows = store.rows(
         _REPLIES, (json.dumps([*map(id_number, trials)]), json.dumps(list(annotators)))
     )
@@ -52,11 +52,11 @@ def is_begun(store: Store, subject: str) -> bool:
 
 
 def kept(store: Store, subject: str) -> dict[str, str]:
-    """Returns the stored result of a pilot: the cause if it stopped the run, its message."""
+    """Returns a pilot's stored result: the cause, if it stopped the run, and its message."""
     held = (store.get(PILOT) or {}).get(subject)
     return held if isinstance(held, dict) else {}
 
 
 def keep(store: Store, subject: str, finding: dict[str, str]) -> None:
-    """Keeps what a subject's pilot found."""
+    """Stores the result of a subject's pilot."""
     store.put(PILOT, {**(store.get(PILOT) or {}), subject: finding})

@@ -64,9 +64,8 @@ _KNOWN: dict[Path, tuple[State, str]] = {}  # of this process, the last of each 
 
 
 def fingerprint(store: Store) -> str:
-    """32 hexadecimal digits over labels, gold, outputs, artefacts, settings, and the size and date
-    of the file: a million labels in .25 CPU s, and nothing where nothing was written since the last
-    time.
+    """Returns a 128-bit hash of labels, gold, outputs, artefacts, settings, file size and date. A
+    million labels take .25 CPU s; the hash is cached until something is written.
     """
     state = store.state()
     known = _KNOWN.get(store.path)
@@ -89,8 +88,8 @@ def _compute(store: Store, files: Files) -> str:
 
 
 def digest(store: Store) -> str:
-    """Computes the SHA-256 of all rows that a result rests on, sorted by key: the same for a run
-    and for one that was merged of the same parts.
+    """Computes the SHA-256 of all rows that a result rests on, sorted by key: equal for a run and
+    for one that was merged from the same parts.
     """
     sha256 = hashlib.sha256()
     encode = json.JSONEncoder(ensure_ascii=False).encode
@@ -105,7 +104,7 @@ def digest(store: Store) -> str:
 
 def digest_beside(store: Store) -> str:
     """Computes the SHA-256 of what a report prints beside the rows of `digest`: the design, costs
-    and tokens, the looks, the sheets of people.
+    and tokens, the looks, the sheets for people.
     """
     sha256, encode = hashlib.sha256(), json.JSONEncoder(ensure_ascii=False).encode
     for query in _BESIDE:
@@ -115,6 +114,6 @@ def digest_beside(store: Store) -> str:
 
 
 def labels_mark(store: Store) -> str:
-    """12 hexadecimal digits over the labels and the number of trials, wherever the file lies."""
+    """Hashes the labels and the number of trials (12 hexadecimal digits), whatever the path."""
     rows = [row for query in _LABELLED for row in store.rows(query)]
     return hashlib.blake2b(repr(rows).encode(), digest_size=6).hexdigest()

@@ -39,15 +39,15 @@ _QUERIES: Mapping[str, tuple[Mapping[str, AskedColumn], str]] = {
 
 
 def pieces(store: Store, name: str) -> Iterator[dict[str, list[Any]]]:
-    """A table by its name, as {column: values}, piece by piece; at least one, which may be empty.
-    Outputs come with what their trials say; dates are milliseconds since 1970, or what stands in
-    their place.
+    """Yields pieces of a table as {column: values}; at least one, which may be empty. Outputs come
+    with columns of their trials; dates are milliseconds since 1970, or the stored text if not a
+    date.
     """
     return read(store, *_QUERIES[name])
 
 
 def factor_names(store: Store) -> list[str]:
-    """The factors that trials name, in the order in which they are met."""
+    """Lists the factors that trials name, in order of first appearance."""
     named = (
         "SELECT (SELECT json_group_array(key) FROM json_each(factors))"
         " FROM (SELECT factors FROM trials GROUP BY factors_0 ORDER BY min(n))"

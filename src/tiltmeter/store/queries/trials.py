@@ -13,7 +13,7 @@ from ..views import AskedColumn, public_columns
 
 
 class TrialPart(NamedTuple):
-    """Trials of one subject in one mode, begun answer and sampling. samples: draws of a prompt."""
+    """Trials that share subject, mode, begun answer and sampling. samples: number per prompt."""
 
     subject: str
     mode: str
@@ -27,7 +27,7 @@ class TrialPart(NamedTuple):
 
 
 class Extent(NamedTuple):
-    """The extent of a subject's mode: its cells, and the most often that one was asked."""
+    """The extent of a subject's mode: its cells, and the largest number of samples of a cell."""
 
     subject: str
     mode: str
@@ -46,23 +46,23 @@ GROUP BY t.subject, t.mode, t.begin, 7, 8, 9 ORDER BY t.subject, t.mode
 
 
 def parts(store: Store) -> list[TrialPart]:
-    """By subject and mode."""
+    """Lists the parts of the trials, by subject and mode."""
     return [TrialPart(*row) for row in store.remembered_rows(_PARTS)]
 
 
 def cells_asked(store: Store) -> Sequence[tuple[str, str, str]]:
-    """(subject, mode, factors as JSON) of each cell of the design that was asked."""
+    """Returns (subject, mode, factors as JSON) of each cell of the design that was asked."""
     return store.remembered_rows("SELECT DISTINCT subject, mode, factors FROM trials")
 
 
 def iter_designs(store: Store, columns: Sequence[str]) -> Iterator[tuple[int, ...]]:
-    """Yields every trial as integers of it and of some columns, in the order of ids."""
+    """Yields every trial as integers of its id and of some columns, by id."""
     parts = ", ".join(f"{name}_0" for name in columns)
     return store.rows(f"SELECT n, {parts} FROM trials ORDER BY n")
 
 
 def iter_numbered(store: Store) -> Iterator[tuple[int, str, str, str]]:
-    """Every trial as (its integer, subject, mode, factors as JSON), in the order of ids."""
+    """Yields every trial as (integer of its id, subject, mode, factors as JSON), by id."""
     every = public_columns("trials", "t")
     asked = {
         "n": AskedColumn("", ("n",)),
@@ -75,7 +75,7 @@ def iter_numbered(store: Store) -> Iterator[tuple[int, str, str, str]]:
 def design_texts(
     store: Store, columns: Sequence[str], rows: Sequence[Sequence[int]]
 ) -> list[tuple[str, ...]]:
-    """The texts of some columns of trials, by their integers."""
+    """Returns the texts of some columns of trials, from the integers of the columns."""
     asked, unpacker = public_columns("trials", "t"), Unpacker(store)
     stored = zip(*rows, strict=True) if rows else ((),) * len(columns)
     found = [
@@ -86,19 +86,19 @@ def design_texts(
 
 
 def levels_asked(store: Store) -> list[Mapping[str, str]]:
-    """Factor → level, once for each cell of the design that some trial has."""
+    """Lists {factor: level} of each cell of the design that was asked."""
     return [levels(text) for text in dict.fromkeys(row[2] for row in cells_asked(store))]
 
 
 def prompts_asked(store: Store) -> Iterator[tuple[Mapping[str, str], str]]:
-    """(factor → level, prompt) of each cell of the design that was asked."""
+    """Yields ({factor: level}, prompt) of each cell of the design that was asked."""
     for factors, prompt in store.rows("SELECT factors, min(prompt) FROM trials GROUP BY 1"):
         yield levels(factors), prompt
 
 
 def cells_outside(store: Store, modes: Sequence[str]) -> list[Mapping[str, str]]:
-    """Factor → level, once for each cell of the design that some trial has that is in none of the
-    modes; in the order of the trials.
+    """Lists {factor: level} of each cell of the design that has a trial outside these modes, in the
+    order of the trials.
     """
     marks = ",".join("?" * len(modes))
     query = f"SELECT factors FROM trials WHERE mode NOT IN ({marks}) GROUP BY 1 ORDER BY min(id)"
@@ -116,18 +116,18 @@ def extents(store: Store) -> Iterator[Extent]:
 
 
 def open_trials(store: Store) -> int:
-    """Counts the planned trials without an output."""
+    """Counts the planned trials that have no output."""
     query = "SELECT (SELECT count(*) FROM trials) - (SELECT count(*) FROM outputs)"
     return max(0, int(store.first(query)[0]))
 
 
 def subjects(store: Store) -> list[str]:
-    """The models that were planned to be asked, in the order of their names."""
+    """Lists the models that trials are planned for, by name."""
     return _words_of(store, "subject_0")
 
 
 def modes(store: Store) -> list[str]:
-    """The modes that the trials of a run are in."""
+    """Lists the modes of a run's trials."""
     return _words_of(store, "mode_0")
 
 
