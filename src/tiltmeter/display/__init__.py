@@ -21,7 +21,7 @@ def visible(text: str) -> str:
 
 
 def shorten(text: str, most: int) -> str:
-    """Returns a text of so many characters at most, its middle left out: ends tell names apart."""
+    """Returns a text of at most `most` characters, cut in the middle: ends tell names apart."""
     if len(text) <= most:
         return text
     end = (most - 1) // 2

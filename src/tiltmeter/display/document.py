@@ -1,8 +1,8 @@
-"""A document of blocks, which a terminal and a notebook lay out, each in its own way.
+"""A document of blocks, which a terminal and a notebook lay out differently.
 
-In a notebook lists and tables are cut to their first rows, so that a cell stays readable whatever
-the size of the design; a small terminal has the blocks of more weight whole, and of the others
-their brief lines.
+A notebook cuts lists and tables to their first rows, so that a cell stays readable whatever the
+size of the design; a small terminal shows blocks of higher weight whole, and the brief lines of the
+others.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ class Block:
     """Lines, or the rows of a table, under a heading (or none).
 
     table: the first row names the columns, the first `words` columns hold words, the others
-    numbers; a narrow terminal does without the columns in `spare`, in their order.
-    brief: places of the lines that a small terminal keeps; noun: names the rest, "" if it is not
-    named; weight: of the blocks that are shown whole first. strong: the lines matter most.
+    numbers; a narrow terminal omits the columns in `spare`, in that order. brief: indices of the
+    lines that a small terminal keeps; noun: names the other lines in a count, "" for no count;
+    weight: blocks of higher weight are shown whole first. strong: print the lines in bold.
     """
 
     heading: str = ""
@@ -38,7 +38,7 @@ class Block:
     strong: bool = False
 
     def html(self) -> Iterator[str]:
-        """Yields the block as HTML without styles of its own; every text is escaped."""
+        """Yields the block as HTML without inline styles; every text is escaped."""
         if not self.lines and len(self.table) < 2:
             return
         if self.heading:
@@ -66,7 +66,7 @@ class Document:
     blocks: Sequence[Block]
 
     def html(self) -> str:
-        """Returns the document as a fragment for a notebook."""
+        """Returns the document as an HTML fragment for a notebook."""
         parts = (part for block in self.blocks for part in block.html())
         return f"<div><h4>{_text(self.title)}</h4>{''.join(parts)}</div>"
 
@@ -76,7 +76,7 @@ def _cells(row: Sequence[str], tag: str) -> str:
 
 
 def _text(words: str) -> str:
-    """Returns a text, escaped and cut."""
+    """Escapes a text for HTML, cut to MOST_CHARACTERS."""
     shown = visible(words)
     cut = shown if len(shown) <= MOST_CHARACTERS else shown[:MOST_CHARACTERS] + " …"
     return escape(cut)

@@ -1,5 +1,5 @@
-"""A screen of a terminal: the longest form of each part that there is room for, and at the end a
-count of what is left out; everything if there is no terminal (a pipe, a file).
+"""Lays out a terminal screen: each part in the longest form that fits, and at the end a count of
+what is left out; everything if there is no terminal (a pipe, a file).
 """
 
 from __future__ import annotations
@@ -19,36 +19,36 @@ STYLE = re.compile(r"\x1b\[[0-9;]*m")
 
 
 class CutForm(NamedTuple):
-    """Lines, and what they leave out: numbers with their noun, or 0 with what has no number."""
+    """Lines, and what they leave out: (number, noun), or (0, name) for what cannot be counted."""
 
     lines: Sequence[str]
     left: Sequence[tuple[int, str]] = ()
 
 
 class Part(NamedTuple):
-    """A part of a text, from its longest form to its shortest. worth: higher ones grow first."""
+    """A part of a screen, its forms from longest to shortest. worth: higher ones grow first."""
 
     forms: Sequence[CutForm]
     worth: int = 0
 
 
 def part(lines: Sequence[str], brief: Sequence[str] = (), title: str = "", worth: int = 0) -> Part:
-    """A part told whole or in brief. title: its name if told in brief; "" if nothing is lost."""
+    """Returns a part with two forms. title: names what the brief form omits, "" for nothing."""
     return Part((CutForm(lines), CutForm(brief, ((0, title),) if title else ())), worth)
 
 
 def as_text(parts: Sequence[Part]) -> str:
-    """Parts as a text that `of_text` reads."""
+    """Serialises parts as JSON, which `of_text` reads."""
     return json.dumps(parts, ensure_ascii=False)
 
 
 def of_text(text: str) -> list[Part]:
-    """Returns the parts of a text."""
+    """Reads parts from the JSON that `as_text` writes."""
     return [Part([CutForm(*form) for form in forms], worth) for forms, worth in json.loads(text)]
 
 
 def full_rest(left: str) -> list[str]:
-    """Returns the last line of most screens, if anything is left out."""
+    """Returns the screen's default last line, or nothing if nothing is left out."""
     return [f"The rest ({left}): --full"] if left else []
 
 
@@ -57,7 +57,7 @@ def screen(
     size: tuple[int, int] | None,
     rest: Callable[[str], list[str]] = full_rest,
 ) -> list[str]:
-    """Lays out a screen; size None: no terminal. rest: the last lines by what is left out."""
+    """Lays out parts as lines. size: (columns, rows) or None; rest: writes the last lines."""
     forms = [one.forms[0] for one in parts]
     last = rest(left_out(forms))
     if size is None:
@@ -77,7 +77,7 @@ def screen(
 
 
 def _fit(parts: Sequence[Part], width: int, rows: int) -> list[CutForm]:
-    """Returns the longest forms for which there are rows, those of more worth first."""
+    """Returns the longest form of each part that fits the rows; higher worth goes first."""
     shortest = [one.forms[-1] for one in parts]
     found = list(shortest)
     used = sum(_brief_height(form, width) for form in shortest)
@@ -93,7 +93,7 @@ def _fit(parts: Sequence[Part], width: int, rows: int) -> list[CutForm]:
 
 
 def left_out(forms: Sequence[CutForm]) -> str:
-    """Writes the forms that were left out: `2 more tables, 8 rows`."""
+    """Writes what these forms leave out: `2 more tables, 8 rows`."""
     numbers: dict[str, int] = {}
     for number, noun in (left for form in forms for left in form.left):
         numbers[noun] = numbers.get(noun, 0) + number
@@ -110,7 +110,7 @@ def _brief_height(form: CutForm, width: int) -> int:
 
 
 def cut_line(line: str, width: int) -> str:
-    """Returns a line of a shorter form: two rows at most."""
+    """Wraps a line of a shorter form and cuts it to BRIEF_ROWS rows."""
     shown = wrap(line, width).split("\n")
     if len(shown) <= BRIEF_ROWS:
         return "\n".join(shown)
@@ -119,18 +119,18 @@ def cut_line(line: str, width: int) -> str:
 
 
 def height(lines: Sequence[str], width: int) -> int:
-    """Rows that lines take."""
+    """Counts the terminal rows that the lines take."""
     shown = (row for line in lines for row in wrap(line, width).split("\n"))
     return sum(max(1, -(-_columns(row) // width)) for row in shown)
 
 
 def _columns(text: str) -> int:
-    """Columns that a text takes; East Asian characters are twice as wide."""
+    """Counts the columns that a text takes; East Asian wide characters take two."""
     return sum(1 + (unicodedata.east_asian_width(c) in "WF") for c in STYLE.sub("", text))
 
 
 def wrap(line: str, width: int) -> str:
-    """Breaks a line between words, further rows indented; one with a wider word stays whole."""
+    """Breaks a line between words and indents the rest; a line with a word too wide stays whole."""
     plain = STYLE.sub("", line)
     if len(plain) <= width or max(map(len, plain.split()), default=0) > width:
         return line

@@ -1,3 +1,3 @@
-"""The explorer: what a run's numbers were counted from, to look at. index and detail read runs,
-page shows, server serves.
+"""The explorer: pages to look at the outputs that a run's numbers were counted from. index and
+detail read runs, page builds a view, server serves.
 """

@@ -1,4 +1,4 @@
-"""Pages as HTML. Text from elsewhere is escaped, and its hidden characters are written out."""
+"""Renders pages as HTML. Texts are escaped and their hidden characters written out."""
 
 from __future__ import annotations
 
@@ -23,9 +23,8 @@ ASSETS = Path(__file__).parent / "templates"
 
 @dataclass(frozen=True, slots=True)
 class Places:
-    """The addresses on a server or of files: of a picture (small, whole), of an output, of a page.
-
-    inline: style and script stand in the page and are allowed by their hash.
+    """Functions that give the address of a picture (small, whole) and of an output, on a server or
+    in files. inline: style and script stand in the page and are allowed by their hash.
     """
 
     small: Callable[[int, str], str]
@@ -35,8 +34,8 @@ class Places:
 
 
 class PageLinks(TypedDict):
-    """Addresses of files: of the pages before and after ("" for none), of the three views, of the
-    wall of each item, of the contact sheet ("" for none).
+    """Addresses of files: the pages before and after ("" for none), the three views, the wall of
+    each item, the contact sheet ("" for none).
     """
 
     previous: str
@@ -48,12 +47,12 @@ class PageLinks(TypedDict):
 
 @cache
 def asset(name: str) -> str:
-    """Returns a style sheet or script that ships, as text."""
+    """Reads a style sheet or script of this package as text."""
     return (ASSETS / name).read_text(encoding="utf-8").strip()
 
 
 def policy(inline: bool, own: str = "explore.js") -> str:
-    """Writes the Content-Security-Policy: the page's files and pictures. own: its script."""
+    """Writes the Content-Security-Policy of a page. own: the page's script, allowed by its hash."""
     if not inline:
         return (
             "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; "
@@ -110,7 +109,7 @@ def _environment() -> Environment:
 
 
 def _make_visible(value: T) -> T | str:
-    """Prepares a value for a template: hidden characters of texts are written out."""
+    """Writes out the hidden characters of a text; markup and other values stay as they are."""
     from markupsafe import Markup
 
     return visible(value) if isinstance(value, str) and not isinstance(value, Markup) else value
@@ -140,11 +139,11 @@ def grid(
     sheet: str = "",
     reports: tuple[tuple[str, str], ...] = (),
 ) -> str:
-    """Returns the page of a view. studies: (name, address) of other protocols' runs; opened: the
-    output that is looked at; reports: (words, address) of the runs' reports.
+    """Renders the page of a view. studies: (name, address) of other protocols' runs; opened: the
+    output shown in detail; reports: (words, address) of the runs' reports.
 
-    details: of each output by its key, where they stand in the page; pages: addresses of files;
-    sheet: of the contact sheet.
+    details: by key, of each output, if they stand in the page; pages: links to other files; sheet:
+    address of the contact sheet.
     """
     template = _environment().get_template("grid.html.j2")
     return str(
@@ -163,35 +162,35 @@ def grid(
 
 
 def load_templates() -> None:
-    """Compiles the templates of the pages, which takes longer than to fill them in."""
+    """Compiles the page templates ahead, since compiling takes longer than rendering."""
     for name in ("grid.html.j2", "detail.html.j2"):
         _environment().get_template(name)
 
 
 def part(found: Detail, places: Places) -> str:
-    """One output as a fragment, which the script puts into the page."""
+    """Renders one output as a fragment, which the script puts into the page."""
     return str(_environment().get_template("detail.html.j2").render(detail=found, places=places))
 
 
 def alone(found: Detail, places: Places, back: str) -> str:
-    """One output as a page of its own, for a browser without the script."""
+    """Renders one output as a page of its own, for a browser without the script."""
     return str(
         _environment().get_template("alone.html.j2").render(detail=found, places=places, back=back)
     )
 
 
 def message(text: str, places: Places) -> str:
-    """Returns a page that says one thing."""
+    """Renders a page with one message."""
     return str(_environment().get_template("message.html.j2").render(text=text, places=places))
 
 
 def render_template(template: str, **given: Any) -> str:
-    """Returns a page by the name of its template, with what that takes."""
+    """Renders a template by name. given: the template's variables."""
     return str(_environment().get_template(template).render(**given))
 
 
 def find_page(data: str, **given: Any) -> str:
-    """The page on which outputs are found in files. data: JSON that is safe inside a page."""
+    """Renders the search page of a static explorer. data: JSON that is safe inside a page."""
     from markupsafe import Markup
 
     return render_template("find.html.j2", data=Markup(data), **given)

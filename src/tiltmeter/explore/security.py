@@ -1,10 +1,9 @@
-"""The door of a server on loopback, and how one is served.
+"""Serves on loopback only, and only to whoever holds the token.
 
-Who may come in: whoever has the token, a random word in the first address, which then lives in a
-cookie. The Host header must be loopback's, so that a name that somebody points at this machine
-opens nothing. What may be written to is named; a page of
-another origin cannot write there: the browser says where a request comes from, and leaves the
-cookie out.
+The token is a random word in the address first opened, and then lives in a cookie. The Host header
+must be loopback's, so that a domain that resolves to this machine opens nothing. Writing is limited
+to named paths, and refused from pages of other origins: the browser sends the request's origin, and
+leaves the cookie out.
 """
 
 from __future__ import annotations
@@ -42,7 +41,7 @@ HEADERS = {
 
 
 class OneThread:
-    """The thread that opened a run's file, and on which alone it may be used."""
+    """The one thread that opens a run's file and may use it."""
 
     def __init__(self) -> None:
         self._pool = ThreadPoolExecutor(max_workers=1, thread_name_prefix="runs")
@@ -62,7 +61,7 @@ class OneThread:
 
 
 class Door:
-    """Lets in who has the token and comes by loopback; sets headers. writes: POST paths."""
+    """Middleware that checks host, method and token, and sets headers. writes: POST paths."""
 
     def __init__(
         self, inside: ASGIApp, token: str, port: int, writes: Collection[str] = ()
@@ -83,7 +82,7 @@ class Door:
         await (answer or self._inside)(scope, receive, _with_headers(send))
 
     def _refuse_entry(self, request: Request) -> Response | None:
-        """Returns the answer to who may not come in, or comes for the first time."""
+        """Returns a refusal, a redirect that sets the cookie, or None if the request may go in."""
         if request.headers.get("host", "") not in self._hosts:
             return _plain_response("This address is not loopback's.", 421)
         writing = request.method == "POST" and request.url.path in self._writes
@@ -106,7 +105,7 @@ class Door:
         return answer
 
     def _refuse_writing(self, request: Request) -> Response | None:
-        """The answer to what another page, or no page, sends, and to what is no short JSON."""
+        """Rejects requests from other or unknown origins, and bodies that are not short JSON."""
         origin, site = request.headers.get("origin"), request.headers.get("sec-fetch-site")
         is_own_origin = origin == f"http://{request.headers['host']}" or (
             origin is None and site == "same-origin"
@@ -145,12 +144,12 @@ def _with_headers(send: Send) -> Send:
 
 
 async def icon(request: Request) -> Response:
-    """There is none; browsers ask all the same."""
+    """Answers a browser's request for an icon with nothing (204)."""
     return Response(status_code=204)
 
 
 async def asset(request: Request) -> Response:
-    """Returns a style sheet or script that ships."""
+    """Returns a style sheet or script of this package."""
     name = request.url.path.removeprefix("/")
     return Response(
         rendering.asset(name), media_type="text/css" if name.endswith(".css") else "text/javascript"
@@ -158,7 +157,7 @@ async def asset(request: Request) -> Response:
 
 
 def bound(port: int) -> socket.socket:
-    """Returns a socket on loopback; port 0 takes a free one. UsageError where the port is taken."""
+    """Opens a socket on loopback; port 0: any free one. Raises UsageError if it cannot be used."""
     opened = socket.socket()
     opened.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
@@ -172,7 +171,7 @@ def bound(port: int) -> socket.socket:
 
 
 def listen(made: Callable[[str, int], ASGIApp], port: int, ready: Callable[[str], None]) -> None:
-    """Serves until Ctrl-C. made: (token, port) → application; ready: is told the address."""
+    """Serves until Ctrl-C. made: (token, port) → application; ready: called with the address."""
     with bound(port) as taken:
         number, token = taken.getsockname()[1], secrets.token_urlsafe(24)
         config = uvicorn.Config(

@@ -1,7 +1,7 @@
-"""The explorer as a server on loopback. What it is asked for stands in the address. It reads, and
-writes nothing but the corrections of somebody who gave a name (corrections.py).
+"""The explorer as a server on loopback. The address holds the whole view. Runs are only read,
+except for corrections by a person who gave a name (corrections.py).
 
-Runs are read on one thread, which opened them. Who may look: security.py.
+One thread opens and reads the runs. Access: security.py.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ LASTING = {"Cache-Control": "private, max-age=86400, immutable"}
 
 
 class Explorer:
-    """The pages of some runs. Opened and closed on the thread that reads them."""
+    """The explorer's pages of some runs, which one thread opens, reads and closes."""
 
     def __init__(
         self,
@@ -48,7 +48,7 @@ class Explorer:
         annotator: str = "",
         labels: Mapping[str, str] | None = None,
     ) -> None:
-        """annotator: who may correct labels; labels: {short name: model}."""
+        """Opens the runs. annotator: who may correct labels; labels: {short name: model}."""
         self._thread = security.OneThread()
         self.read = self._thread.read
         self._thumbnails = Thumbnails()
@@ -65,7 +65,7 @@ class Explorer:
         self.titles = [index.protocol.title for index in self.indices]
 
     def _correctors_named(self, name: str) -> dict[int, str]:
-        """Run → who corrects its labels; empty where nobody gave a name."""
+        """Maps each run to the annotator of corrections; empty if nobody gave a name."""
         if not name:
             return {}
         from .browse import corrections  # with what gold is, for which a first page need not wait
@@ -82,7 +82,7 @@ class Explorer:
     # what is shown
 
     async def grid(self, request: Request) -> Response:
-        """Returns the page of a view, with the output that is looked at."""
+        """Returns the page of a view, with the opened output beside it, if any."""
         view = View.parse(request.query_params)
         page, looked = await self.read(self._grid, view)
         studies = (
@@ -97,7 +97,7 @@ class Explorer:
         return HTMLResponse(html)
 
     def _report_links(self, study: int) -> tuple[tuple[str, str], ...]:
-        """(words, address) of the report of each run."""
+        """Returns (words, address) of the report of each run."""
         runs = self.indices[study].sources.values()
         several = len(runs) > 1
         return tuple(
@@ -106,7 +106,7 @@ class Explorer:
         )
 
     async def sheet(self, request: Request) -> Response:
-        """Returns the pictures or texts of a page as one PNG."""
+        """Returns a page's pictures or texts as one PNG."""
         from .browse.sheet import contact_sheet  # with Pillow, for which a first page need not wait
 
         page, _ = await self.read(self._grid, View.parse(request.query_params))
@@ -134,7 +134,7 @@ class Explorer:
         return page(index, view), looked
 
     async def output(self, request: Request) -> Response:
-        """One output: a part for the script, else a page of its own."""
+        """Returns one output: a fragment for the script, else a page of its own."""
         run, trial = request.path_params["run"], request.path_params["trial"]
         index = self._index_of(run)
         shown = await self.read(detail, index, run, trial)
@@ -157,7 +157,7 @@ class Explorer:
         return response(await self.read(self._reports.page, index, run, study))
 
     async def correctable(self, request: Request) -> Response:
-        """Lists the labels of an output that can be corrected; 403 if nobody gave a name."""
+        """Lists the attributes of an output that can be corrected; 403 if nobody gave a name."""
         run, output = request.path_params["run"], request.path_params["trial"]
         source = self._index_of(run).sources[run]
         if run not in self._correctors:
@@ -169,7 +169,7 @@ class Explorer:
         return JSONResponse(await self.read(corrections.visible_correctable, source, output, who))
 
     async def correct(self, request: Request) -> Response:
-        """Stores a correction, or withdraws one."""
+        """Stores or withdraws a correction; status 403 if nobody gave a name."""
         from .browse import corrections
 
         run, *correction = corrections.parse_correction(await request.body())
@@ -184,11 +184,11 @@ class Explorer:
         return JSONResponse({"stored": value})
 
     async def picture(self, request: Request) -> Response:
-        """Returns a stored file, whole."""
+        """Returns a stored file at full size."""
         return await self._file(request, content)
 
     async def thumbnail(self, request: Request) -> Response:
-        """Returns a stored picture, small."""
+        """Returns a stored picture as a small JPEG."""
         return await self._file(
             request, lambda folder, name: ("image/jpeg", self._thumbnails.small(folder, name))
         )
@@ -204,14 +204,14 @@ class Explorer:
         return Response(content, media_type=media_type, headers=LASTING | shown)
 
     async def state(self, request: Request) -> Response:
-        """Counts the outputs, for a page that waits for more."""
+        """Counts the outputs, for a page that polls for more."""
         view = View.parse(request.query_params)
         index = self.indices[view.study] if view.study < len(self.indices) else self.indices[0]
         return JSONResponse({"outputs": await self.read(_outputs, index)})
 
     @staticmethod
     def places(view: View) -> rendering.Places:
-        """Returns addresses on this server; an output's names the view it is seen from."""
+        """Returns addresses on this server; an output's address includes the view to return to."""
         shown = view.address(page=view.page)
         return rendering.Places(
             small=lambda run, name: f"/small/{run}/{quote(name, safe='')}",
@@ -226,7 +226,7 @@ def _outputs(index: Index) -> int:
 
 
 def application(explorer: Explorer, token: str, port: int) -> ASGIApp:
-    """Makes the ASGI application. port: named by the Host header and by the cookie."""
+    """Makes the ASGI application. port: for the Host header's check and the cookie's name."""
     routes = [
         Route("/", explorer.grid),
         Route("/output/{run:int}/{trial:path}", explorer.output),
@@ -256,7 +256,7 @@ def _error_response(request: Request, error: Exception) -> Response:
 
 
 def serve(explorer: Explorer, port: int, ready: Callable[[str], None]) -> None:
-    """Serves until Ctrl-C, then closes the explorer. ready: is told the address."""
+    """Serves until Ctrl-C, then closes the explorer. ready: called with the address."""
     rendering.load_templates()  # before anybody waits for a page
     try:
         security.listen(partial(application, explorer), port, ready)

@@ -1,5 +1,5 @@
-"""The explorer as files that open from disk and load nothing from elsewhere: a page a tab, with all
-its outputs in it.
+"""The explorer as files that open from disk and load nothing else: a page per tab, with all its
+outputs in it.
 
 Filters and order work within a page. Pictures lie beside it, small ones and whole ones.
 """
@@ -32,8 +32,8 @@ _PLAIN = re.compile(r"[^a-z0-9]+")
 def write(
     folders: Sequence[Path | str], out: Path | str, labels: Mapping[str, str] | None = None
 ) -> Path:
-    """Writes the files into a new or empty folder; returns the page to begin with. UsageError where
-    there is something else. labels: {short name: model}.
+    """Writes the files into a new or empty folder; returns the path of the first page. Raises
+    UsageError if the folder has other content. labels: {short name: model}.
     """
     target = Path(out)
     if target.exists() and (not target.is_dir() or any(target.iterdir())):
@@ -60,7 +60,7 @@ def write(
 
 
 def _write_all(indices: Sequence[Index], target: Path) -> None:
-    """The pages of each protocol, the first one's in the folder itself."""
+    """Writes the pages of each protocol, the first protocol's into the folder itself."""
     names = [
         target if n == 0 else target / f"{n}-{_plain(index.protocol.name)}"
         for n, index in enumerate(indices)
@@ -81,7 +81,7 @@ def _plain(name: str) -> str:
 
 
 class _Writer:
-    """One protocol's runs."""
+    """A writer of one protocol's runs."""
 
     def __init__(
         self, index: Index, folder: Path, view: View, studies: tuple[tuple[str, str], ...]
@@ -122,14 +122,14 @@ class _Writer:
             self._write_text("find.html", text)
 
     def _first_wall(self) -> OutputsPage:
-        """Chooses the wall as it opens: the pairs' items, if there are not too many."""
+        """Builds the wall that opens first: by the pairs' items, if there are not too many."""
         pairs = page(self._index, self._view).view
         many = len(self._index.levels(pairs.rows)) if pairs.show != "wall" else 0
         by = pairs.rows if 0 < many <= MOST_LISTED else ""
         return page(self._index, replace(self._view, show="wall", by=by))
 
     def _turns(self, view: View, name: str, views: list[str], walls: dict[str, str]) -> None:
-        """All pages of a view. name: of its first file."""
+        """Writes all pages of a view. name: of the first file."""
         pages, turn = 1, 1
         while turn <= pages:
             shown = page(self._index, replace(view, page=turn))
@@ -166,7 +166,7 @@ class _Writer:
         )
 
     def _sheet(self, found: OutputsPage, name: str) -> str:
-        """Writes the contact sheet of a page; returns its address, "" where it has none."""
+        """Writes the contact sheet of a page; returns its address, "" for a page of counts."""
         if not found.has_sheet:
             return ""
         target = f"sheet-{name.removesuffix('.html')}.png"
@@ -179,7 +179,7 @@ class _Writer:
         return target
 
     def _picture(self, run: int, name: str) -> None:
-        """Both sizes of a picture, once; what is damaged has no file, and the page says so."""
+        """Writes both sizes of a picture, once; a damaged picture gets no file."""
         if (run, name) in self._written:
             return
         self._written.add((run, name))

@@ -1,6 +1,6 @@
-"""Estimates → plain dataclasses → terminal, Markdown, JSON, CSV, one static HTML page.
+"""Turns estimates into plain dataclasses, then terminal, Markdown, JSON, CSV or an HTML page.
 
 `content.build` makes everything that is shown, once, as frozen dataclasses of text and numbers
-(`parts`); the reporters (`terminal`, `markdown`, `html`) only lay it out, so they cannot disagree.
-`data` prints the estimates as they are.
+(`page_model`); the renderers (`render`) only lay it out, so they cannot disagree. `json_csv` writes
+the estimates as they are.
 """

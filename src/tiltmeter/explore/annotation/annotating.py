@@ -1,8 +1,8 @@
 """The annotation page as a server on loopback: one item at a time, each answer saved at once.
 
-It shows what a person is to judge by (prompt, text or picture) and neither the subject's name nor
-any label; it writes answers and nothing else. What an answer replaces is said with it, so that of
-two windows none overwrites the other unseen.
+It shows what a person judges by (prompt, text or picture), neither the subject's name nor any
+label, and writes only answers. A save also sends the state that it replaces, so that two windows
+cannot overwrite each other unseen.
 """
 
 from __future__ import annotations
@@ -40,8 +40,8 @@ PATIENCE_MS = 3_000  # that a save waits for another process's
 
 @dataclass(frozen=True, slots=True)
 class DeskTask:
-    """A person's task: label a sample, decide disagreements of people, or review the run's
-    taxonomy. among: the people among whom the sample is divided; () if everybody sees all of it.
+    """A person's task: to label a sample, settle disagreements, or review the run's taxonomy.
+    among: the people among whom the sample is divided; () if everybody labels all of it.
     """
 
     annotator: str
@@ -52,7 +52,7 @@ class DeskTask:
     among: tuple[str, ...] = ()
 
     def open(self, source: Source) -> Task | Review | WholeOutputTask:
-        """Returns the task of a run. UsageError if there is nothing to do."""
+        """Opens this task on a run. Raises UsageError if there is nothing to do."""
         store, protocol = source.store, source.protocol
         annotator = people.annotator_named(store, protocol, self.annotator)
         if self.what == "review":
@@ -70,7 +70,7 @@ class DeskTask:
 
 
 class Desk:
-    """One task of one person, opened and closed on the thread that uses the run's file."""
+    """A person's annotation task on one run, opened and closed on the thread that uses the file."""
 
     def __init__(self, folder: Path | str, wanted: DeskTask) -> None:
         self._thread = security.OneThread()
@@ -109,21 +109,21 @@ class Desk:
         )
 
     async def items(self, request: Request) -> Response:
-        """Returns every item in this person's order, with what was said of it."""
+        """Returns every item's id and answer so far, in this person's order."""
         states = await self._thread.read(self.task.states)
         return JSONResponse(
             [{"id": item, "state": states.get(item, State())._asdict()} for item in self.order]
         )
 
     async def item(self, request: Request) -> Response:
-        """Sends one item."""
+        """Returns the content of one item."""
         item = await self._thread.read(
             shown_item, self.source, self.task, request.path_params["item"], self.cells
         )
         return JSONResponse(item)
 
     async def end(self, request: Request) -> Response:
-        """Sends the page after the last item. 409 before."""
+        """Returns the data of the end page; status 409 if an item is not done."""
         states = await self._thread.read(self.task.states)
         if not all(states.get(item, State()).done for item in self.order):
             return JSONResponse({"error": "Not all items are done."}, 409)
@@ -134,7 +134,7 @@ class Desk:
         return JSONResponse(ending)
 
     async def reading(self, request: Request) -> Response:
-        """Sends the protocol's reading of the marks that somebody put on an answer's pronouns."""
+        """Returns the value that a person's marks of an answer's pronouns stand for."""
         marks = request.query_params.get("marks", "")
         answers.check_state(State(marks=marks), ())
         item = request.path_params["item"]
@@ -144,14 +144,14 @@ class Desk:
         return JSONResponse({"value": value})
 
     async def save(self, request: Request) -> Response:
-        """Returns 409 and the stored state, if that is not the state that was seen."""
+        """Saves an answer; returns 409 and the stored state if another window has changed it."""
         item, seen, now = _parse(await request.body())
         stored = await self._thread.read(self.task.save, item, seen, now)
         kept = stored == now or stored == now._replace(value="", skipped=now.value)
         return JSONResponse({"state": stored._asdict()}, 200 if kept else 409)
 
     async def picture(self, request: Request) -> Response:
-        """Returns a stored picture, whole."""
+        """Returns a stored picture at full size."""
         media_type, found = await asyncio.to_thread(
             content, self.folder, request.path_params["name"]
         )
@@ -171,12 +171,12 @@ def _open(folder: Path | str, wanted: DeskTask) -> tuple[Source, Task | Review |
 
 
 def _missing(source: Source) -> int:
-    """Planned trials without an output, of which no sample can hold any."""
+    """Counts planned trials without an output, which no sample can hold."""
     return trials.open_trials(source.store)
 
 
 def _parse(body: bytes) -> tuple[str, State, State]:
-    """(item, seen, now) of what the page sends. UsageError for anything else."""
+    """Parses (item, seen, now) from a request's body. Raises UsageError if it is malformed."""
     try:
         sent = json.loads(body)
         states = [
@@ -199,7 +199,7 @@ def _parse(body: bytes) -> tuple[str, State, State]:
 
 
 def application(desk: Desk, token: str, port: int) -> ASGIApp:
-    """Returns the ASGI application. port: named by the Host header and by the cookie."""
+    """Makes the ASGI application. port: for the check of the Host header and the cookie's name."""
     routes = [
         Route("/", desk.page),
         Route("/items", desk.items),
@@ -226,7 +226,7 @@ def _error_response(request: Request, error: Exception) -> Response:
 def serve(
     folder: Path | str, wanted: DeskTask, port: int, ready: Callable[[str, Desk], None]
 ) -> None:
-    """Serves until Ctrl-C. ready: is told address and work once the server listens."""
+    """Serves until Ctrl-C. ready: called with the address and the desk once the server listens."""
     desk = Desk(folder, wanted)
     try:
         security.listen(partial(application, desk), port, lambda address: ready(address, desk))

@@ -1,5 +1,5 @@
 """The end of an annotation: the agreement of people and judges, the labels that a correction still
-needs, and the next command. Not before, so that nobody is told what a judge said.
+needs, and the next command. Shown only at the end, so that nobody sees a judge's labels before.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ SHOWN = ("agreement", "Cohen's κ")
 
 
 class EndOfTask(TypedDict):
-    """The end page. agreement, needs: sentences; next: what to type; opened: items unfolded."""
+    """The end page. agreement, needs: sentences; next: a command; opened: unfolded prompts."""
 
     agreement: list[str]
     needs: list[str]
@@ -31,7 +31,7 @@ class EndOfTask(TypedDict):
 
 
 def end_of_task(source: Source, attributes: Sequence[str], what: str, opened: int) -> EndOfTask:
-    """Returns the end page of a task about some attributes. what: label, adjudicate or review."""
+    """Builds the end page of a task on some attributes. what: label, adjudicate or review."""
     store, protocol = source.store, source.protocol
     validation_of_run = validation.check(store, protocol)
     alone = bool({*attributes} & {*majority.attributes_by_people(store, protocol)})
@@ -54,8 +54,8 @@ def _agreements(rows: Sequence[agreement.Agreement]) -> Iterator[str]:
 
 
 def _needs(source: Source) -> Iterator[str]:
-    """Yields the gold's result for each headline claim, and the number of labels that it still
-    needs; a claim that gold corrects as it is needs none. Where it corrects no number at all, why.
+    """Yields, for each headline claim, its correction by gold and the labels that this still lacks;
+    says so if none are lacking. If gold corrects no number at all, yields the reasons.
     """
     rows = estimates(source.store, source.protocol)
     background = read_background(source.store, source.protocol, rows)

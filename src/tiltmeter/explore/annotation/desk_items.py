@@ -1,5 +1,5 @@
-"""One item of the annotation page: prompt, answer or picture, labels of others, and of a taxonomy
-the attribute with its values and pictures. Every text is safe to look at.
+"""One item of the annotation page: prompt, answer or picture, and others' labels; for a taxonomy
+the attribute with its values and pictures. Hidden characters are written out in every text.
 """
 
 from __future__ import annotations
@@ -47,8 +47,8 @@ def read_marks(source: Source, cells: Cells, item: str, attribute: str, marks: s
 
 
 class ItemBlock(TypedDict):
-    """A titled text of an item; pieces: of a rewrite whose pronouns are to be marked; pictures: the
-    addresses of those that were shown with a prompt.
+    """A titled text of an item. pieces: of a rewrite whose pronouns are to be marked; pictures:
+    addresses of the pictures shown with a prompt.
     """
 
     title: str
@@ -60,10 +60,10 @@ class ItemBlock(TypedDict):
 
 
 class ShownItem(TypedDict):
-    """The data of an item for the page. picture: its address, damage: why there is none; voices:
-    what others said. Where all attributes of an output are asked: question, the attribute; choices,
-    what can be said of it; beside, the items of the same output. Of a taxonomy: table, the values
-    of the attribute; samples, pictures that have one of them.
+    """The data of an item for the page. picture: its address; damage: why it cannot be shown;
+    voices: others' answers. If all attributes of an output are asked for: question, about one
+    attribute; choices, its values; beside, ids of the same output's other items. In a review of a
+    taxonomy: table, all values of the attribute; samples, pictures labelled with each.
     """
 
     table: NotRequired[list[dict[str, str]]]
@@ -80,7 +80,7 @@ class ShownItem(TypedDict):
 def shown_item(
     source: Source, task: Task | Review | WholeOutputTask, item: str, cells: Cells
 ) -> ShownItem:
-    """Returns an item with what others said of it, every text safe to look at."""
+    """Returns an item with others' answers; hidden characters are written out."""
     if isinstance(task, Review):
         shown = _value(source, task, item)
     elif isinstance(task, WholeOutputTask):
@@ -122,7 +122,7 @@ def _output(source: Source, item: str, cells: Cells, attribute: str) -> ShownIte
 
 
 def _shown_with(protocol: Protocol, levels: Mapping[str, str]) -> Sequence[str]:
-    """Returns the pictures that were shown with the prompt of these levels."""
+    """Returns the pictures shown with the prompt at these levels of the design."""
     names = (*protocol.factors, protocol.item)
     for cell in protocol.cells if protocol.pictures else ():
         if all(cell[name] == levels.get(name) for name in names):
@@ -131,7 +131,7 @@ def _shown_with(protocol: Protocol, levels: Mapping[str, str]) -> Sequence[str]:
 
 
 def _is_folded(annotation: Mapping[str, AnnotationKeys], attribute: str) -> bool:
-    """True if the prompt would bias who answers, as declared or as of an attribute's own."""
+    """True if the protocol hides the prompt for this attribute (for any, if not declared)."""
     questions = [annotation[attribute]] if attribute in annotation else list(annotation.values())
     return any(one.get("prompt") == "folded" for one in questions)
 
@@ -141,7 +141,7 @@ def _as_shown(blocks: Sequence[ItemBlock], address: str = "", damage: str = "") 
 
 
 def _value(source: Source, task: Review, item: str) -> ShownItem:
-    """Returns an attribute's values as a table, each with a picture that has it."""
+    """Returns an attribute's values as a table, with sample pictures of each."""
     one = task.values[item]
     of = ", ".join(level for key, level in one.attribute.of.items() if key != "subject")
     about = f"{one.attribute.name} ({one.attribute.part}){f' of a {of}' if of else ''}"

@@ -1,9 +1,9 @@
-"""The third-person pronouns of a rewrite for a person to mark, and their values.
+"""The third-person pronouns of a rewrite for a person to mark, and the values that follow.
 
-Where pronouns stand is found by rules; whose each is the person says: of the text's main person, of
-another, of several. The class of the rewrite and the verdict then follow by the protocol's own
-table, and are offered, not stored: the person decides. Marks are text, `14:primary 32:another`, by
-where a pronoun begins in the answer.
+Rules find the pronouns; the person marks whether each refers to the text's main person, to another,
+or to several. The class of the rewrite and the verdict then follow from the protocol's table and
+are offered, not stored: the person decides. Marks are text, `14:primary 32:another`, by a pronoun's
+offset in the answer.
 """
 
 from __future__ import annotations
@@ -21,19 +21,19 @@ MAIN = "primary"
 
 
 class MarkedPiece(TypedDict):
-    """A piece of an answer; begin: where it begins, of a pronoun."""
+    """A piece of an answer. begin: the offset of a pronoun; absent in other pieces."""
 
     text: str
     begin: NotRequired[int]
 
 
 def apply(protocol: Protocol, attribute: str) -> bool:
-    """True if an attribute is what pronouns say of a rewrite, in a design that has the texts."""
+    """True if an attribute describes a rewrite's pronouns, in a design with the input texts."""
     return attribute in (PRONOUNS, VERDICT, PUBLISHED) and set(NEEDED) <= protocol.cells[0].keys()
 
 
 def pieces(cell: Mapping[str, str], output: str) -> list[MarkedPiece]:
-    """Returns the answer in pieces {text}, a pronoun with where it begins {text, begin}."""
+    """Splits an answer into pieces; each pronoun is a piece of its own with its offset `begin`."""
     return list(_pieces(output, _pronouns(cell, output)))
 
 
@@ -47,7 +47,7 @@ def _pieces(output: str, found: list[Found]) -> Iterator[MarkedPiece]:
 
 
 def _pronouns(cell: Mapping[str, str], output: str) -> list[Found]:
-    """Returns the pronouns of what is read: all of an output, or the first of its variants."""
+    """Finds the pronouns in the part that rules read: all of an output, or its first variant."""
     read = shape(cell["text"], output)
     start = output.find(read.text)
     if read.outcome not in READ or start < 0 or len(output) > MOST_CHARACTERS:
@@ -57,8 +57,8 @@ def _pronouns(cell: Mapping[str, str], output: str) -> list[Found]:
 
 
 def value(cell: Mapping[str, str], attribute: str, output: str, marks: str) -> str:
-    """Returns the value that the marks give an output; "" until each pronoun is marked, and if
-    neopronouns are to be compared.
+    """Returns the attribute's value that the marks imply; "" until each pronoun is marked, and if
+    the main person has neopronouns.
     """
     whose = dict(mark.split(":", 1) for mark in marks.split())
     pronouns = _pronouns(cell, output)

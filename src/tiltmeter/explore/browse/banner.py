@@ -1,4 +1,4 @@
-"""The number that a visitor came from, in words: the outputs that its query counts."""
+"""Describes in words the number that a visitor came from: the outputs that its query counts."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from ..selection.view import View
 
 
 def banner(index: Index, view: View, outputs: int) -> Banner | None:
-    """Returns the line above a query's outputs; None without one. outputs: their number."""
+    """Builds the banner above a query's outputs; None without a query. outputs: their number."""
     if not view.query:
         return None
     query = OutputQuery.parse(view.query)

@@ -1,4 +1,4 @@
-"""The cells of a grid: their outputs, counts and labels. SQLite cuts out what a page has."""
+"""The cells of a grid: outputs, counts and labels, limited to what one page shows."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ MOST_PARTS = 12  # of a bar, one a value; the values that are left share the las
 
 
 def selection(view: View, *, narrow: bool, tab: bool = True) -> Selection:
-    """Selects a view's outputs. narrow: without filters of the bars; tab: of its tab alone."""
+    """Selects a view's outputs. narrow: apply the filters too; tab: only those of its tab."""
     chosen = dict(view.levels) | ({view.by: view.tab} if tab and view.by not in (LABEL, "") else {})
     levels = {name: level for name, level in chosen.items() if level != ALL}
     values = [view.tab] if tab and view.by == LABEL and view.tab != ALL else []
@@ -38,7 +38,7 @@ def selection(view: View, *, narrow: bool, tab: bool = True) -> Selection:
 
 
 def colours(index: Index, attribute: str) -> dict[str, str]:
-    """Colours values: classes for the commonest of the protocol's, greys; #rrggbb as it is."""
+    """Maps values to colours: colour names to #rrggbb, others to classes, the last ones grey."""
     values = index.values(attribute)
     classes = {
         name: "#{:02x}{:02x}{:02x}".format(*rgb)
@@ -53,7 +53,7 @@ def colours(index: Index, attribute: str) -> dict[str, str]:
 
 
 def in_design_order(index: Index, factor: str, found: set[str]) -> list[str]:
-    """Levels in the order of the design; subjects and modes in the order of their names."""
+    """Sorts levels in the order of the design; subjects and modes by name."""
     order = {level: n for n, level in enumerate(index.protocol.levels.get(factor, {}))}
     return sorted(found, key=lambda level: (order.get(level, len(order)), level))
 
@@ -61,7 +61,7 @@ def in_design_order(index: Index, factor: str, found: set[str]) -> list[str]:
 def columns(
     index: Index, view: View, every: Mapping[tuple[str, str], int]
 ) -> tuple[list[str], tuple[str, ...]]:
-    """The columns of a grid, the baseline first, and a note where there are more than fit."""
+    """Returns the columns of a grid, baseline first, and a note if some do not fit."""
     levels, baseline_level = (
         in_design_order(index, view.columns, {column for _, column in every}),
         baseline(index, view),
@@ -76,7 +76,7 @@ def columns(
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """The rows of a page and the samples of each cell (first, last; from 1)."""
+    """The rows of a page and the range of samples in each cell (first to last, from 1)."""
 
     rows: tuple[str, ...]
     first: int
@@ -86,7 +86,7 @@ class Layout:
 
     @classmethod
     def of(cls, rows: Sequence[str], columns: int, most: int, number: int, page: int) -> Layout:
-        """Page `page` (from 1) of about `number` outputs; most: samples of the largest cell."""
+        """Lays out page `page` (from 1) of about `number` outputs; most: of the largest cell."""
         together = max(1, columns) * min(max(1, len(rows)), ROWS_TOGETHER)
         samples = max(1, min(most, max(FEWEST_SAMPLES, number // together)))
         height = max(1, number // max(1, columns * samples))
@@ -99,7 +99,7 @@ class Layout:
 
     @classmethod
     def of_rows(cls, rows: Sequence[str], samples: int, height: int, page: int) -> Layout:
-        """Page `page` (from 1) of so many rows a page, with the first samples of each cell."""
+        """Lays out page `page` (from 1) of `height` rows, with the first samples of each cell."""
         pages = max(1, -(-len(rows) // height))
         page = min(max(1, page), pages)
         shown = tuple(rows[(page - 1) * height : page * height])
@@ -109,7 +109,7 @@ class Layout:
 def cards(
     index: Index, view: View, selected: Selection, window: GridWindow, colours: Mapping[str, str]
 ) -> dict[CellKey, list[Card]]:
-    """Returns the outputs that a page shows, by cell."""
+    """Returns the outputs to show on a page, by cell."""
     hidden = {view.rows, view.columns, view.by, *(set(index.factors) - set(index.several))}
     axes = view.rows, view.columns
     placed = list(index.table.iter_placed(axes, window, selected, view.attribute, view.sort))
@@ -145,7 +145,7 @@ def cards(
 def read_shown(
     index: Index, placed: Iterable[PlacedOutput], characters: int
 ) -> dict[int, dict[int, ShownOutput]]:
-    """Run → integer of a trial → its id, picture and the first characters of its text."""
+    """Reads run → trial number → output id, picture and the first characters of the text."""
     numbers: dict[int, list[int]] = {}
     for one in placed:
         numbers.setdefault(one.run, []).append(one.number)
@@ -167,7 +167,7 @@ def bars(
     rows: Sequence[str],
     colours: Mapping[str, str],
 ) -> dict[CellKey, tuple[ShareBar, ...]]:
-    """Returns the labels of each cell of some rows as bars, whatever the filters leave of it."""
+    """Returns each cell's distribution of labels as bars, ignoring the filters."""
     counts = index.table.cell_values(
         view.rows, view.columns, rows, selected, (view.attribute, NONE)
     )
@@ -175,7 +175,7 @@ def bars(
 
 
 def _stack(said: Mapping[str, float], colours: Mapping[str, str]) -> tuple[ShareBar, ...]:
-    """Orders parts as the colours; of many values the commonest, and the rest together."""
+    """Makes bars of weights, in the order of colours; values beyond the commonest share one bar."""
     kept = dict(sorted(said.items(), key=lambda one: -one[1])[:MOST_PARTS])
     whole, begin, bars = sum(said.values()) or 1.0, 0.0, []
     for value in sorted(kept, key=list(colours).index):
@@ -188,8 +188,8 @@ def _stack(said: Mapping[str, float], colours: Mapping[str, str]) -> tuple[Share
 
 
 def baseline(index: Index, view: View) -> str:
-    """Returns the level of the columns that the protocol holds others against, "" for none. A
-    measure that is no headline is asked only where no headline contrasts them.
+    """Returns the columns' level that the protocol uses as baseline, "" for none. Measures that are
+    not headlines count only if no headline has a contrast.
     """
     if view.columns != index.contrasted:
         return ""

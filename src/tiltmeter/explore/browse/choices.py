@@ -14,7 +14,7 @@ MOST_LEVELS = 400  # levels of a list to choose from
 
 
 def items(index: Index, view: View, effects_of: Mapping[str, Effect]) -> tuple[OptionChoice, ...]:
-    """The items to choose from, with how many outputs each has (of a search: how many it found)."""
+    """Returns the items to choose from, each with its number of outputs (or search hits)."""
     every = cells.selection(view, narrow=bool(view.text), tab=False)
     if view.by == LABEL:
         counts = index.table.selected_values(view.attribute, NONE, every)
@@ -63,7 +63,7 @@ def filters(index: Index, view: View) -> tuple[Filter, ...]:
 
 
 def _all_filters(index: Index, view: View) -> Iterator[Filter]:
-    """Lists factors with several levels, mode and subject that are no tab, row or column."""
+    """Yields filters for the mode, subject and factors with several levels that no axis uses."""
     taken, levels = (view.by, view.rows, view.columns), dict(view.levels)
     for name in (MODE, SUBJECT, *index.several):
         if name in taken and not (name == MODE and name in levels):

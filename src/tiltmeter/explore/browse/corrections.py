@@ -1,8 +1,8 @@
 """Labels that somebody corrects while looking at an output in the explorer (`r`).
 
-Who corrects has seen what judges said, so a correction is no gold: it is kept as a label of
-`human:NAME (corrected)`, stands beside the others, counts where annotators disagree, and no
-estimate, correction or agreement reads it. Gold is given blind, on the annotation page.
+This person has seen the judges' labels, so a correction is not gold: it is kept as a label of
+`human:NAME (corrected)`, stands beside the others, counts as a disagreement of annotators, and no
+estimate, gold correction or agreement uses it. Gold is given blind, on the annotation page.
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ class CorrectableAttribute(TypedDict):
 
 
 def corrector(source: Source, name: str) -> str:
-    """Returns the annotator of a person's corrections. UsageError for what is no person's name."""
+    """Returns the annotator of a person's corrections. Raises UsageError for an invalid name."""
     return people.annotator_named(source.store, source.protocol, name) + CORRECTED
 
 
 def correctable(source: Source, output: str, annotator: str) -> list[CorrectableAttribute]:
-    """Returns the attributes of an output that have one value an output, with what can be said of
-    each. UsageError where there is no such output.
+    """Returns the output's attributes with one value per output, and the values to choose from.
+    Raises UsageError if there is no such output.
     """
     stored = outputs.one(source.store, output)
     if stored is None:
@@ -61,13 +61,13 @@ def correctable(source: Source, output: str, annotator: str) -> list[Correctable
 
 
 def visible_correctable(source: Source, output: str, annotator: str) -> list[CorrectableAttribute]:
-    """`correctable`, every text safe to look at."""
+    """Returns `correctable` with hidden characters written out."""
     return [all_visible(one) for one in correctable(source, output, annotator)]
 
 
 def correct(source: Source, output: str, annotator: str, attribute: str, value: str) -> None:
-    """Stores a correction in place of this person's earlier one, which is kept; "" withdraws it.
-    UsageError for an attribute or a value that is not on the list.
+    """Stores a correction that replaces this person's earlier one (still on record); "" withdraws
+    it. Raises UsageError if the attribute or the value cannot be chosen.
     """
     known = {one["name"]: one for one in correctable(source, output, annotator)}
     if attribute not in known:
@@ -81,7 +81,7 @@ def correct(source: Source, output: str, annotator: str, attribute: str, value: 
 
 
 def parse_correction(body: bytes) -> tuple[int, str, str, str]:
-    """(run, output, attribute, value) of what the page sends. UsageError for anything else."""
+    """Parses (run, output, attribute, value) from a body. Raises UsageError if it is malformed."""
     try:
         sent = json.loads(body)
         run, texts = sent["run"], [sent[name] for name in ("output", "attribute", "value")]

@@ -1,4 +1,4 @@
-"""The defaults of a view: the factors for columns, rows and items, the attribute, the mode."""
+"""Defaults of a view: the factors for columns, rows and items, the attribute, the mode."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ MOST_TABS = 60  # items beyond which what is grouped by is chosen from first
 
 
 def with_defaults(index: Index, view: View) -> View:
-    """Returns the view with what it leaves open: columns by the contrast; of pairs and counts a row
-    an item, of the wall rows by subject, and items or what is grouped by to choose from.
+    """Fills in what the view leaves open: columns by the contrast; a row per item of pairs and
+    counts, per subject of the wall, which lists items or other groups beside it.
     """
     view = _of_query(view)
     if not view.show and (view.tab or view.by or view.rows or view.columns):
@@ -35,7 +35,7 @@ def with_defaults(index: Index, view: View) -> View:
 
 
 def _of_query(view: View) -> View:
-    """Returns the view of the outputs of a number: by its attribute, with every mode in it."""
+    """Returns a view of a number's outputs: with the number's attribute, and every mode."""
     if not view.query:
         return view
     query = OutputQuery.parse(view.query)
@@ -45,7 +45,7 @@ def _of_query(view: View) -> View:
 
 
 def _pair_rows(index: Index, view: View) -> str:
-    """Chooses the factor of the rows: the item if it is in several columns, else a grouping."""
+    """Chooses the factor of the rows: the item if it occurs in several columns, else a grouping."""
     item = index.protocol.item
     if item != view.columns:
         items, pairs = index.table.distinct(item, view.columns)
@@ -84,7 +84,7 @@ def _wall_defaults(index: Index, view: View) -> View:
 
 
 def _one_of_several_modes(index: Index, modes: set[str]) -> bool:
-    """True if one subject was asked in several modes that are measured: then these are the rows."""
+    """True if the only subject was asked in several measured modes, which then become the rows."""
     measured = [
         name
         for name, mode in index.protocol.modes.items()

@@ -1,8 +1,8 @@
-"""The difference of answers between the columns of each row, which orders items and pairs.
+"""The difference of labels between the columns of each row, by which items and pairs are ordered.
 
 An effect is the total variation distance between the labels of two columns: the share of labels
-that would have to be others for both to be alike, 0 to 1; of more than two columns the largest,
-each against the baseline where the protocol has one. It describes what is shown and tests nothing.
+that would have to change for both to be alike, 0 to 1; of more than two columns the largest, each
+against the baseline if the protocol has one. It is descriptive, not a test.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ Weights = Mapping[str, float]
 
 
 def distance(a: Weights, b: Weights) -> float:
-    """Halves the summed differences of shares. (3 of 4 x, 1 y), (1 of 2 x, 1 y): .25."""
+    """Returns the total variation distance. (3 of 4 x, 1 y), (1 of 2 x, 1 y): .25."""
     whole_a, whole_b = sum(a.values()), sum(b.values())
     if not whole_a or not whole_b:
         return 0.0
@@ -28,7 +28,7 @@ def distance(a: Weights, b: Weights) -> float:
 
 
 def commonest(weights: Weights) -> frozenset[str]:
-    """Returns the commonest values, all of them where they are as common."""
+    """Returns the commonest value, or all tied ones."""
     most = max(weights.values(), default=0.0)
     return frozenset(value for value, weight in weights.items() if weight >= most - 1e-9)
 
@@ -47,7 +47,7 @@ def compare(columns: Mapping[str, Weights], baseline: str) -> Effect:
 
 
 def by_row(index: Index, view: View, factor: str) -> dict[str, Effect]:
-    """Computes the effect by level of a factor, over a view's columns; {} if they are its."""
+    """Returns effects by level of a factor over the columns; {} for the columns' own factor."""
     if factor == view.columns or factor not in (*index.factors, "subject", "mode"):
         return {}
     chosen = cells.selection(view, narrow=False, tab=False)
@@ -62,8 +62,8 @@ def by_row(index: Index, view: View, factor: str) -> dict[str, Effect]:
 def order_levels(
     index: Index, view: View, factor: str, effects: Mapping[str, Effect], levels: Sequence[str]
 ) -> list[str]:
-    """Levels of a factor in the order that the list of items has: changed ones first and the
-    largest effect first, or by mean surprise, or by how often annotators disagree.
+    """Sorts levels of a factor for the list of items: by effect (levels whose commonest label
+    changes first), by mean surprise, or by how often annotators disagree.
     """
     if view.order == "effect" or not effects:
         none = Effect(0.0, False)

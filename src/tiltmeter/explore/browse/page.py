@@ -1,8 +1,8 @@
-"""One page of the explorer: pairs (a row an item), a wall (all samples of an item's conditions) or
-counts, with the items to choose from.
+"""Builds one page of the explorer: pairs (a row per item), a wall (all samples of one item's
+conditions) or counts, with the items to choose from.
 
-Columns are the levels of the factor that the protocol contrasts, rows of the wall subjects, unless
-the view says otherwise. A page holds so many outputs that a browser shows them at once.
+By default columns are the levels of the factor that the protocol contrasts, and rows of the wall
+are subjects. A page has few enough outputs for a browser to show at once.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ COUNTED_ROWS = 100  # of a page of counts
 
 
 def page(index: Index, view: View) -> OutputsPage:
-    """Reads what a view shows. UsageError where it names a factor that is not there."""
+    """Builds the page of a view. Raises UsageError if the view names an unknown factor."""
     index.refresh()
     asked, view = view, with_defaults(index, view)
     index.load_labels(view.attribute)
@@ -80,9 +80,9 @@ def _rows(
     sizes: Mapping[CellKey, int],
     effects_of: Mapping[str, Effect],
 ) -> tuple[list[str], tuple[int, int]]:
-    """The rows that a view has, and (rows whose commonest label changes, rows that are compared).
+    """Returns a view's rows, and (rows whose commonest label changes, rows compared).
 
-    Of pairs those that differ most stand first; those without outputs are left out.
+    Pairs and counts leave out rows without outputs and put the largest difference first by default.
     """
     ordered = cells.in_design_order(index, view.rows, {row for row, _ in every})
     if view.show == "wall":

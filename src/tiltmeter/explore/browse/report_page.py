@@ -1,4 +1,4 @@
-"""The report of a run, as the explorer serves it: its numbers open their outputs here."""
+"""The report of a run as the explorer serves it, with links from its numbers to their outputs."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ KEPT = 4  # pages, each as long as its run is as it was
 
 
 class ReportPages:
-    """The pages of reports, made when somebody first asks, on the thread that reads the runs."""
+    """A cache of report pages, made at the first request on the thread that reads the runs."""
 
     def __init__(self) -> None:
         self._made: dict[tuple[int, int], str] = {}
 
     def page(self, index: Index, run: int, study: int) -> str:
-        """Returns the report of a run. study: the place of its protocol among the explorer's."""
+        """Returns the report of a run. study: the index of its protocol in the explorer."""
         source = index.sources[run]
         key = run, source.store.data_version()
         if key not in self._made:
@@ -28,7 +28,7 @@ class ReportPages:
         return self._made[key]
 
     def forget(self) -> None:
-        """Has pages made anew: this process itself has written."""
+        """Empties the cache, after this process itself has changed labels."""
         self._made.clear()
 
 
@@ -44,7 +44,7 @@ def _page(source: Source, study: int, names: Mapping[str, str]) -> str:
 
 
 def response(page: str) -> HTMLResponse:
-    """A page with its own content policy, which allows its style sheet and its script by hash."""
+    """Returns a report with a content policy that allows its style sheet and script by hash."""
     from ...report.render import html
 
     policy = f"{html.policy()}; frame-ancestors 'none'"

@@ -1,4 +1,4 @@
-"""A contact sheet: a page's pictures or beginnings of texts as one PNG, with their labels."""
+"""Draws a contact sheet: a page's pictures or beginnings of texts as one PNG, with labels."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ Small = Callable[[int, str], bytes]  # (run, name of the picture) → a small JP
 
 
 def contact_sheet(page: OutputsPage, small: Small) -> bytes:
-    """Draws a page as PNG; a cell a block, labels under items. Missing ones stay empty."""
+    """Draws a page as PNG: a block per cell, labels under items. Unreadable pictures stay blank."""
     columns = [level for level, _ in page.columns]
     side, most = (SIDE if page.pictures else WIDE), ACROSS[page.pictures]
     widths = [_across([row[n].cards for _, row in page.rows], most) for n in range(len(columns))]
@@ -64,8 +64,8 @@ def contact_sheet(page: OutputsPage, small: Small) -> bytes:
 
 
 def _font(page: OutputsPage) -> Font:
-    """Returns the font that comes with Pillow, else the first of FONTS that this machine has, where
-    a text is in another script; what a font lacks is drawn as a box.
+    """Returns the font that comes with Pillow; for texts beyond Latin the first of FONTS that is
+    installed, if any. Characters that a font lacks are painted as boxes.
     """
     texts = (card.text for _, cells in page.rows for cell in cells for card in cell.cards)
     if any(ord(sign) > LATIN for text in texts for sign in text):
@@ -84,7 +84,7 @@ def _lines(cards: Sequence[Card], across: int) -> int:
 
 
 def _write(draw: ImageDraw.ImageDraw, card: Card, place: tuple[int, int, int], font: Font) -> None:
-    """The beginning of a text in a frame. place: left, top, width in pixels."""
+    """Draws the beginning of a text in a frame. place: left, top, width in pixels."""
     left, top, width = place
     draw.rectangle((left, top, left + width - 1, top + SIDE - 1), outline=SOFT)
     words = [*" ".join(visible(card.text).split())]

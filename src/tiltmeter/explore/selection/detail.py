@@ -1,4 +1,4 @@
-"""One output with all that is stored about it: prompt, content, labels, votes, reply, cost."""
+"""Everything stored about one output: prompt, content, labels, votes, reply, cost."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ MOST_TOKENS = 8  # most probable first tokens
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """One paid request and what came back; cost in US dollars, None where it is not known."""
+    """One request to a model and its reply; cost in US dollars, None if unknown."""
 
     purpose: str
     model: str
@@ -47,15 +47,15 @@ class Call:
 
     @property
     def price(self) -> str:
-        """US dollars, or "unknown"."""
+        """The cost in US dollars, or "unknown"."""
         return "unknown" if self.cost is None else numerals.dollars(self.cost)
 
 
 @dataclass(frozen=True, slots=True)
 class Detail:
-    """picture: the name of a blob, "" where there is none; damage: why it cannot be shown; paired:
-    (level, output) of the same prompt at the other levels of the factor that is `compared`; shown:
-    the blobs of the pictures that were shown with the prompt.
+    """An output in full. picture: name of its blob, "" for none; damage: why it cannot be shown;
+    paired: (level, output) of the same prompt at other levels of the factor `compared`; shown:
+    blobs of the pictures shown with the prompt.
     """
 
     run: int
@@ -86,13 +86,13 @@ class Detail:
 
     @property
     def key(self) -> str:
-        """RUN-OUTPUT, as it stands in addresses."""
+        """The output's key: RUN-OUTPUT, as used in addresses."""
         return f"{self.run}-{self.id}"
 
     @property
     def price(self) -> str:
-        """US dollars of all calls, with how many are of unknown cost. The reply to a question that
-        is asked once of equal outputs is counted whole with each.
+        """The cost of all calls in US dollars, and how many calls have an unknown cost. A reply
+        shared by equal outputs is counted in full for each of them.
         """
         calls = (*filter(None, [self.call]), *self.voices)
         known = [call.cost for call in calls if call.cost is not None]
@@ -109,7 +109,7 @@ class Detail:
 
 
 def detail(index: Index, run: int, output: str) -> Detail:
-    """UsageError where there is no such output."""
+    """Reads an output in full. Raises UsageError if there is no such output."""
     from .marks import rewrite  # with the instruments, for which a first page need not wait
 
     index.refresh()
@@ -155,7 +155,7 @@ def detail(index: Index, run: int, output: str) -> Detail:
 
 
 def _pairs_of(index: Index, run: int, output: str) -> list[tuple[str, str]]:
-    """(level, output) of the same prompt with the cue alone changed."""
+    """Lists (level, output) for the same prompt in which only the cue differs."""
     if index.contrasted not in index.factors:
         return []
     partners = index.table.pairs_of(run, id_number(output), index.contrasted, index.tied)
@@ -175,7 +175,7 @@ def _judge_calls(source: Source, row_ids: Sequence[int]) -> Iterator[Call]:
 
 
 def _label(one: OutputLabel, judged: Sequence[Call]) -> OutputLabel:
-    """Returns a label; a vote with the model whose it is: a panel's calls are numbered by judge."""
+    """Adds to a vote the model of its judge, or its number; returns other labels unchanged."""
     if not one.attribute.endswith(VOTE):
         return one
     place = f"{one.position}/"
@@ -206,7 +206,7 @@ def _call(one: calls.StoredCall) -> Call:
 
 
 def shorten(text: str) -> str:
-    """Returns a text as far as it is shown."""
+    """Cuts a text to MOST_CHARACTERS, with a note."""
     return (
         text
         if len(text) <= MOST_CHARACTERS
@@ -215,7 +215,7 @@ def shorten(text: str) -> str:
 
 
 def picture(store: Store, blob: str, outcome: str) -> tuple[str, str, str]:
-    """(name, what it is, why it cannot be shown) of an output's picture."""
+    """Returns (name, format and size, why it cannot be shown) of an output's picture."""
     if not blob or outcome != ANSWER:
         return "", "", ""
     try:

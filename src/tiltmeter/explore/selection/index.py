@@ -1,13 +1,13 @@
 """The outputs of runs of one protocol, as ids, levels and labels in memory (output_table.py).
 
-Texts, prompts and replies stay in the runs and are read for what is shown. Runs are read and never
-written to. A run that is still going is read again when it has changed. Of an attribute's labels
-one is the output's own: that of the first annotator (in the order of the protocol's instruments),
-or the most probable where it is a set of probabilities.
+Texts, prompts and replies stay in the runs and are read only to be shown. Runs are never written
+to; a run still in progress is read again once it has changed. An output's own label of an attribute
+is the first annotator's (in the order of the protocol's instruments); of a set of probabilities,
+the most probable value.
 
 Surprise of an output = −log2(share of its label among all labels of its condition): subject, mode,
 language and the level of the factor that the protocol contrasts. Of several labels the rarest
-counts. Bits; 0 where all have the same label.
+counts. Bits; 0 if all have the same label.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ QUERY = "query?"  # begins what a query's hits are kept under, beside those of t
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """One run that is open. name: its folder's; number: its place on the command line."""
+    """One open run. name: of its folder; number: its position on the command line."""
 
     number: int
     name: str
@@ -55,7 +55,7 @@ class Source:
 
     @classmethod
     def open(cls, number: int, folder: Path | str) -> Source:
-        """Raises StoreError if there is no run, or its file or protocol cannot be read."""
+        """Opens a run. Raises StoreError if the run, its file or its protocol cannot be read."""
         store = Store(folder)
         try:
             protocol, _ = protocol_snapshot.protocol_of(store)
@@ -66,10 +66,10 @@ class Source:
 
 
 class Index:
-    """The outputs of runs of one protocol. `table` counts and finds them."""
+    """The outputs of runs of one protocol, which `table` counts and selects."""
 
     def __init__(self, sources: Sequence[Source], names: Mapping[str, str] | None = None) -> None:
-        """names: {model: short name}, where somebody gave one."""
+        """Prepares an empty index; `refresh` reads the runs. names: {model: short name}."""
         self.names = dict(names or {})
         self.sources = {source.number: source for source in sources}
         self.protocol = sources[0].protocol
@@ -85,21 +85,20 @@ class Index:
         self._read_at = -math.inf
 
     def levels(self, name: str) -> dict[str, int]:
-        """Counts level → outputs of a factor, mode, subject or outcome; UsageError if unknown."""
+        """Counts outputs per level of a factor, mode, subject or outcome; UsageError if unknown."""
         if name not in self._levels:
             self._levels[name] = self.table.level_counts(name)
         return self._levels[name]
 
     def values(self, attribute: str) -> dict[str, float]:
-        """Value → labels (sums of weights), of an attribute whose labels are loaded: the protocol's
-        own first, the commonest first."""
+        """Sums labels' weights per value (once loaded): no-answers last, else commonest first."""
         if attribute not in self._values:
             counts = self.table.value_weights(attribute).items()
             self._values[attribute] = dict(sorted(counts, key=lambda one: one[0] in OUTCOMES))
         return self._values[attribute]
 
     def title(self, name: str, level: str) -> str:
-        """Returns the title of a level of a factor, a value or a model."""
+        """Returns the title of a factor's level, of a value, or of a model."""
         if name != SUBJECT:
             return wording.title(self.protocol, name, level)
         model = level if level in self.names else level.rpartition(" (")[0]  # without its run
@@ -112,11 +111,11 @@ class Index:
 
     @cached_property
     def cells(self) -> dict[tuple[str, ...], Row]:
-        """The design's rows by their levels, for columns that are no factors (an input text)."""
+        """The design's rows by their levels, for columns that are not factors (an input text)."""
         return {tuple(cell[name] for name in self.factors): cell for cell in self.protocol.cells}
 
     def refresh(self) -> None:
-        """Reads the runs, where they have changed since."""
+        """Reads the runs again if they have changed, at most every REREAD_S seconds."""
         if time.monotonic() - self._read_at < REREAD_S:
             return
         versions = [source.store.data_version() for source in self.sources.values()]
@@ -156,7 +155,7 @@ class Index:
     def _cell(
         self, source: Source, subject: str, mode: str, factors: Mapping[str, str], outcome: str
     ) -> tuple[str, ...]:
-        """Returns a cell as the table takes it."""
+        """Returns a cell's key in the table: (subject, mode, outcome, condition, *levels)."""
         if len(self.sources) > 1:
             subject += f" ({source.name})"
         levels = (factors.get(name, "").replace(SEVERAL, " / ") for name in self.factors)
@@ -164,11 +163,11 @@ class Index:
         return subject, mode, outcome, "\n".join((subject, mode, *within)), *levels
 
     def forget_labels(self) -> None:
-        """Has everything read again for the next page: this process itself has written."""
+        """Makes the next page read everything again, after this process has changed labels."""
         self._versions, self._read_at = [], -math.inf
 
     def load_labels(self, attribute: str) -> None:
-        """Reads the labels of an attribute into the table, once."""
+        """Reads an attribute's labels into the table, unless already there."""
         if attribute in self._ready or attribute not in self.attributes:
             return
         size = len(self.table)
@@ -185,9 +184,9 @@ class Index:
         self._ready.add(attribute)
 
     def run_searches(self, text: str, query: str) -> None:
-        """Reads into the table which outputs have a text in their text, prompt or rewritten prompt
-        (case aside, in ASCII), and which a query names; each once. UsageError for a query that is
-        none.
+        """Marks in the table the outputs with a text in their text, prompt or rewritten prompt
+        (ASCII case ignored), and those that a query counts; each only once. Raises UsageError if
+        the query is malformed.
         """
         self.table.forget_searches(MOST_SEARCHES)
         if text and not self.table.was_searched(text):
@@ -200,7 +199,7 @@ class Index:
             yield source.number, list(outputs.containing(source.store, text))
 
     def _outputs_of(self, query: OutputQuery) -> Iterator[tuple[int, list[int]]]:
-        """Yields the outputs of a number, in every run that has some of them."""
+        """Yields, per run, the outputs that a query counts; UsageError for unknown variants."""
         if query.variant not in self.protocol.variants:
             raise UsageError(f"{self.protocol.name} has no variant '{query.variant}'.")
         for name in query.levels:
@@ -213,7 +212,7 @@ class Index:
 
     @cached_property
     def tied(self) -> tuple[str, ...]:
-        """The factors whose level follows from that of the contrasted one."""
+        """The factors whose level is determined by the contrasted factor's."""
         if self.contrasted not in self.factors:
             return ()
         levels = len(self.levels(self.contrasted))
@@ -221,7 +220,7 @@ class Index:
         return tuple(n for n in others if self.table.distinct(self.contrasted, n)[1] == levels)
 
     def missing(self) -> int:
-        """Planned trials without an output."""
+        """Counts planned trials without an output."""
         return sum(trials.open_trials(source.store) for source in self.sources.values())
 
     def close(self) -> None:
@@ -234,8 +233,8 @@ class Index:
 def open_indices(
     folders: Sequence[Path | str], labels: Mapping[str, str] | None = None
 ) -> list[Index]:
-    """Runs as indices: those of one protocol with the same factors together, in the order of their
-    first. Where one cannot be opened, none stays open. labels: {short name: model}; UnknownName for
+    """Opens runs as indices, one per protocol with the same factors, in order of first appearance.
+    If one run cannot be opened, all are closed. labels: {short name: model}; raises UnknownName for
     a model that no run has.
     """
     groups: dict[tuple[str, tuple[str, ...], str], list[Source]] = {}
@@ -254,7 +253,7 @@ def open_indices(
 
 
 def _contrasted_factor(protocol: Protocol) -> str:
-    """Returns the report's contrast; if a headline contrasts items (pairings), the item."""
+    """Returns the factor that the report contrasts; the item if a headline contrasts items."""
     items = any(
         spec.headline and (spec.contrast or {}).get("factor", "") == protocol.item
         for spec in protocol.measures
@@ -263,7 +262,7 @@ def _contrasted_factor(protocol: Protocol) -> str:
 
 
 def _lead_annotators(source: Source) -> dict[str, str]:
-    """Attribute → its first annotator in a run; people come after instruments."""
+    """Maps each attribute to its first annotator in a run; people come after instruments."""
     order = [spec.name for spec in source.protocol.instruments]
 
     def rank(pair: tuple[str, str]) -> tuple[bool, int, bool, str]:
@@ -279,7 +278,7 @@ def _lead_annotators(source: Source) -> dict[str, str]:
 
 
 def _by_importance(protocol: Protocol, labelled: set[str]) -> Iterator[str]:
-    """Orders attributes by weight: of headline measures, of others, of instruments."""
+    """Orders labelled attributes: of headline measures, of other measures, of instruments."""
     own = [name for spec in protocol.instruments for name in (spec.attribute, *spec.also)]
     measures = sorted(protocol.measures, key=lambda measure: not measure.headline)
     wanted = [

@@ -1,4 +1,4 @@
-"""The labels of one attribute as columns: whose, each output's own, surprise, disagreement."""
+"""The labels of one attribute as arrays: each output's own label, surprise, disagreement."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Places = Callable[[Integers], Integers]
 
 
 class LabelRow(NamedTuple):
-    """One label. own: it is the output's own; split: annotators disagree on the output."""
+    """One label. own: it is its output's own label; split: annotators disagree on the output."""
 
     value: str
     weight: float
@@ -28,7 +28,7 @@ class LabelRow(NamedTuple):
 
 
 class _Part(NamedTuple):
-    """The labels of one run, by the places of their outputs. values: what codes stand for."""
+    """The labels of one run as arrays. places: row of the output; values: meaning of the codes."""
 
     places: Integers
     values: Sequence[str]
@@ -39,10 +39,10 @@ class _Part(NamedTuple):
 
 
 class LabelColumns:
-    """Columns with a row a label, by output. values: all of them, in order."""
+    """Arrays with one row per label, sorted by output. values: all different values, sorted."""
 
     def __init__(self, size: int, parts: Sequence[_Part]) -> None:
-        """size: how many outputs there are."""
+        """Joins the labels of runs. size: how many outputs there are."""
         self.values = sorted({value for part in parts for value in part.values})
         order = {value: code for code, value in enumerate(self.values)}
         codes = [
@@ -59,11 +59,11 @@ class LabelColumns:
 
     @classmethod
     def none(cls, size: int) -> LabelColumns:
-        """Of an attribute that nobody labelled."""
+        """Returns the columns of an attribute that nobody labelled."""
         return cls(size, ())
 
     def columns(self) -> Iterator[Integers]:
-        """Yields what is held."""
+        """Yields all arrays, to measure their memory."""
         yield from (self.places, self._codes, self._weights, self._own, self._split)
         yield from (self._bits, self._ranks)
 
@@ -80,14 +80,14 @@ class LabelColumns:
     # outputs
 
     def with_value(self, value: str | None) -> Integers:
-        """True for outputs whose own label it is; None: that have no label."""
+        """Returns a mask of outputs with this own label; None: of outputs without any label."""
         if value is None:
             return ~self._marked(np.ones(len(self.places), np.bool_))
         code = self.values.index(value) if value in self.values else -1
         return self._marked(self._own & (self._codes == code))
 
     def split_outputs(self) -> Integers:
-        """True for outputs on which annotators disagree."""
+        """Returns a mask of outputs on which annotators disagree."""
         return self._marked(self._split)
 
     def _marked(self, rows: Integers) -> Integers:
@@ -96,7 +96,7 @@ class LabelColumns:
         return found
 
     def of_output(self, place: int) -> tuple[tuple[str, ...], float | None, bool]:
-        """(its own values, the greatest surprise of them, if annotators disagree)."""
+        """Returns (own values, their greatest surprise, is there disagreement) of an output."""
         begin, end = np.searchsorted(self.places, (place, place + 1))
         rows = [row for row in range(begin, end) if self._own[row]]
         values = tuple(self.values[self._codes[row]] for row in rows)
@@ -104,7 +104,7 @@ class LabelColumns:
         return values, bits, any(bool(self._split[row]) for row in rows)
 
     def ranks(self, sort: str) -> Integers:
-        """Places outputs by surprise, highest first, or by label; those without a label last."""
+        """Ranks outputs by surprise (highest first) or by label; unlabelled outputs come last."""
         rows = np.flatnonzero(self._own)
         places = self.places[rows]
         once = bool((np.diff(places) > 0).all())
@@ -132,7 +132,7 @@ class LabelColumns:
     # counts
 
     def value_weights(self) -> dict[str, float]:
-        """Value → sum of weights."""
+        """Sums the weights of each value."""
         sums = np.bincount(self._codes, self._weights, len(self.values))
         return dict(zip(self.values, sums.tolist(), strict=True))
 
@@ -140,7 +140,7 @@ class LabelColumns:
         return np.flatnonzero(self._own if mask is None else self._own & mask[self.places])
 
     def own_values(self, mask: Integers | None) -> dict[str, int]:
-        """Value → outputs of a selection whose own label it is."""
+        """Counts, per value, the selected outputs with that own label."""
         rows = self._own_rows(mask)
         width = max(1, len(self.values))
         pairs = np.unique(self.places[rows] * width + self._codes[rows])
@@ -148,17 +148,17 @@ class LabelColumns:
         return {value: int(n) for value, n in zip(self.values, counts, strict=False) if n}
 
     def without_own(self, mask: Integers | None) -> int:
-        """Counts the outputs of a selection that have no label of their own."""
+        """Counts the selected outputs that have no label of their own."""
         labelled = self._marked(self._own)
         return int((~labelled if mask is None else mask & ~labelled).sum())
 
     def own_marks(self, mask: Integers | None) -> tuple[Integers, Integers, Integers]:
-        """(place, surprise, 1 if annotators disagree) of the own labels of a selection."""
+        """Returns (output's row, surprise, 1 if annotators disagree) of the selected own labels."""
         rows = self._own_rows(mask)
         return self.places[rows], self._bits[rows], self._split[rows].astype(np.float64)
 
     def sums_by_cell(self, cells: Integers, number: int, mask: Integers | None) -> Integers:
-        """Sums a selection's weights by cell and value, unlabelled ones last. cells: by output."""
+        """Sums selected weights by cell and value, unlabelled last. cells: one per output."""
         width = len(self.values) + 1
         rows = slice(None) if mask is None else np.flatnonzero(mask[self.places])
         at = cells[self.places[rows]] * width + self._codes[rows]
@@ -176,8 +176,8 @@ def _join(kind: Any, columns: Sequence[Integers]) -> Integers:
 
 
 def read_part(store: Store, attribute: str, lead: str, places: Places) -> _Part:
-    """Reads the labels of an attribute from a run. lead: the annotator whose labels are outputs'
-    own, else the first in the order of their names; places: of integers of trials.
+    """Reads the labels of an attribute from a run. lead: the annotator whose labels are the
+    outputs' own, else the first by name; places: maps trial numbers to rows of the table.
     """
     if label_sets.is_single(store, attribute):
         return _single(store, attribute, lead, places)
@@ -204,7 +204,7 @@ def read_part(store: Store, attribute: str, lead: str, places: Places) -> _Part:
 
 
 def _single(store: Store, attribute: str, lead: str, places: Places) -> _Part:
-    """Of an attribute of which each annotator gives an output one value at most."""
+    """Reads an attribute for which each annotator gives an output at most one value."""
     if label_sets.is_of_one(store, attribute):
         numbers, codes = integers(label_sets.iter_values_alone(store, attribute), 2)
         annotators = voted = np.zeros(len(numbers), np.int64)
@@ -240,7 +240,7 @@ def _single(store: Store, attribute: str, lead: str, places: Places) -> _Part:
 
 
 def integers(pieces: Iterable[Sequence[str]], columns: int) -> Integers:
-    """Makes columns of integers of their texts, shape (columns, rows), by the first column."""
+    """Parses comma-separated integers into an array (columns, rows), sorted by the first column."""
     parts = [[np.fromstring(text, np.int64, sep=",") for text in piece] for piece in pieces]
     table = np.concatenate([np.zeros((columns, 0), np.int64), *map(np.stack, parts)], axis=1)
     ordered: Integers = table[:, np.argsort(table[0], kind="stable")]  # as it mostly is already
@@ -248,7 +248,7 @@ def integers(pieces: Iterable[Sequence[str]], columns: int) -> Integers:
 
 
 def coded(column: Integers) -> tuple[Integers, Integers]:
-    """Returns the different values of a column of small integers, and each row's place."""
+    """Returns the different values of an array of small integers, and each row's index in them."""
     values = np.flatnonzero(np.bincount(column))
     places = np.zeros(int(column.max(initial=0)) + 1, np.int32)
     places[values] = range(len(values))
@@ -258,9 +258,9 @@ def coded(column: Integers) -> tuple[Integers, Integers]:
 def lead_labels(attribute: str, lead: str, rows: Sequence[RankedLabel]) -> list[LabelRow]:
     """Returns the labels of one output by its lead annotator.
 
-    rows: all labels of the attribute and the votes for it. Annotators, and the votes of a panel,
-    disagree where one says something else than another; of probabilities the most probable is what
-    is said.
+    rows: all labels of the attribute and the votes for it. There is a disagreement (split) if two
+    annotators, or two votes of a panel, give different values; probabilities count as their most
+    probable value.
     """
     voices: dict[tuple[str, str, int], list[tuple[str, float]]] = {}
     for row in rows:
@@ -276,6 +276,6 @@ def lead_labels(attribute: str, lead: str, rows: Sequence[RankedLabel]) -> list[
 
 
 def _most_probable(values: Sequence[tuple[str, float]]) -> set[str]:
-    """Returns the values with weight 1, else the most probable one."""
+    """Returns the values with weight 1, else the single most probable value."""
     whole = {value for value, weight in values if weight == 1}
     return whole or {max(values, key=lambda one: one[1])[0]} if values else set()

@@ -1,5 +1,5 @@
 """An input beside its rewrite, in pieces: third-person pronouns with their class, and the words
-that are not in the other.
+that differ.
 
 Pronouns are found by the protocol's own rules (instruments/pronouns.py), words are compared in
 their order (difflib).
@@ -22,7 +22,7 @@ MOST_WORDS = 2_000  # words of a text beyond which nothing is compared
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """A piece. kind: "" or a pronoun's class (masculine, …); other: of somebody else."""
+    """A piece of text. kind: "" or a pronoun's class (masculine, …); other: of another person."""
 
     text: str
     kind: str = ""
@@ -31,7 +31,7 @@ class Piece:
 
     @property
     def said(self) -> str:
-        """The meaning of the mark, in words."""
+        """The meaning of the piece's mark, in words."""
         words = (
             [f"{self.kind} pronoun" + (", of another" if self.other else "")] if self.kind else []
         )
@@ -40,14 +40,14 @@ class Piece:
 
 @dataclass(frozen=True, slots=True)
 class Rewrite:
-    """An input and its rewrite, each in pieces."""
+    """An input and its rewrite, each split into pieces."""
 
     given: tuple[Piece, ...]
     output: tuple[Piece, ...]
 
 
 def rewrite(cell: Mapping[str, str], output: str) -> Rewrite | None:
-    """The marks of a rewrite; None where the design has no input text with a noun and a theme."""
+    """Marks an input and its rewrite; None if the design has no text with a noun and a theme."""
     if not {"text", "theme", "noun"} <= cell.keys():
         return None
     given = cell["text"]
@@ -62,7 +62,7 @@ def rewrite(cell: Mapping[str, str], output: str) -> Rewrite | None:
 
 
 def _changed_places(left: Sequence[str], right: Sequence[str]) -> tuple[set[int], set[int]]:
-    """Places of the words on each side that the other does not have there."""
+    """Returns the token indices on each side that have no counterpart on the other."""
     a = [(n, word) for n, word in enumerate(left) if not word.isspace()]
     b = [(n, word) for n, word in enumerate(right) if not word.isspace()]
     if max(len(a), len(b)) > MOST_WORDS:
@@ -76,7 +76,7 @@ def _changed_places(left: Sequence[str], right: Sequence[str]) -> tuple[set[int]
 
 
 def _pieces(tokens: Sequence[str], changed: set[int], found: Sequence[Found]) -> Iterator[Piece]:
-    """Tokens put together while they have the same marks."""
+    """Joins tokens to pieces as long as they have the same marks."""
     spans = [
         (one.begin, one.begin + len(one.form), one.value, one.whose != "primary") for one in found
     ]

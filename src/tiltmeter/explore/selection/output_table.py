@@ -1,9 +1,9 @@
-"""Outputs of one or more runs as columns of integers in memory, to be counted and paged through.
+"""Outputs of one or more runs as arrays of integers in memory, to be counted and paged through.
 
-An output is its run, the integer of its trial, its sample and a cell: subject, mode, outcome and
-levels of the factors, of which there are few. What is asked of a selection is asked of its counts
-by cell, which are made once a selection; outputs themselves are touched only to pick those that a
-page shows. Own values, surprise and disagreement are columns (labels.py), filled once.
+An output is its run, its trial number, its sample and a cell: subject, mode, outcome and levels of
+the factors; there are few cells. A selection is counted per cell, once; single outputs are touched
+only to pick those that a page shows. Own values, surprise and disagreement are arrays (labels.py),
+filled once.
 """
 
 from __future__ import annotations
@@ -27,18 +27,18 @@ _MOST_KEPT = 24  # selections whose counts are kept
 
 
 class OutputTable:
-    """Outputs that are counted and read. factors: whose levels each output has."""
+    """A table of outputs to count and page through. factors: those whose levels outputs have."""
 
     def __init__(self, factors: Sequence[str]) -> None:
         self._factors = tuple(factors)
         self.close()
 
     def close(self) -> None:
-        """Forgets everything."""
+        """Empties the table."""
         self.fill(())
 
     def fill(self, runs: Iterable[RunOutputs]) -> None:
-        """Begins anew with the outputs of some runs."""
+        """Replaces the content by the outputs of some runs."""
         cells: dict[tuple[str, ...], int] = {}
         parts, places, end = list(runs), [], 0
         self._begins: dict[int, tuple[int, Integers]] = {}
@@ -60,7 +60,7 @@ class OutputTable:
         return len(self._cell)
 
     def bytes_used(self) -> int:
-        """Bytes of memory that the columns take."""
+        """Returns the memory of the arrays in bytes."""
         fixed = [self._cell, self._samples, *(numbers for _, numbers in self._begins.values())]
         kept = [count.mask for count in self._counts.values() if count.mask is not None]
         labels = [column for label in self._labels.values() for column in label.columns()]
@@ -68,7 +68,7 @@ class OutputTable:
         return sum(column.nbytes for column in columns)
 
     def places(self, run: int, numbers: Integers) -> Integers:
-        """Returns the places of outputs of a run by the integers of their trials; -1 for none."""
+        """Maps trial numbers of a run to rows of this table; -1 for unknown ones."""
         begin, known = self._begins[run]
         if not len(known):
             return np.full(len(numbers), -1)
@@ -76,7 +76,7 @@ class OutputTable:
         return np.where(known[at] == numbers, at + begin, -1)
 
     def _run_of(self, place: int) -> tuple[int, int]:
-        """(run, integer of the trial) of a place."""
+        """Returns (run, trial number) of a row."""
         for run, (begin, numbers) in self._begins.items():
             if begin <= place < begin + len(numbers):
                 return run, int(numbers[place - begin])
@@ -85,24 +85,24 @@ class OutputTable:
     # labels and searches
 
     def add_labels(self, attribute: str, labels: LabelColumns) -> None:
-        """Takes the labels of an attribute, with how surprising each is in its condition."""
+        """Adds the labels of an attribute, and computes each label's surprise in its condition."""
         condition = self._code("condition", [cell[3] for cell in self._cells])
         labels.set_surprises(condition.codes[self._cell[labels.places]], len(condition.levels))
         self._labels[attribute] = labels
         self._counts.clear()
 
     def was_searched(self, text: str) -> bool:
-        """True if the hits of a search are there, also if it has none."""
+        """True if a search was already run, even without hits."""
         return text in self._hits
 
     def forget_searches(self, most: int) -> None:
-        """Forgets what searches found, if there are more of them."""
+        """Forgets the hits of all searches if there are more than `most`."""
         if len(self._hits) > most:
             self._hits.clear()
             self._counts.clear()
 
     def add_hits(self, text: str, hits: Iterable[tuple[int, Sequence[int]]]) -> None:
-        """Adds the hits of a search: (run, integers of trials)."""
+        """Stores the hits of a search: (run, trial numbers)."""
         mask = np.zeros(len(self._cell), np.bool_)
         for run, numbers in hits:
             places = self.places(run, np.asarray(numbers, np.int64))
@@ -112,7 +112,7 @@ class OutputTable:
     # cells
 
     def column(self, name: str) -> Coded:
-        """Returns a factor's column, mode, subject or outcome. UsageError if unknown."""
+        """Returns the levels of a factor, mode, subject or outcome. UsageError if unknown."""
         if name in _PLAIN:
             return self._code(name, [cell[_PLAIN.index(name)] for cell in self._cells])
         if name in self._factors:
@@ -133,7 +133,7 @@ class OutputTable:
         return self._coded[name]
 
     def _pairs(self, row: str, column: str) -> tuple[Coded, Coded, Integers]:
-        """Two columns, and the code of each cell in both."""
+        """Returns two columns, and each cell's code for the pair of their levels."""
         first, second = self.column(row), self.column(column)
         return first, second, first.codes * len(second.levels) + second.codes
 
@@ -150,7 +150,7 @@ class OutputTable:
         return self._counts[key]
 
     def _mask(self, selection: Selection) -> Mask | None:
-        """Returns the outputs of a selection; None for all."""
+        """Returns a mask of the selected outputs; None for all."""
         cells = np.ones(len(self._cells), np.bool_)
         wanted = [*selection.levels.items()]
         wanted += [("outcome", selection.outcome)] if selection.outcome else []
@@ -171,20 +171,20 @@ class OutputTable:
     # counting
 
     def level_counts(self, name: str) -> dict[str, int]:
-        """Level → outputs, of a factor, the mode, the subject or the outcome; most first."""
+        """Counts outputs per level of a factor, mode, subject or outcome; most frequent first."""
         return _most_first(self.selected_levels(name, Selection()))
 
     def value_weights(self, attribute: str) -> dict[str, float]:
-        """Value → sum of weights of an attribute's labels; most first."""
+        """Sums the weights of each value of an attribute's labels; largest first."""
         return _most_first(self._of(attribute).value_weights())
 
     def distinct(self, name: str, other: str) -> tuple[int, int]:
-        """Counts the levels of a factor, and their pairs with the levels of another."""
+        """Counts the levels of a factor, and the distinct pairs with another factor's levels."""
         first, _, pairs = self._pairs(name, other)
         return len(first.levels), len(np.unique(pairs))
 
     def selected_levels(self, name: str, selection: Selection) -> dict[str, int]:
-        """Level → selected outputs."""
+        """Counts selected outputs per level."""
         levels, codes = self.column(name)
         counts = np.bincount(codes, self._select(selection).outputs, len(levels))
         return {level: int(n) for level, n in zip(levels, counts, strict=True) if n}
@@ -192,7 +192,7 @@ class OutputTable:
     def selected_values(
         self, attribute: str, unlabelled: str, selection: Selection
     ) -> dict[str, int]:
-        """Value → selected outputs whose own label it is, most first. unlabelled: for none."""
+        """Counts selected outputs per own label, most first. unlabelled: key of the others."""
         mask = self._select(selection).mask
         counts = self._of(attribute).own_values(mask)
         without = self._of(attribute).without_own(mask)
@@ -201,7 +201,7 @@ class OutputTable:
         return _most_first(counts)
 
     def cell_sizes(self, row: str, column: str, selection: Selection) -> dict[CellKey, int]:
-        """Cell → selected outputs. row, column: names of factors."""
+        """Counts selected outputs per cell. row, column: names of factors."""
         first, second, pairs = self._pairs(row, column)
         counts = np.bincount(pairs, self._select(selection).outputs)
         width = len(second.levels)
@@ -218,8 +218,8 @@ class OutputTable:
         labels: Selection,
         by: tuple[str, str],
     ) -> dict[CellKey, dict[str, float]]:
-        """Cell → value → sum of weights, of selected outputs. rows: None for all; by: the
-        attribute, and what an output without a label of it has.
+        """Sums selected labels' weights per cell and value. rows: None for all; by: the attribute,
+        and the value that stands for unlabelled outputs.
         """
         attribute, unlabelled = by
         first, second, pairs = self._pairs(row, column)
@@ -239,7 +239,7 @@ class OutputTable:
     def level_marks(
         self, name: str, attribute: str, selection: Selection
     ) -> dict[str, tuple[float, float]]:
-        """Maps level → (mean surprise in bits, share of disagreement), of labelled outputs."""
+        """Maps levels to (mean surprise in bits, share with disagreement) over labelled outputs."""
         levels, codes = self.column(name)
         places, bits, split = self._of(attribute).own_marks(self._select(selection).mask)
         at = codes[self._cell[places]]
@@ -253,8 +253,8 @@ class OutputTable:
     def pairs_of(
         self, run: int, number: int, factor: str, tied: Sequence[str]
     ) -> list[tuple[str, int]]:
-        """(level, integer of the trial) of what differs from an output in a factor, and what is
-        tied to it, alone: the same subject, mode, sample and other levels; in the order of levels.
+        """Returns (level, trial number) of the outputs that differ from this one only in a factor
+        and the factors tied to it: same subject, mode, sample and other levels. Sorted by level.
         """
         (place,) = self.places(run, np.array([number]))
         begin, numbers = self._begins[run]
@@ -278,7 +278,7 @@ class OutputTable:
     # reading
 
     def iter_outputs(self, attribute: str) -> Iterator[PlacedOutput]:
-        """Yields every output with the values of an attribute that are its own, by run and id."""
+        """Yields every output with its own values of an attribute, by run and id."""
         yield from (self._placed(("", ""), place, attribute) for place in range(len(self._cell)))
 
     def iter_placed(
@@ -289,7 +289,7 @@ class OutputTable:
         attribute: str,
         sort: str,
     ) -> Iterator[PlacedOutput]:
-        """Returns a window's outputs, cell by cell. axes: of rows, columns; sort: their order."""
+        """Yields a window's outputs by cell. axes: factors of (rows, columns); sort: a key."""
         first, second, pairs = self._pairs(*axes)
         shown_rows = [first.levels.index(r) for r in window.rows if r in first.levels]
         rows = np.isin(first.codes, shown_rows)
@@ -310,7 +310,7 @@ class OutputTable:
             yield from (self._placed(cell, int(place), attribute) for place in picked)
 
     def _order(self, attribute: str, sort: str) -> Integers:
-        """Returns the places of all outputs in an order, found once."""
+        """Returns the rows of all outputs in sorted order, cached."""
         key = attribute, sort
         if key not in self._orders:
             order, keys = np.arange(len(self._cell)), [self._samples]
@@ -333,7 +333,7 @@ class OutputTable:
 
 
 def _short(column: Integers) -> Integers:
-    """Converts integers to two bytes each if they fit, since numpy sorts these by counting."""
+    """Converts integers to two bytes each if they fit: numpy sorts those faster."""
     fits = len(column) and column.min() >= 0 and column.max() < 1 << 16
     return column.astype(np.uint16) if fits else column
 

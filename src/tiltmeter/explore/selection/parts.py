@@ -1,4 +1,4 @@
-"""The parts of an explorer page, as plain dataclasses."""
+"""Dataclasses of an explorer page, plain text and numbers."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ NONE = "not labelled"
 
 @dataclass(frozen=True, slots=True)
 class ShareBar:
-    """A part of a distribution. share, begin: of the whole, 0 to 1; colour: a CSS class."""
+    """A segment of a bar. share, begin: fractions of the whole, 0 to 1; colour: a CSS class."""
 
     value: str
     count: float
@@ -27,7 +27,7 @@ class ShareBar:
 
 @dataclass(frozen=True, slots=True)
 class Card:
-    """One output. blob: its picture's name; text: its beginning; surprise: in bits, or None."""
+    """One output. blob: its picture's file; text: its beginning; surprise: in bits, or None."""
 
     run: int
     id: str
@@ -43,19 +43,19 @@ class Card:
 
     @property
     def key(self) -> str:
-        """RUN-OUTPUT, as it stands in addresses."""
+        """The output's key: RUN-OUTPUT, as used in addresses."""
         return f"{self.run}-{self.id}"
 
 
 class Effect(NamedTuple):
-    """A change. size: distance of two columns' labels, 0 to 1; changed: another commonest."""
+    """A difference of two columns' labels. size: distance, 0 to 1; changed: other commonest."""
 
     size: float
     changed: bool
 
 
 class Count(NamedTuple):
-    """hits of n with a share, its interval and p against the baseline; None where there is none."""
+    """hits of n with the share, its interval and p against the baseline; None if not computed."""
 
     hits: float
     n: float
@@ -67,8 +67,8 @@ class Count(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Banner:
-    """The number that outputs were counted for. number: as it was shown, "" where nobody said;
-    facts: (name, level) of what was counted; address: of the view without it.
+    """The number that the shown outputs were counted for. number: as printed, "" if unknown; facts:
+    (name, level) of these outputs; address: the view without this number.
     """
 
     number: str
@@ -79,8 +79,8 @@ class Banner:
 
 @dataclass(frozen=True, slots=True)
 class GridCell:
-    """total: outputs of the condition; found: of these, the ones that the filters leave; address:
-    of the wall of this cell alone.
+    """A cell. total: outputs of the condition; found: outputs left by the filters; address: of the
+    wall of this cell.
     """
 
     bars: tuple[ShareBar, ...]
@@ -93,8 +93,8 @@ class GridCell:
 
 @dataclass(frozen=True, slots=True)
 class OptionChoice:
-    """An option: what it is called, how many there are, its address, whether it is chosen; effect:
-    of an item, None where columns are not compared.
+    """An option with its value, number of outputs, address and whether it is chosen. effect: of an
+    item; None if columns are not compared.
     """
 
     value: str
@@ -106,7 +106,7 @@ class OptionChoice:
 
 @dataclass(frozen=True, slots=True)
 class Filter:
-    """A factor that can be narrowed down. name: of the parameter."""
+    """A factor to filter by. name: of the address's parameter."""
 
     name: str
     title: str
@@ -115,9 +115,9 @@ class Filter:
 
 @dataclass(frozen=True, slots=True)
 class OutputsPage:
-    """view: with its defaults filled in. columns: (level, is it the baseline). value: the one that
-    is counted; title: of a level of a factor; changed: of how many rows the commonest label
-    changes, and of how many; views: pairs, wall and counts of the same.
+    """A page. view: with defaults filled in; columns: (level, is it the baseline); value: the
+    counted one; title: gives the title of a level of a factor; changed: (rows whose commonest label
+    changes, rows compared); views: links to pairs, wall and counts.
     """
 
     view: View
@@ -145,10 +145,10 @@ class OutputsPage:
 
     @property
     def has_sheet(self) -> bool:
-        """True if it shows outputs, and not counts alone."""
+        """True if the page shows outputs and not only counts."""
         return self.view.show != "counts"
 
     @property
     def effects(self) -> dict[str, Effect]:
-        """Item → how much its columns differ, where they are compared."""
+        """Item → difference between its columns, if columns are compared."""
         return {tab.value: tab.effect for tab in self.tabs if tab.effect is not None}

@@ -1,4 +1,4 @@
-"""The outputs that a table is filled with, that are asked for, and that it hands back."""
+"""Types for the table of outputs: its input, its selections, and its results."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ Mask: TypeAlias = NDArray[np.bool_]
 
 @dataclass(frozen=True)
 class Selection:
-    """Some of the outputs. levels: of factors, mode, subject, outcome; labels: (attribute, value)
-    that the output's own label has, value None for outputs without one; outcome: beside a level of
-    the outcome; split: an attribute on which annotators disagree; searches: what each of these
-    found.
+    """A selection of outputs. levels: of factors, mode, subject, outcome; labels: (attribute,
+    value) of the output's own label, value None for unlabelled outputs; outcome: a further filter
+    by outcome; split: an attribute on which annotators disagree; searches: texts or queries whose
+    hits are selected.
     """
 
     levels: Mapping[str, str] = field(default_factory=dict)
@@ -30,9 +30,9 @@ class Selection:
 
 
 class RunOutputs(NamedTuple):
-    """The outputs of one run. numbers: integers of trials, in their order; cells: places in a
-    list of (subject, mode, outcome, condition, *levels), the condition being what shares of labels
-    are worked out within.
+    """The outputs of one run. numbers: trial numbers, ascending; places: each output's index in
+    cells; cells: (subject, mode, outcome, condition, *levels), the condition being the group within
+    which shares of labels are computed.
     """
 
     run: int
@@ -43,7 +43,7 @@ class RunOutputs(NamedTuple):
 
 
 class PlacedOutput(NamedTuple):
-    """An output in its cell, with the values that are its own and the greatest surprise of them."""
+    """An output in its cell. values: its own labels; surprise: the greatest of their surprises."""
 
     cell: CellKey
     run: int
@@ -58,7 +58,7 @@ class PlacedOutput(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class GridWindow:
-    """The shown part of a grid. first, last: places in a cell, from 1."""
+    """The shown part of a grid. first, last: range of samples in each cell, from 1."""
 
     rows: Sequence[str]
     columns: Sequence[str]
@@ -67,14 +67,14 @@ class GridWindow:
 
 
 class Coded(NamedTuple):
-    """A column of cells. levels: in order; codes: of each cell, among them."""
+    """A factor's levels as codes. levels: sorted; codes: each cell's index in levels."""
 
     levels: list[str]
     codes: Integers
 
 
 class SelectedCounts(NamedTuple):
-    """A selection. mask: its outputs, None for all; outputs: how many each cell has."""
+    """A selection, counted. mask: of its outputs, None for all; outputs: number per cell."""
 
     mask: Mask | None
     outputs: Integers

@@ -1,4 +1,4 @@
-"""Small pictures for the grid, made when first asked for, kept in memory and not in a run."""
+"""Small pictures for the grid, made at the first request, kept in memory, not in a run."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ MOST_BYTES = 64_000_000  # that are kept; a thumbnail has 5 to 30 KB
 
 
 def content(folder: Path, name: str) -> tuple[str, bytes]:
-    """Reads (media type, bytes) from a run's `blobs/`. UsageError for names that lead out."""
+    """Reads (media type, bytes) from a run's `blobs/`. UsageError for names outside it."""
     if not BLOB.fullmatch(name):
         raise UsageError("That is no name of a stored file.")
     home = Path(os.path.realpath(folder)) / FOLDER
@@ -40,14 +40,14 @@ def content(folder: Path, name: str) -> tuple[str, bytes]:
 
 
 class Thumbnails:
-    """The least recently used go first."""
+    """A cache of small pictures; drops the least recently used first."""
 
     def __init__(self, room: int = MOST_BYTES) -> None:
         self._kept: OrderedDict[tuple[Path, str], bytes] = OrderedDict()
         self._room, self._used, self._lock = room, 0, Lock()
 
     def small(self, folder: Path, name: str) -> bytes:
-        """A JPEG. StoreError, UsageError as `content`; pictures.Unusable where it is no picture."""
+        """Returns a JPEG. Raises as `content` does; pictures.Unusable if it is not a picture."""
         key = (folder, name)
         with self._lock:
             if key in self._kept:
@@ -64,5 +64,5 @@ class Thumbnails:
 
     @property
     def used(self) -> int:
-        """Bytes that are kept."""
+        """The size of the cache in bytes."""
         return self._used

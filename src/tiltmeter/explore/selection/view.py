@@ -1,4 +1,4 @@
-"""A view, as it stands in the address: factors, filters, order, page, sizes."""
+"""A view, as encoded in the address: factors, filters, order, page, sizes."""
 
 from __future__ import annotations
 
@@ -17,13 +17,12 @@ LISTS = {"effect": "effect", "surprise": "surprise", "disagreement": "disagreeme
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """All of it has a default, "" as a rule; what is no default stands in the address.
+    """The choices behind a page. Fields have defaults, mostly ""; others go into the address.
 
     by, rows, columns: factors (or mode, subject; `by` also "label" and "outcome"); tab: a level of
-    `by`.
-    attribute, value, outcome, split, text: filters; levels: {factor: level} beside the tab.
-    show: pairs, wall or counts; changed: of pairs only those whose label changes; order: of the
-    list of items; query: the outputs of a number (analyse/output_query.py); number: what it was.
+    `by`. attribute, value, outcome, split, text: filters; levels: {factor: level} beside the tab.
+    show: pairs, wall or counts; changed: only pairs whose label changes; order: of the list of
+    items; query: of a number's outputs (analyse/output_query.py); number: as printed.
     """
 
     study: int = 0
@@ -50,7 +49,7 @@ class View:
 
     @classmethod
     def parse(cls, given: Mapping[str, str]) -> View:
-        """From the parameters of an address; what is not understood is left at its default."""
+        """Reads a view from an address's parameters; invalid ones are left at their defaults."""
         names = {f.name for f in fields(cls)} - {"study", "page", "levels"}
         known = {name: value for name, value in given.items() if name in names and value}
         allowed = {"sort": SORTS, "per": PER_ROW, "high": HEIGHTS, "show": SHOWS, "order": LISTS}
@@ -72,7 +71,7 @@ class View:
         )
 
     def address(self, **changes: object) -> str:
-        """Writes the view with changes as an address's query; others begin at page one."""
+        """Writes the view with changes as an address's query; page is 1 unless changed."""
         view = replace(self, **({"page": 1} | changes))  # type: ignore[arg-type]
         default = View()
         kept = [
@@ -83,7 +82,7 @@ class View:
         return "?" + urlencode([*kept, *((f"f.{name}", level) for name, level in view.levels)])
 
     def of_wall(self, row: str, column: str = "") -> str:
-        """Returns the address of the wall of one row of pairs or counts, or of one cell of it."""
+        """Returns the address of the wall for a row of pairs or counts, or for one cell."""
         levels = dict(self.levels) | ({self.columns: column} if column else {})
         return self.address(
             show="wall", by=self.rows, tab=row, rows="", changed="", levels=tuple(levels.items())

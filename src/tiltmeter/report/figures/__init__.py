@@ -1,10 +1,10 @@
-"""Figures: functions over estimates that any protocol uses, one file a drawing.
+"""Figures: functions over estimates that any protocol uses, one file per drawing.
 
-plots     the one drawer of points with their intervals: each in its line, joined in a line, or a
-          panel a model (small multiples)
-forest    declares one: by group and stratum, on a linear or logarithmic axis, with a declared band
-dumbbell  declares one: levels of a factor joined in each row
-dots      one for each item, in a strip for each level of a factor
+plots     draws points with their intervals: one per line, joined in a line, or in a panel per
+          model (small multiples)
+forest    builds a plot by group and stratum, on a linear or logarithmic axis, maybe with a band
+dumbbell  builds a plot with the levels of a factor joined in each row
+dots      a dot per item, in a strip per level of a factor
 stacked   the share of every outcome, no-answers included
 heat      rows × columns × value with n
 histogram how many texts of a design have how many words
@@ -12,7 +12,7 @@ timeline  headline numbers over the runs of a history; of two runs as arrows
 
 A measure names its drawing (`figure` in the protocol file); without a name it has a forest plot if
 it is a headline or a contrast. Colours are after Okabe and Ito (2008), Color Universal Design;
-templates/style.css says how.
+templates/style.css defines them.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ OPEN = 1  # figures of a section; those that come later are folded
 
 
 def figures(audit: Audit, prefix: str) -> Iterator[Figure]:
-    """Yields the figures of one variant: each measure's, then every outcome."""
+    """Yields the figures of one variant: each measure's, then all outcomes."""
     place = 0
     for figure in _all(audit, prefix):
         place += not figure.folded
@@ -82,5 +82,5 @@ DRAWERS: dict[type[Figure], Callable[..., str]] = {
 
 
 def draw(figure: Figure, narrow: bool = False) -> str:
-    """Returns a figure as SVG, in the wide or the narrow layout."""
+    """Draws a figure as SVG, in the wide or the narrow layout."""
     return DRAWERS[type(figure)](figure, narrow)

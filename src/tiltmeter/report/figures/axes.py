@@ -21,8 +21,8 @@ def axis(
     protocol: Protocol | None = None,
     whole: bool = True,
 ) -> Axis:
-    """Returns an axis that holds all values and ends of intervals, the null value and the band: of
-    shares from 0, `whole` to 1; of their differences one of two scales, whatever is on them.
+    """Returns an axis that holds all values, interval ends, the null value and the band. Shares
+    begin at 0 (and end at 1 if `whole`); differences of shares have one of two fixed scales.
     protocol: its titles of levels name the two sides.
     """
     seen = [
@@ -46,7 +46,7 @@ def axis(
 
 
 def band_words(spec: MeasureSpec) -> str:
-    """`four-fifths band, 0.8 to 1.25`."""
+    """Writes the band of a measure: `four-fifths band, 0.8 to 1.25`."""
     return "{text}, {low:g} to {high:g}".format(**spec.band) if spec.band else ""
 
 
@@ -68,13 +68,13 @@ def _scale(spec: MeasureSpec, seen: Sequence[float], whole: bool) -> Scale:
 
 
 def _tick(value: float) -> tuple[float, str]:
-    """Returns a place on the scale of differences, with as many decimals as it has."""
+    """Returns a tick on the scale of differences, with the decimals it needs."""
     places = 3 if round(1000 * abs(value)) % 10 else 2
     return value, numerals.difference(value, places)
 
 
 def linear(seen: Sequence[float], signed: bool, unit: str) -> Scale:
-    """A scale with round places; of a difference symmetric about 0, with room on both sides."""
+    """Returns a scale with round ticks; if signed, symmetric about 0."""
     low, high = min(seen), max(seen)
     if signed:
         high = max(abs(low), abs(high))
@@ -95,7 +95,7 @@ def linear(seen: Sequence[float], signed: bool, unit: str) -> Scale:
 
 
 def _log(seen: Sequence[float]) -> Scale:
-    """Powers of two, or of ten where they would be too many."""
+    """Returns a scale with ticks at powers of 2, or of 10 if the range is wide."""
     base = 2 if max(seen) / min(seen) < 300 else 10
     first = math.floor(math.log(min(seen), base) + 1e-9)
     last = math.ceil(math.log(max(seen), base) - 1e-9)

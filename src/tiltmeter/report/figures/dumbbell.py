@@ -1,8 +1,7 @@
-"""Dumbbell plot: a row a group, a point for each level of one factor, joined; for what is compared
-in pairs.
+"""Dumbbell plot: a row per group, a joined point per level of one factor; for paired comparisons.
 
 The factor is one that another measure compares over the same labels, if the grouping has it, else
-the grouping's last. A level is marked by * wherever the test against it holds after adjustment.
+the grouping's last. A * marks a level if the test against it is significant after adjustment.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ Tests = dict[tuple[Stratum, tuple[tuple[str, str], ...], str], bool]
 
 
 def build(audit: Audit, spec: MeasureSpec, prefix: str) -> Iterator[Plot]:
-    """A figure for each grouping that names a factor, and for as many strata as it has room for."""
+    """Yields a figure per grouping that names a factor, and per page of strata that fits."""
     for by in (by for by in spec.by if by):
         factor = _factor(audit, spec, by)
         rows = [
@@ -49,7 +48,7 @@ def _factor(audit: Audit, spec: MeasureSpec, by: tuple[str, ...]) -> str:
 
 
 def _pages(audit: Audit, rows: Sequence[Estimate], factor: str) -> list[list[Estimate]]:
-    """Puts as many strata on a page as fit; none if one stratum has too many levels."""
+    """Puts as many strata on a page as fit; [] if one stratum alone has too many levels."""
     each = max(1, len({_rest(e, factor) for e in rows}))
     for most in range(max(1, ROWS // each), 0, -1):
         pages = [
@@ -70,7 +69,7 @@ def dumbbell(
     title: str,
     table: str = "",
 ) -> Plot:
-    """Returns the plot of these estimates: a series a level of the factor."""
+    """Returns the plot of these estimates: a series per level of the factor."""
     tests = _tests(audit, spec, factor)
     levels = _levels(audit, estimates, factor)
     labels = strata.labels(audit, estimates)
@@ -104,12 +103,12 @@ def dumbbell(
 
 
 def _rest(estimate: Estimate, factor: str) -> tuple[tuple[str, str], ...]:
-    """Returns the group without the factor: what a row is about."""
+    """Returns the group without the factor: the label of a row."""
     return tuple((name, level) for name, level in reading.group(estimate).items() if name != factor)
 
 
 def _levels(audit: Audit, estimates: Sequence[Estimate], factor: str) -> list[str]:
-    """Lists levels in the order of the design, the contrasted one before all others."""
+    """Sorts levels in the design's order, with the contrasts' levels first."""
     first = {spec.contrast.get("level") for spec in audit.protocol.measures if spec.contrast}
     seen = list(dict.fromkeys(reading.group(e)[factor] for e in estimates))
     order = audit.protocol.levels.get(factor, {})
@@ -117,7 +116,7 @@ def _levels(audit: Audit, estimates: Sequence[Estimate], factor: str) -> list[st
 
 
 def _contrasts(audit: Audit, spec: MeasureSpec) -> Iterator[MeasureSpec]:
-    """Lists measures that compare levels over the same labels; two values share one test."""
+    """Yields measures that contrast levels over the same labels; two values share one test."""
     for other in audit.protocol.measures:
         same = (other.attribute, other.among) == (spec.attribute, spec.among)
         if (
@@ -130,7 +129,7 @@ def _contrasts(audit: Audit, spec: MeasureSpec) -> Iterator[MeasureSpec]:
 
 
 def _tests(audit: Audit, spec: MeasureSpec, factor: str) -> Tests:
-    """Maps (stratum, group, tested-against level) to whether that holds after adjustment."""
+    """Maps (stratum, group, baseline level) to whether the adjusted test is significant."""
     found: Tests = {}
     for e in (e for other in _contrasts(audit, spec) for e in audit.of(other.name)):
         baseline = (e.contrast or {}).get(factor, "").rpartition(numerals.BETWEEN)[2]

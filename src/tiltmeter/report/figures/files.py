@@ -1,4 +1,4 @@
-"""A figure as a file: SVG by itself, PNG and PDF by a browser that is installed.
+"""Saves a figure as a file: SVG directly, PNG and PDF by an installed browser.
 
 A file is for a paper: light, on white, with no variables in its style, which drawing programs do
 not know. The browser gets one page from disk and no network.
@@ -46,8 +46,8 @@ WHITE = {"--paper": "#ffffff"}
 
 
 def write(svg: str, path: Path) -> Path:
-    """Writes a drawing as the path ends. UsageError for an ending that is none of .svg, .png and
-    .pdf, and for .png and .pdf where no browser is found or it fails.
+    """Writes a drawing in the format of the path's ending. Raises UsageError for endings other than
+    .svg, .png and .pdf, and if a browser is needed but not found, or fails.
     """
     plain = for_print(svg)
     ending = path.suffix.lower()
@@ -64,7 +64,7 @@ def write(svg: str, path: Path) -> Path:
 
 
 def for_print(svg: str) -> str:
-    """The drawing with the light colours written out, on white, with the size that it has."""
+    """Returns the drawing for print: light colours written out, on white, with a fixed size."""
     start, end = svg.index("<style>"), svg.index("</style>")
     style = _resolve(re.sub(r"/\*.*?\*/", "", svg[start + 7 : end], flags=re.DOTALL))
     styled = f"{svg[:start]}<style>{style}</style>{svg[end + 8 :]}"
@@ -73,7 +73,7 @@ def for_print(svg: str) -> str:
 
 
 def size(svg: str) -> tuple[float, float]:
-    """Width and height of a drawing, in px."""
+    """Reads width and height of a drawing, in px."""
     match = re.search(r'viewBox="0 0 ([\d.]+) ([\d.]+)"', svg)
     if match is None:
         raise ValueError("no viewBox")
@@ -81,7 +81,7 @@ def size(svg: str) -> tuple[float, float]:
 
 
 def _resolve(sheet: str) -> str:
-    """Returns the style sheet's rules of drawings: light values, none of a medium's own."""
+    """Returns the rules for drawings only, with the light values in place of variables."""
     sheet = re.sub(r"@[^{]+\{(?:[^{}]*\{[^{}]*\})*[^{}]*\}", "", sheet)
     rules = re.findall(r"([^{}]+)\{([^{}]*)\}", sheet)
     colours = (
@@ -101,7 +101,7 @@ def _resolve(sheet: str) -> str:
 
 
 def _by_browser(svg: str, path: Path) -> None:
-    """Draws a file in a page of exactly its size."""
+    """Lets a browser print the SVG to a file, from a page of exactly its size."""
     width, height = size(svg)
     page = (
         '<!doctype html><meta charset="utf-8"><meta http-equiv="Content-Security-Policy" '

@@ -1,4 +1,4 @@
-"""The first screen's figure: the protocol's, else a forest plot of the leading headline."""
+"""Chooses the first screen's figure: the protocol's, else a forest plot of the lead headline."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ def first_figure(
     leading: str = "",
     attribute: str = "",
 ) -> Figure | None:
-    """Returns the figure with titles in place of levels; None if nothing was measured. names: the
-    short names of models; tilted: titles of the levels for which a tilt was found, which are
-    marked; leading: the measure of the headline; attribute: that of the cell which it names.
+    """Returns the figure with titles instead of levels; None if nothing was measured. names: the
+    short names of models; tilted: titles of the levels with a tilt, which get a mark; leading: the
+    headline's measure; attribute: of the cell that the headline names.
     """
     kinds = (
         _figures(audit, tilted, attribute),
@@ -50,7 +50,7 @@ def first_figure(
 
 
 def _without_stratum(audit: Audit, note: str) -> str:
-    """Returns the key without the one model and instrument, which the screen names above."""
+    """Drops the model and instrument from the key if unique: the screen names them above."""
     own = {reading.stratum(e): e for e in audit.estimates}.values()
     if len({e.subject for e in own}) > 1:
         return note
@@ -89,7 +89,7 @@ def _leading(audit: Audit, leading: str) -> Iterator[Figure]:
 
 
 def _with_groups(audit: Audit, spec: MeasureSpec, own: Sequence[Estimate]) -> list[Estimate]:
-    """Few rows with those of the first grouping that has not too many."""
+    """Adds to a few rows those of the first grouping that fits the screen."""
     fine = audit.fine(spec.name)
     for by in (by for by in spec.by if by and by not in fine):
         rows = [e for e in audit.of(spec.name) if reading.grouping(e)[: len(by)] == by]
@@ -99,7 +99,7 @@ def _with_groups(audit: Audit, spec: MeasureSpec, own: Sequence[Estimate]) -> li
 
 
 def _forest(audit: Audit, spec: MeasureSpec, rows: Sequence[Estimate]) -> Iterator[Figure]:
-    """Yields as many strata as fit; a panel per model if several have several contrasts."""
+    """Yields a plot with as many strata as fit; a panel per model if there are several."""
     subjects = list(dict.fromkeys(e.subject for e in rows))
     if len(subjects) > 1 and len({reading.contrast_label(e) for e in rows}) <= strata.SERIES:
         shown = subjects[:MOST_PANELS]
@@ -126,13 +126,13 @@ def _table(audit: Audit, spec: MeasureSpec, rows: Sequence[Estimate]) -> str:
 
 
 def _named(spec: MeasureSpec) -> tuple[str, str]:
-    """Returns the id and the title of the figure of a measure."""
+    """Returns the id and the title of a measure's figure."""
     title = reading.title((spec.text or spec.name).partition(" (")[0])
     return audits.slug(PREFIX, spec.name), title
 
 
 def _panels(audit: Audit, spec: MeasureSpec, rows: Sequence[Estimate], models: int) -> Plot:
-    """Returns a panel a model, its rows as `_joined` has them."""
+    """Returns a plot with a panel per model, with rows like those of `_joined`."""
     contrasts = list(dict.fromkeys(reading.contrast_label(e) for e in rows))
     whole = _joined(audit, spec, rows, contrasts, *_named(spec))
     lines: list[FigureRow] = []
@@ -153,7 +153,7 @@ def _joined(
     name: str,
     title: str,
 ) -> Plot:
-    """Returns a row a stratum and group, a point a contrast (what it is held against)."""
+    """Returns a plot with a row per stratum and group, and a joined point per contrast."""
     base = forest.forest(audit, spec, rows, name, title, _table(audit, spec, rows))
     labels = strata.labels(audit, rows)
     lines: dict[tuple[str, str], list[Point]] = {}
@@ -171,7 +171,7 @@ def _joined(
 
 
 def _baseline(audit: Audit, contrast: str) -> str:
-    """Names what a contrast is held against, by its title."""
+    """Returns the title of a contrast's baseline."""
     factor, _, level = contrast.partition(": ")
     return wording.title(audit.protocol, factor, level) if level else contrast
 
@@ -179,7 +179,7 @@ def _baseline(audit: Audit, contrast: str) -> str:
 def _moved(
     audit: Audit, spec: MeasureSpec, tilted: Collection[str], attribute: str
 ) -> Iterator[Stacked]:
-    """Yields the labels of the attribute that moved most, base against groups, over all items."""
+    """Yields pooled label counts of the attribute that moved most, baseline and groups."""
     contrast = spec.contrast or {}
     factor, base = contrast.get("factor", ""), contrast.get("baseline", "")
     attribute = attribute or _moved_attribute(audit)
@@ -205,7 +205,7 @@ def _moved(
 
 
 def _moved_attribute(audit: Audit) -> str:
-    """Returns the attribute with the largest divergence, among those that most items have."""
+    """Returns the attribute with the largest divergence, among those that most items share."""
     found: dict[str, list[float]] = {}
     for measure in (spec for spec in audit.protocol.measures if spec.attribute == EVERY):
         for e in audit.of(measure.name) if measure.null is not None else ():
@@ -230,7 +230,7 @@ def _pooled(
 
 
 def titled(audit: Audit, names: Mapping[str, str], figure: Figure) -> Figure:
-    """The figure with titles in place of levels and values, and short names in place of models."""
+    """Returns the figure with titles in place of levels and values, and models' short names."""
     titles = {
         level: words for own in audit.protocol.titles.values() for level, words in own.items()
     } | dict(names)

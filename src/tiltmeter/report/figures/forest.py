@@ -1,4 +1,4 @@
-"""Forest plot: a row a group, a point with its interval a stratum, the null value and a band."""
+"""Forest plot: a row per group, a point with interval per stratum, the null value and a band."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ DIRECT = 4  # strata that share a row, each in its colour; more have a row each
 
 
 def build(audit: Audit, spec: MeasureSpec, prefix: str) -> Iterator[Plot]:
-    """Draws a measure's groupings with few levels; more than six strata take further figures."""
+    """Yields plots of a measure's groupings with few levels, with at most six strata each."""
     fine = audit.fine(spec.name)
     rows = [
         e for e in audit.of(spec.name) if reading.grouping(e) not in fine and e.value is not None
@@ -38,7 +38,7 @@ def build(audit: Audit, spec: MeasureSpec, prefix: str) -> Iterator[Plot]:
 def gauge(
     audit: Audit, spec: MeasureSpec, estimate: Estimate, alike: Sequence[Estimate], name: str
 ) -> Plot | None:
-    """Draws one number on the scale of its measure's rows; None if there is nothing to draw."""
+    """Draws one number on the scale of its measure's rows; None if it has no value."""
     if estimate.value is None:
         return None
     plot = forest(audit, spec, [estimate], name, strata.heading(spec))
@@ -53,7 +53,7 @@ def forest(
     title: str,
     table: str = "",
 ) -> Plot:
-    """Returns the plot of these estimates: a series a stratum."""
+    """Returns the plot of these estimates: a series per stratum."""
     present = strata.present(audit, estimates)
     rows: dict[tuple[str, str], list[Point]] = {}
     several = len({reading.contrast_label(e) for e in estimates}) > 1
@@ -86,14 +86,14 @@ def forest(
 
 
 def _factor(spec: MeasureSpec, name: str) -> str:
-    """Names a factor; of a nuisance whose values are counted, names the nuisance."""
+    """Returns a factor's title, or the nuisance's if its values are counted."""
     return spec.nuisance if spec.nuisance and name == spec.attribute else name.replace("_", " ")
 
 
 def _one_row_each(
     rows: Mapping[tuple[str, str], Sequence[Point]], names: Sequence[str]
 ) -> dict[tuple[str, str], list[Point]]:
-    """Returns a row each stratum, by its name, under the group that it is of."""
+    """Splits rows into one per stratum, named by it, under the heading of their group."""
     return {
         (", ".join(filter(None, (heading, label))), names[one.series]): [replace(one, series=0)]
         for (heading, label), points in rows.items()
@@ -108,7 +108,7 @@ def point(
     series: int = 0,
     digits: int | None = None,
 ) -> Point:
-    """An estimate as a point of a plot. digits: of its number; as many as it needs if None."""
+    """Converts an estimate to a point of a plot. digits: of its number; None: as many as needed."""
     digits = reading.places(estimate, spec) if digits is None else digits
     low, high = estimate.null_low, estimate.null_high
     null = None if low is None or high is None else (low, high)

@@ -1,4 +1,4 @@
-"""The common parts of figures: a legend, rows under headings on an axis, and the axis itself."""
+"""Common elements of figures: a legend, rows under headings on an axis, and the axis itself."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Legend = Sequence[tuple[str, Swatch]]
 
 
 class Row(NamedTuple):
-    """A row of a chart under its heading. draw: adds it to an element, on an axis, at a height."""
+    """A chart's row. draw: adds it to an element, given the axis's positions and a height."""
 
     heading: str
     height: float
@@ -60,13 +60,13 @@ def chart(
 
 
 def legend_height(legend: Legend, narrow: bool) -> float:
-    """Returns the height at which rows begin: under the legend, if there is one."""
+    """Returns the y position in px at which rows begin, below the legend."""
     names = [name for name, _ in legend]
     return 8 + (flow(names, NARROW if narrow else WIDE)[1] + 4 if names else 0)
 
 
 def add_legend(made: ET.Element, legend: Legend, narrow: bool) -> None:
-    """Adds the name of each series beside its sample."""
+    """Adds the legend: each series' name beside its sample."""
     width = NARROW if narrow else WIDE
     places, _ = flow([name for name, _ in legend], width)
     for (name, swatch), (x, y) in zip(legend, places, strict=True):
@@ -75,7 +75,7 @@ def add_legend(made: ET.Element, legend: Legend, narrow: bool) -> None:
 
 
 def shapes(series: Sequence[str]) -> Legend:
-    """Returns the legend of series that have a shape each; one series is named in the note."""
+    """Returns a legend with a shape per series; empty for one series, which the note names."""
 
     def swatch(number: int) -> Swatch:
         return lambda made, x, y: SHAPES[number](made, x + 6, y - 4, f"fig-mark s{number}")
@@ -90,7 +90,7 @@ def add_grid(
     heights: tuple[float, float],
     labels: Sequence[str],
 ) -> None:
-    """Adds grid, ticks, band and null line under the points. labels: ticks that are written."""
+    """Adds grid, ticks, band and null line. labels: the tick labels to write."""
     (top, bottom), width = heights, float(made.get("viewBox", "").split()[2])
     if axis.band:
         low, high = map(x, axis.band)
@@ -109,7 +109,7 @@ def add_grid(
 
 
 def add_sides(made: ET.Element, axis: Axis, sides: tuple[float, float], y: float) -> None:
-    """Adds the words for both sides of the null value."""
+    """Adds the texts that name both sides of the null value."""
     left, right = axis.ends
     text(made, sides[0], y, f"← {left}" if left else "", "fig-side")
     text(made, sides[1], y, f"{right} →" if right else "", "fig-side end")

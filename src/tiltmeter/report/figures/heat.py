@@ -1,8 +1,8 @@
-"""Heat map: rows × columns × value, each cell with its number and n, on a scale about the null
-value where there is one.
+"""Heat map: rows × columns × value, each cell with its number and n, coloured around the null value
+if there is one.
 
-Columns are the last factor of the measure's grouping, rows the others and the value; one map a
-stratum. A measure whose groupings have one part only is mapped against the strata.
+Columns are the last factor of the measure's grouping, rows the others and the value; one map per
+stratum. If no grouping has more than one factor, the columns are the strata.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ Name = Callable[[Estimate], str]
 
 @dataclass(frozen=True, slots=True)
 class Grid:
-    """The cells of one map. across: names its columns; rows: row → column → estimate; scaled: all
-    that share its colours; words: the number and the symbol of a row and column, if they are not
-    those of all maps.
+    """The cells of one map. across: names the columns; rows: row → column → estimate; scaled: all
+    estimates that share the colour scale; words: number and symbol per (row, column), if they
+    differ from the default.
     """
 
     across: str
@@ -39,7 +39,7 @@ class Grid:
     words: Mapping[tuple[str, str], tuple[str, str]] | None = None
 
     def shown(self) -> list[Estimate]:
-        """Returns the estimates of its cells."""
+        """Returns the estimates of all cells."""
         return [e for row in self.rows.values() for e in row.values()]
 
 
@@ -68,13 +68,13 @@ def build(audit: Audit, spec: MeasureSpec, prefix: str) -> Iterator[Heat]:
 
 
 def _groupings(spec: MeasureSpec) -> list[tuple[str, ...]]:
-    """Lists groupings with a row and a column; if none has both, all, against the strata."""
+    """Lists groupings with a row and a column; all of them if none has both."""
     each = spec.values == ("*",)
     return [by for by in spec.by if len(by) + each > 1 and by] or list(spec.by)
 
 
 def _grids(audit: Audit, spec: MeasureSpec, by: tuple[str, ...]) -> Iterator[tuple[str, Grid]]:
-    """(the stratum in words, its grid) for each stratum; or one grid for all of them."""
+    """Yields (stratum's label, grid) per stratum; or ("", one grid with strata as columns)."""
     each = spec.values == ("*",)
     rows = [e for e in audit.of(spec.name) if reading.grouping(e)[: len(by)] == by]
     rows = [e for e in rows if len(reading.grouping(e)) == len(by) + each]
@@ -106,7 +106,7 @@ def _grids(audit: Audit, spec: MeasureSpec, by: tuple[str, ...]) -> Iterator[tup
 
 
 def _grid(across: str, of: tuple[list[Estimate], list[Estimate]], column: Name, row: Name) -> Grid:
-    """of: the estimates that are shown, and all that share their scale."""
+    """Arranges estimates by row and column. of: (those shown, all that share their scale)."""
     shown, scaled = of
     cells: dict[str, dict[str, Estimate]] = {}
     for e in shown:
@@ -115,13 +115,13 @@ def _grid(across: str, of: tuple[list[Estimate], list[Estimate]], column: Name, 
 
 
 def _order_columns(audit: Audit, found: list[Estimate], column: str) -> list[Estimate]:
-    """Columns in the order of the design."""
+    """Sorts estimates by the design's order of the columns' levels."""
     order = audit.protocol.levels.get(column, {})
     return sorted(found, key=lambda e: order.get(reading.group(e)[column], len(order)))
 
 
 def _implied_factors(found: Sequence[Estimate], by: Sequence[str]) -> set[str]:
-    """Lists factors that a column's level implies (a group its dimension): rows omit them."""
+    """Returns factors that the column's level implies (a group its dimension), to omit in rows."""
     implied = set()
     for name in by[:-1]:
         levels: dict[str, set[str]] = {}
@@ -143,7 +143,7 @@ def heat(
     grid: Grid,
     columns: Sequence[str],
 ) -> Heat:
-    """One map; maps of other strata and columns have the same scale."""
+    """Returns one map; maps of other strata and columns share its scale."""
     level, scale = scale_of(spec, [e.value for e in grid.scaled if e.value is not None])
     leaders = _leaders(audit, spec)
 
@@ -184,8 +184,8 @@ def heat(
 def scale_of(
     spec: MeasureSpec, values: Sequence[float]
 ) -> tuple[Callable[[float], int], tuple[tuple[int, str], ...]]:
-    """(value → level, the ends and the null value in words). The ends are stated sizes and not the
-    largest value; what lies beyond has the last colour. Ratios are measured by their logarithm.
+    """Returns (value → colour level, labels of the ends and of the null value). Ends: see `_reach`;
+    values beyond get the last colour. Ratios are scaled by their logarithm.
     """
     ratio = spec.unit in numerals.RATIOS
     known = [math.log(v) if ratio else v for v in values if v > 0 or not ratio] or [0.0]
@@ -218,7 +218,7 @@ def scale_of(
 
 
 def _words(spec: MeasureSpec, value: float, *, signed: bool) -> str:
-    """Returns a number as a cell has it: a share in per cent, a difference in points."""
+    """Formats a number for a cell: a share in per cent, a difference in points."""
     if spec.unit != "share":
         return numerals.quantity(value, spec.unit, signed, 2)
     if not signed:
@@ -228,9 +228,9 @@ def _words(spec: MeasureSpec, value: float, *, signed: bool) -> str:
 
 
 def _reach(spec: MeasureSpec, base: float, largest: float) -> float:
-    """Returns the distance of the last colour from the null value: of shares and divergences what
-    they can be, of their differences half of it, of ratios a factor of four; of other units their
-    own.
+    """Returns the distance of the last colour from the null value: the possible range for shares
+    and divergences, .5 for differences of shares, log 4 for ratios, and the largest value for other
+    units.
     """
     if spec.unit in numerals.RATIOS:
         return math.log(RATIO)
@@ -246,8 +246,8 @@ def _is_difference(spec: MeasureSpec) -> bool:
 
 
 def _leaders(audit: Audit, spec: MeasureSpec) -> dict[object, bool]:
-    """Finds, for a measure without a test of its own, where a declared leader of the same labels
-    stands, and whether it holds.
+    """Maps (stratum, group) to whether its lead is significant, by a "leader" measure of the same
+    labels; {} if the measure has its own test.
     """
     if spec.null is not None:
         return {}

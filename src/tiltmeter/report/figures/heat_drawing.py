@@ -1,4 +1,4 @@
-"""A heat map as SVG: its cells, the names of rows and columns, its scale."""
+"""Draws a heat map as SVG: its cells, the names of rows and columns, its scale."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ UPRIGHT = 96  # px: the room of column names that are turned
 
 
 def draw(figure: Heat, narrow: bool = False) -> str:
-    """Returns the map as an SVG element."""
+    """Draws the heat map as an SVG element."""
     width = NARROW if narrow else WIDE
     left = 4.0 if narrow else float(SIDE)
     wide = min(ROOM, (width - left - 4) / len(figure.columns))
@@ -41,7 +41,7 @@ def draw(figure: Heat, narrow: bool = False) -> str:
 
 
 def _lines(name: str, room: float) -> list[str]:
-    """Returns a name in one line, or in two that fit; [] where neither does."""
+    """Breaks a name into one line, or two that fit; [] if neither does."""
     if width_of(name) <= room:
         return [name]
     gaps = [place for place, sign in enumerate(name) if sign == " "]
@@ -65,14 +65,14 @@ def _cell(
 
 
 def _colour(figure: Heat, level: int) -> str:
-    """Returns a level's class: h0 is the paper's colour, p and m go up and down from null."""
+    """Returns the CSS class of a level: h0 at null, p and m above and below, q if one-sided."""
     if not level:
         return "h0"
     return (f"p{level}" if level > 0 else f"m{-level}") if figure.diverging else f"q{level}"
 
 
 def _legend(made: ET.Element, figure: Heat, width: float) -> None:
-    """Draws the scale in steps, with numbers at its ends and at the null value, a line."""
+    """Draws the colour scale, labelled at its ends and at the null value, with a line there."""
     first, last = figure.scale[0][0], figure.scale[-1][0]
     size, x = 22.0, 8.0
     for level in range(first, last + 1):

@@ -18,7 +18,7 @@ GAP = 2.0  # px between two bars
 
 
 def histogram(counts: WordCounts, column: str) -> Histogram:
-    """Returns the bins of a column of the tables as a figure."""
+    """Returns the histogram of a column's word counts."""
     title = f"Words of {column}: {len(counts.counts):,} texts"
     described = "; ".join(f"{first} to {last}: {number}" for first, last, number in counts.bins)
     return Histogram(
@@ -31,7 +31,7 @@ def histogram(counts: WordCounts, column: str) -> Histogram:
 
 
 def draw(figure: Histogram, narrow: bool = False) -> str:
-    """The bars as an SVG element, the two axes named; both begin at 0 or at the first bar."""
+    """Returns the bars as SVG, with both axes named; counts begin at 0."""
     width = NARROW if narrow else WIDE
     bottom = TOP + TALL
     drawing = root(figure, bottom + 44, narrow)

@@ -1,5 +1,5 @@
-"""A table of rows × columns as a figure: points by column in each row; a heat map where columns
-are more than shapes that stay apart, or where the highest of each row is marked.
+"""Draws a table of rows × columns: points by column in each row; a heat map if columns outnumber
+the distinct shapes, or if the highest of each row is marked.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ JOIN = " · "
 
 
 def figure(read: Audit, table: CrossTable) -> Plot | Heat:
-    """Returns the drawing of a table."""
+    """Returns a table as a plot or a heat map."""
     marked = any(cell.endswith((LEADER, OPEN_LEADER)) for _, cells in table.rows for cell in cells)
     if marked or len(table.columns) > strata.SERIES:
         return _heat(read, table)
@@ -29,7 +29,7 @@ def figure(read: Audit, table: CrossTable) -> Plot | Heat:
 
 
 def _plot(read: Audit, table: CrossTable) -> Plot:
-    """A row of points for each row of the table, under a heading for the first of its levels."""
+    """Returns a plot with a row per table row, headed by the first of its levels."""
     spec, shown = _spec(read, table), list(table.estimates.values())
     rows, said = [], []
     for levels, cells in table.rows:
@@ -60,7 +60,7 @@ def _named(names: Levels, levels: Levels) -> str:
 
 
 def _heat(read: Audit, table: CrossTable) -> Heat:
-    """Returns a map with the cells of the table, marked as they are."""
+    """Returns a heat map of the table's cells with the table's marks."""
     rows: dict[str, dict[str, Estimate]] = {}
     words: dict[tuple[str, str], tuple[str, str]] = {}
     spec = _spec(read, table)
@@ -81,8 +81,8 @@ def _heat(read: Audit, table: CrossTable) -> Heat:
 
 
 def _spec(read: Audit, table: CrossTable) -> MeasureSpec:
-    """Returns the measure of the first estimate: unit, null value and sign of the whole figure.
-    Values that are no differences have no side below 0.
+    """Returns the first estimate's measure, for unit, null value and sign of the whole figure. For
+    an estimate that is not a contrast, the measure's contrast and null value are dropped.
     """
     first = next(iter(table.estimates.values()))
     spec = read.spec(first.measure) or MeasureSpec(first.measure, "share", "", (), unit=first.unit)

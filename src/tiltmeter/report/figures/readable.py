@@ -1,4 +1,4 @@
-"""The figure of a first screen for anybody: an axis over the data, in per cent or points."""
+"""Adapts a first screen's figure for lay readers: axis fitted to the data, per cent or points."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ _SHARE = re.compile(r"[+−]?(?:\.\d+|1\.0*|[01])(?=$|[\s,*\]])")
 
 
 def in_per_cent(figure: Figure, matters: float) -> Figure:
-    """Returns the figure with its axis over the hull of the data, no tilt and what matters around
-    it, and its shares in per cent; any other figure as it is.
+    """Fits a figure's axis to the data, the null value and what matters around it, with shares in
+    per cent; returns other figures unchanged. matters: as a share.
     """
     if isinstance(figure, Plot) and figure.axis.scale == "linear" and _are_shares(figure.axis):
         signed = figure.axis.domain[0] < 0
@@ -49,7 +49,7 @@ def _drawn(rows: tuple[FigureRow, ...]) -> Iterator[float]:
 
 
 def axis_over(seen: Sequence[float], whole: Axis, matters: float = 0.0, *, signed: bool) -> Axis:
-    """The axis with two ends inside the range of the quantity, and ticks at round places."""
+    """Returns an axis fitted to the values within the possible range, with round ticks."""
     null = whole.null
     near = [] if null is None else [null - matters, null + matters]
     low, high = min([*seen, *near], default=0.0), max([*seen, *near], default=1.0)
@@ -65,7 +65,7 @@ def axis_over(seen: Sequence[float], whole: Axis, matters: float = 0.0, *, signe
 
 
 def share_tick(value: float, *, signed: bool) -> str:
-    """`50 %`, or of differences `+10`."""
+    """Writes a share as `50 %`, a signed one (a difference) as `+10`."""
     number = numerals.fixed_decimals(100 * abs(value), 0)
     if not signed:
         return f"{number} %"
@@ -81,7 +81,7 @@ def _point(one: Point, *, signed: bool) -> Point:
 
 
 def _per_cent(text: str, *, signed: bool = False) -> str:
-    """`.62 [.55, .69]` as `62 % [55, 69]`; of differences, `+.13` as `+13`."""
+    """Rewrites `.62 [.55, .69]` as `62 % [55, 69]`; if signed, `+.13` as `+13`."""
 
     def shown(found: re.Match[str]) -> str:
         digits = found[0].replace(numerals.MINUS, "-")

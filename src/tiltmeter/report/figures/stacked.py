@@ -1,8 +1,8 @@
-"""Stacked outcomes: the share of every label in a condition, answers first and no-answers after, as
-one bar that sums to 100 %.
+"""Stacked outcomes: the share of every label in a condition, answers first, then no-answers, as one
+bar that sums to 100 %.
 
-By default for the attribute that each instrument is declared for, by stratum; for a measure that
-asks for it, by its groups; for a measure of all attributes, base against cues of each attribute.
+By default for the attribute of each instrument, by stratum; for a measure that asks for it, by its
+groups; for a measure of all attributes, baseline against cues per attribute.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ REST = "answer"  # what is not told apart: one of many words
 
 @dataclass(frozen=True, slots=True)
 class StackedCounts:
-    """A condition's counts of labels. queries: label → outputs; "" → of the other labels."""
+    """A condition's counts of labels. queries: label → query of its outputs; "": of the rest."""
 
     estimate: Estimate
     label: str
@@ -46,19 +46,19 @@ class StackedCounts:
     queries: Mapping[str, str] = field(default_factory=dict)
 
     def query(self, label: str) -> str:
-        """Returns the query of the outputs among which a label was counted."""
+        """Returns the query of the outputs in which a label was counted."""
         return self.queries.get(label, self.queries.get("", ""))
 
 
 def count_outcomes(audit: Audit, estimate: Estimate, label: str) -> StackedCounts:
-    """Counts all labels of the group of an estimate."""
+    """Counts all labels of an estimate's group."""
     counts = estimate.outcomes
     query = query_of_labels(audit.protocol, estimate).text()
     return StackedCounts(estimate, label, counts, sum(counts.values()), {"": query})
 
 
 def build(audit: Audit, spec: MeasureSpec, prefix: str) -> Iterator[Stacked]:
-    """Yields the outcomes of a measure, by its groups."""
+    """Yields the outcomes of a measure, a bar per group."""
     if spec.attribute == EVERY:
         yield from _by_attribute(audit, spec, prefix)
         return
@@ -83,7 +83,7 @@ def build(audit: Audit, spec: MeasureSpec, prefix: str) -> Iterator[Stacked]:
 
 
 def _by_attribute(audit: Audit, spec: MeasureSpec, prefix: str) -> Iterator[Stacked]:
-    """Yields folded figures of a measure of all attributes: bars for its contrast's levels."""
+    """Yields folded figures for a measure of all attributes: a bar per level of its contrast."""
     contrast = spec.contrast or {}
     factor, across = contrast.get("factor", ""), (contrast.get("factor"), contrast.get("within"))
     by_stratum: dict[tuple[str, ...], list[StackedCounts]] = {}
@@ -101,7 +101,7 @@ def _by_attribute(audit: Audit, spec: MeasureSpec, prefix: str) -> Iterator[Stac
 
 
 def outcomes(audit: Audit, prefix: str) -> Iterator[Stacked]:
-    """Yields a figure for each instrument, of the attribute that it is declared for."""
+    """Yields a figure for each attribute that an instrument is declared for."""
     rates = audit.of(reading.OUTCOME_RATE)
     named = {spec.attribute: spec.also for spec in audit.protocol.instruments}
     for attribute in named if len(named) > 1 or any(named.values()) else [""]:
@@ -126,7 +126,7 @@ def outcomes(audit: Audit, prefix: str) -> Iterator[Stacked]:
 
 
 def _count_bar(audit: Audit, rates: Sequence[Estimate]) -> StackedCounts:
-    """Outcome rates of one condition; what they leave out (one of many words) is an answer."""
+    """Counts one condition's outcomes; the remainder without a rate (many words) is an answer."""
     counts = {e.condition["outcome"]: sum(e.outcomes.values()) for e in rates}
     total = max(e.n for e in rates)
     left = total - sum(counts.values())
@@ -166,7 +166,7 @@ def stack_bars(
     title: str,
     table: str = "",
 ) -> Stacked:
-    """Stacks a bar a row: answers in the order declared, then the no-answers in theirs."""
+    """Stacks a bar per row: answers in declared order, then no-answers in theirs."""
     seen = dict.fromkeys(
         v for row in rows for v, count in row.counts.items() if count > _DUST * row.total
     )
@@ -198,7 +198,7 @@ def stack_bars(
 
 
 def _colours(audit: Audit, rows: Sequence[StackedCounts], parts: Sequence[str]) -> Iterator[int]:
-    """Returns a value's place among its attribute's: declared ones, then others by name."""
+    """Yields each value's index among its attribute's: declared ones, then others by name."""
     attributes = {audit.attribute(row.estimate) for row in rows}
     declared = [
         value
@@ -235,7 +235,7 @@ def _bar(row: StackedCounts, parts: Sequence[str], labels: Mapping[Stratum, str]
 
 
 def draw(figure: Stacked, narrow: bool = False) -> str:
-    """Returns the bars as SVG."""
+    """Draws the bars as SVG."""
     width, looks = NARROW if narrow else WIDE, list(_looks(figure))
     sides = (0.0, width) if narrow else (SIDE - frame.INSET, width - 100.0 + frame.INSET)
 
@@ -258,7 +258,7 @@ def draw(figure: Stacked, narrow: bool = False) -> str:
 def _draw_bar(
     made: ET.Element, looks: Sequence[_Look], bar: Bar, box: tuple[float, float, float]
 ) -> None:
-    """One bar; a share is printed in its piece where there is room for it."""
+    """Draws one bar; prints a share in its segment if there is room."""
     x, y, width = box
     whole = bar.queries[0] if len(set(bar.queries)) == 1 else ""
     if whole:  # the bar leads there with all of its pieces
@@ -277,7 +277,7 @@ def _draw_bar(
 def _piece(
     made: ET.Element, look: _Look, box: tuple[float, float, float, float], query: str = ""
 ) -> None:
-    """A piece of a bar, or its sample in the legend."""
+    """Draws a segment of a bar, or its sample in the legend."""
     x, y, width, height = (round(v, 2) for v in box)
     shape(made, "rect", look.name, x=x, y=y, width=width, height=height)
     if look.fill:
@@ -289,7 +289,7 @@ def _piece(
 
 @dataclass(frozen=True, slots=True)
 class _Look:
-    """A part's look: its class, its own colour or "", its number's class, its hatching."""
+    """A segment's look. name: CSS class; fill: own colour or ""; on: class of its number."""
 
     name: str
     fill: str = ""

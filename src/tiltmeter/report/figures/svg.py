@@ -2,8 +2,8 @@
 (templates/style.css).
 
 Two layouts of each figure: wide, with labels at the left and numbers at the right, and narrow (a
-phone), with the label above what it names. What a colour tells, a shape, a hatching, a symbol or a
-number tells too.
+phone), with the label above what it names. Whatever a colour shows is also shown by a shape, a
+hatching, a symbol or a number.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def root(figure: Figure, height: float, narrow: bool) -> ET.Element:
 
 
 def shape(parent: ET.Element, tag: str, name: str, **places: float) -> None:
-    """Adds an SVG element of class `name` to `parent`; `places` are its numeric attributes."""
+    """Adds an SVG element of class `name`; places: its numeric attributes."""
     ET.SubElement(
         parent, tag, {"class": name} | {key: f"{value:g}" for key, value in places.items()}
     )
@@ -59,13 +59,13 @@ def upright_line(parent: ET.Element, name: str, x: float, top: float, bottom: fl
 
 
 def link_outputs(parent: ET.Element, query: str) -> None:
-    """Links the last drawn element to the outputs that it counts, for the page to resolve."""
+    """Stores the query of an element's outputs on it, for the page to turn into a link."""
     if query:
         parent[-1].set("data-query", query)
 
 
 def without_links(svg: str, place: Callable[[str], str] = lambda query: "") -> str:
-    """Links each mark to its outputs' place in the page, or to nothing; drops queries."""
+    """Replaces each mark's query by the id of its place in the page, or drops it."""
 
     def resolved(match: re.Match[str]) -> str:
         at = place(unescape(match[1]))
@@ -77,7 +77,7 @@ def without_links(svg: str, place: Callable[[str], str] = lambda query: "") -> s
 def text(
     parent: ET.Element, x: float, y: float, words: str, name: str, upright: bool = False
 ) -> None:
-    """A line of text; `upright` is turned by 90°, read from below."""
+    """Adds a line of text; upright: turned by 90°, read from below."""
     if words:
         turned = {"transform": f"rotate(-90 {x:g} {y:g})"} if upright else {}
         ET.SubElement(
@@ -86,7 +86,7 @@ def text(
 
 
 def cut_text(words: str, room: float) -> str:
-    """Cuts a text to so many px."""
+    """Cuts a text to a width in px."""
     if width_of(words) <= room:
         return words
     while words and width_of(words) > room - GLYPH:
@@ -95,12 +95,12 @@ def cut_text(words: str, room: float) -> str:
 
 
 def width_of(words: str) -> float:
-    """About how many px a text takes; East Asian characters are twice as wide."""
+    """Estimates the width of a text in px; East Asian characters are twice as wide."""
     return GLYPH * sum(2 if ord(character) > 0x2E7F else 1 for character in words)
 
 
 def flow(names: Sequence[str], width: float) -> tuple[list[tuple[float, float]], float]:
-    """Sets a legend's names in lines; returns their places, and the last line's end (px)."""
+    """Arranges a legend's names in lines; returns their positions and the last line's end (px)."""
     x, y, places = 8.0, 16.0, []
     for name in names:
         room = 42 + min(width_of(name), width - 50)
@@ -114,7 +114,7 @@ def flow(names: Sequence[str], width: float) -> tuple[list[tuple[float, float]],
 def hatch(
     parent: ET.Element, x: float, y: float, width: float, height: float, kind: int = 0
 ) -> None:
-    """Hatches a rectangle: kind 0 rising, 1 falling, 2 both. A clip path would need ids."""
+    """Hatches a rectangle with lines. kind: 0 rising, 1 falling, 2 both."""
     lines = []
     reach = HATCH / 2
     while reach < width + height:

@@ -1,9 +1,9 @@
 """Figures of several runs.
 
-Arrows: headline numbers of two runs, an arrow a number; thick if a difference was found.
-Timeline: headline numbers over the runs of a history, a panel a number, a point with its interval a
-run, on an axis of dates. A step of a change that was found is a thick line with a sign, another a
-thin one; between runs that are not comparable there is none.
+Arrows: headline numbers of two runs, an arrow per number; thick if a difference was found.
+Timeline: headline numbers over the runs of a history, a panel per number, a point with interval per
+run, on an axis of dates. Lines join comparable runs only: thick with a sign if a change was found,
+else thin.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ EDGE, POINTED = 14, 10  # px beside the axis of arrows, and of the head of an ar
 
 @dataclass(frozen=True, slots=True)
 class TimelinePanel:
-    """One number. points: of each run, None if it has none; links: to each next run."""
+    """One number. points: one per run, None if not measured; links: from each run to the next."""
 
     title: str
     axis: Axis
@@ -41,14 +41,14 @@ class TimelinePanel:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Timeline(Figure):
-    """dates: of each run, ISO 8601, "" if it is not known."""
+    """A history. dates: one per run, ISO 8601, "" if unknown."""
 
     dates: tuple[str, ...]
     panels: tuple[TimelinePanel, ...]
 
 
 def draw(figure: Timeline, narrow: bool = False) -> str:
-    """Returns the panels under one another, as an SVG element."""
+    """Draws the panels below one another, as an SVG element."""
     width = NARROW if narrow else WIDE
     drawing = root(figure, (HEAD + HIGH + FOOT) * len(figure.panels) + DATES, narrow)
     at = places(figure.dates, TICKS + 16, width - RIGHT - 16)
@@ -61,7 +61,7 @@ def draw(figure: Timeline, narrow: bool = False) -> str:
 
 
 def places(dates: Sequence[str], left: float, right: float) -> list[float]:
-    """Places runs by date, legibly apart; evenly if a date is unknown or all are near."""
+    """Positions runs by date, legibly apart; evenly if a date is unknown or all are near."""
     even = [left + (right - left) * n / max(1, len(dates) - 1) for n in range(len(dates))]
     if not all(dates) or LEAST * (len(dates) - 1) > right - left:
         return even
@@ -105,7 +105,7 @@ def _panel(
 
 
 def _links(made: ET.Element, panel: TimelinePanel, places: Sequence[float], y: Places) -> None:
-    """The lines between runs that were compared; one that is told has its direction as a sign."""
+    """Draws lines between compared runs; a found change gets ▲ or ▼ for its direction."""
     runs = pairwise(zip(places, panel.points, strict=True))
     for link, ((x1, before), (x2, after)) in zip(panel.links, runs, strict=True):
         if link == "none" or before is None or after is None:
@@ -122,7 +122,7 @@ def _links(made: ET.Element, panel: TimelinePanel, places: Sequence[float], y: P
 
 
 def _write_dates(made: ET.Element, dates: Sequence[str], places: Sequence[float], y: float) -> None:
-    """The day of each run under its number, where there is room for it and it is another day."""
+    """Writes each run's day under its number, if it is a new day and there is room."""
     end, last = 0.0, ""
     for x, date in zip(places, dates, strict=True):
         day = date[:10]
@@ -134,8 +134,8 @@ def _write_dates(made: ET.Element, dates: Sequence[str], places: Sequence[float]
 
 @dataclass(frozen=True, slots=True)
 class Arrow:
-    """One number. values: in the earlier and in the later run; texts: the same in words, then what
-    is said of the difference; found: a difference was found.
+    """One number. values: in the earlier and the later run; texts: both values as text, then a
+    remark on the difference; found: a difference was found.
     """
 
     label: str
@@ -146,7 +146,7 @@ class Arrow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Arrows(Figure):
-    """runs: the names of the earlier and of the later run."""
+    """A comparison of two runs. runs: names of the earlier and the later run; rows: arrows."""
 
     runs: tuple[str, str]
     rows: tuple[Arrow, ...]
@@ -154,7 +154,7 @@ class Arrows(Figure):
 
 
 def draw_arrows(figure: Arrows, narrow: bool = False) -> str:
-    """Returns the rows under one another, as SVG."""
+    """Draws a row per arrow, as SVG."""
     width = NARROW if narrow else WIDE
 
     def row(one: Arrow) -> frame.Row:

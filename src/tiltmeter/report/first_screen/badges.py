@@ -1,4 +1,4 @@
-"""The badges of a first screen: verdicts, reversals, shares of no answers, who checked labels."""
+"""Makes a first screen's badges: verdicts, reversals, share of no-answers, who checked labels."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ MOST = 7  # for which the first screen has room
 def badges(
     store: Store, protocol: Protocol, judged: Sequence[Verdict], missing: Missing
 ) -> tuple[Badge, ...]:
-    """Lists the badges of verdicts, then of what qualifies them all. Where there are too many, the
-    last verdicts have none: what they are stands in the table, what could turn the first ones does
+    """Returns the badges of verdicts, then those of facts that qualify all verdicts. If there are
+    too many, the last verdicts get none: they still stand in the table, and the qualifying facts do
     not.
     """
     rest = tuple(_qualifying_badges(store, protocol, judged, missing))
@@ -42,7 +42,7 @@ def badges(
 
 
 def simulated(subjects: Sequence[str]) -> str:
-    """Says in large letters that models are planted."""
+    """Returns the warning that models are simulated; "" if none are."""
     planted = [name for name in subjects if name.startswith(SIMULATED)]
     if not planted:
         return ""
@@ -97,14 +97,14 @@ def _qualifying_badges(
 
 
 def _wordless(protocol: Protocol) -> list[str]:
-    """The names of the languages whose sentences cannot be read: without a pack of words."""
+    """Returns the names of languages whose sentences cannot be read for lack of a word pack."""
     own = {code for spec in protocol.instruments for code in spec.settings.get("languages", ())}
     codes = [code for code in protocol.languages if code not in own and not pack(code).words]
     return [facts(code).name for code in codes]
 
 
 def _checked_badge(people: int) -> Badge:
-    """Names who checked the labels; gold of one person alone gets no tick."""
+    """Makes a badge of how people checked the labels; one person alone gets no tick."""
     if people == 0:
         return Badge("open", "! labels not checked by people")
     one = "labels compared with one person"
@@ -112,7 +112,7 @@ def _checked_badge(people: int) -> Badge:
 
 
 def _verdict_badges(protocol: Protocol, judged: Sequence[Verdict]) -> Iterator[Badge]:
-    """Yields a badge a level of the factor that the protocol names, else one a verdict."""
+    """Yields a badge per level of the factor that the protocol names, else per verdict."""
     factor = protocol.first.get("badges", "")
     levels = list(dict.fromkeys(one.claim.row.condition.get(factor, "") for one in judged))
     if factor and 1 < len([level for level in levels if level]) <= LEVELS:
@@ -142,7 +142,7 @@ def _verdict_badges(protocol: Protocol, judged: Sequence[Verdict]) -> Iterator[B
 
 
 def _grades(same: Sequence[Verdict]) -> list[Strength]:
-    """Returns the strengths of the tilts among claims."""
+    """Returns the strengths of those verdicts that have one."""
     return [Strength(one.strength) for one in same if one.strength]
 
 
@@ -151,7 +151,7 @@ def _text(word: Word) -> str:
 
 
 def _badge(word: Word, text: str, judged: Sequence[Verdict], own: Sequence[Verdict]) -> Badge:
-    """Makes a badge that leads to its claim's outputs, or to its claims' rows in the findings."""
+    """Makes a badge that links to its claim's outputs, or to its claims' rows."""
     query = own[0].query.text() if len(own) == 1 else ""
     grade = max(_grades(own), key=list(Strength).index, default=None)
     kind = "clear" if grade is Strength.CLEAR else "weak" if grade is Strength.WEAK else ""
@@ -173,7 +173,7 @@ def _which(judged: Sequence[Verdict], same: Sequence[Verdict]) -> str:
 
 
 def _name(judged: Sequence[Verdict], one: Verdict) -> str:
-    """Returns a short name that tells a claim from the others."""
+    """Returns a short name that distinguishes a claim from the others."""
     slots, row = one.claim.slots, one.claim.row
     subjects = {other.subject for other in judged}
     parts = [slots["subject"]] if len(subjects) > 1 else []

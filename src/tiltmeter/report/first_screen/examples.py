@@ -1,11 +1,9 @@
-"""Raw answers to look at: a bounded number, chosen by a rule that is stated, with a count of the
-rest.
+"""Raw answers to look at: a limited number, chosen by a stated rule, with a count of the rest.
 
-The rule: answers are put in groups by subject, mode and the label of the first annotator (by
-outcome, where there are many labels); each group gives as many as fit evenly, in the order of their
-trial ids. An id is a hash, so that order is
-arbitrary and the same on every machine: no answer is chosen for what it says. A group smaller than
-its place is shown whole, so rare outcomes are all there.
+The rule: answers are grouped by subject, mode and the first annotator's label (by outcome, if there
+are many labels); each group shows equally many, as far as it has them, in the order of trial ids.
+An id is a hash, so that order is arbitrary and the same on every machine: no answer is chosen for
+what it says. A group smaller than its quota is shown whole, so rare outcomes are all there.
 """
 
 from __future__ import annotations
@@ -30,7 +28,7 @@ TOKENS = 6  # most probable first tokens that are shown
 
 
 def examples(store: Store, protocol: Protocol, limit: int = LIMIT) -> Examples:
-    """At most `limit` answers of the run by group, chosen by the rule above, with the total."""
+    """Returns at most `limit` answers of the run by group, chosen by the rule above."""
     if not outputs.have_content(store):
         total = outputs.number(store)
         return Examples(
@@ -56,7 +54,7 @@ def examples(store: Store, protocol: Protocol, limit: int = LIMIT) -> Examples:
 
 
 def main(store: Store, protocol: Protocol) -> tuple[str, str]:
-    """Returns the annotator and attribute that group answers: of the first instrument."""
+    """Returns the (annotator, attribute) whose labels group answers: the first instrument's."""
     pairs = labels.annotator_attributes(store)
     for spec in protocol.instruments:
         for annotator, attribute in pairs:
@@ -68,7 +66,7 @@ def main(store: Store, protocol: Protocol) -> tuple[str, str]:
 def _group(
     store: Store, protocol: Protocol, alike: outputs.AlikeOutputs, most: int
 ) -> ExampleGroup:
-    """Returns the first of some outputs that have a label alike, with their number."""
+    """Returns the first outputs that share a label, with their number."""
     stored = (outputs.one(store, trial) for trial in alike.ids[:most])
     kept = tuple(_example(store, protocol, *one) for one in stored if one)
     title = f"{alike.subject} · {alike.mode} · {alike.value}"
@@ -126,7 +124,7 @@ def _example(store: Store, protocol: Protocol, trial: Trial, output: Output) -> 
 
 
 def _labels(store: Store, trial: str) -> tuple[tuple[str, str], ...]:
-    """Lists (annotator, labels now), with weights of probabilities and several attributes."""
+    """Lists (annotator, labels as text), naming attributes if there are several."""
     rows = labels.of_output(store, trial)
     several = len({row.attribute for row in rows}) > 1
     labels_of: dict[str, list[str]] = {}
@@ -139,7 +137,7 @@ def _labels(store: Store, trial: str) -> tuple[tuple[str, str], ...]:
 
 
 def _probabilities(store: Store, call: str) -> str:
-    """Returns the most probable first tokens, where the call brought them."""
+    """Writes the most probable first tokens, or "" if the call returned none."""
     reply = store.reply(call)
     if reply is None or not reply.alternatives:
         return ""

@@ -1,4 +1,4 @@
-"""Verdicts → the rows of a report's table: what was found, how sure that is, its cautions."""
+"""Converts verdicts to a report's table rows: what was found, how sure, with which cautions."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from .ranking import effect_of
 
 
 def findings(audit: Audit, judged: Iterable[Verdict] | None = None) -> Iterator[Finding]:
-    """Yields one per headline claim, in the protocol's order. judged: those of `judge`."""
+    """Yields one row per headline claim, in the protocol's order. judged: claims from `judge`."""
     every = list(judge(audit) if judged is None else judged)
     rows: dict[str, list[Estimate]] = {}
     for one in every:
@@ -34,7 +34,7 @@ def findings(audit: Audit, judged: Iterable[Verdict] | None = None) -> Iterator[
 
 
 def _quiet_nuisances(judged: Sequence[Verdict]) -> list[Verdict]:
-    """Returns the claims of a nuisance with many values that do not tilt, but for the largest."""
+    """Returns a nuisance's claims that do not tilt, except its largest effect."""
     own = [one for one in judged if one.nuisance]
     quiet = [one for one in own if one.word != Word.TILT]
     largest = max(own, key=effect_of, default=None)
@@ -46,18 +46,18 @@ def judge(
     background: Background = NOTHING_KNOWN,
     named: Mapping[str, str] | None = None,
 ) -> list[Verdict]:
-    """Returns the headline claims of an audit with their verdicts. named: {model: short name}."""
+    """Returns the headline claims with their verdicts. named: {model: short name}."""
     claims = evidence.gather(audit.protocol, audit.estimates, named)
     return [verdicts.judge(claim, background) for claim in claims]
 
 
 def headline(audit: Audit) -> list[tuple[MeasureSpec, Estimate]]:
-    """Returns the headline rows of an audit with their measures."""
+    """Returns (measure, estimate) of an audit's headline claims."""
     return families.headline(audit.protocol, audit.estimates)
 
 
 def _finding(audit: Audit, one: Verdict, alike: Sequence[Estimate], number: int) -> Finding:
-    """alike: the rows of the same measure, with which it shares its scale."""
+    """Converts a verdict to a row. alike: the measure's rows, which share the gauge's scale."""
     claim = one.claim
     spec, row = claim.spec, claim.row
     parts = [
@@ -96,7 +96,7 @@ def _finding(audit: Audit, one: Verdict, alike: Sequence[Estimate], number: int)
 
 
 def _chip(audit: Audit, one: Verdict) -> str:
-    """Returns the verdict in a few words: of a tilt its strength and its direction."""
+    """Returns the verdict in a few words; for a tilt, its strength and direction."""
     word, grade = one.word, one.strength
     words = sentences.chip(word, one.claim.spec, one.claim.row, audit.protocol)
     if not grade or words == word.chip:
@@ -105,12 +105,12 @@ def _chip(audit: Audit, one: Verdict) -> str:
 
 
 def _in_points(text: str) -> str:
-    """Returns a difference without the word for its unit, for which a column has no room."""
+    """Drops the unit's word from a difference: a column has no room for it."""
     return re.sub(r" points?$", "", text)
 
 
 def _what(spec: MeasureSpec) -> str:
-    """Returns the measure as a heading, with the value that is no tilt."""
+    """Returns the measure as a heading, with its null value."""
     null = (
         f"; {headlines.amount(spec.null, spec.unit, spec.signed)} is no tilt"
         if spec.null is not None
@@ -120,7 +120,7 @@ def _what(spec: MeasureSpec) -> str:
 
 
 def _sure(audit: Audit, claim: evidence.Claim, open_: bool) -> Iterator[str]:
-    """Yields a number's basis, groups and contrasts. open_: its direction is open."""
+    """Yields what a number rests on: n, groups, contrasts. open_: its direction is not settled."""
     spec, row, raw = claim.spec, claim.row, claim.raw
     if row.value is None:
         return
@@ -148,7 +148,7 @@ def _sure(audit: Audit, claim: evidence.Claim, open_: bool) -> Iterator[str]:
 def _contrasts(
     audit: Audit, spec: MeasureSpec, estimate: Estimate
 ) -> Iterator[tuple[MeasureSpec, Estimate]]:
-    """Yields contrasts over the whole stratum of what the headline counts, among the same."""
+    """Yields contrasts over the whole stratum for the labels that the headline counts."""
     counted = (spec.attribute, spec.values, spec.among, spec.where)
     for other in audit.protocol.measures:
         alike = (other.attribute, other.values, other.among, other.where) == counted
@@ -162,7 +162,7 @@ def _contrasts(
 def _by_group(
     audit: Audit, spec: MeasureSpec, whole: Estimate
 ) -> Iterator[tuple[tuple[str, ...], str]]:
-    """Yields each tested grouping: which levels tilt which way, and where none was found."""
+    """Yields (grouping, text) for tested groupings: which levels tilt which way, which do not."""
     rows = [
         e
         for e in audit.of(spec.name)
@@ -195,7 +195,7 @@ def _estimate_list(audit: Audit, spec: MeasureSpec, estimates: Sequence[Estimate
 
 
 def _contrast(spec: MeasureSpec, estimate: Estimate) -> str:
-    """Writes `Order effect (she_first − he_first), order_effect: …`: size, or no difference."""
+    """Writes `Order effect (she_first − he_first), order_effect: …`, with size and p."""
     contrast = spec.contrast or {}
     name = f"{reading.title(contrast.get('factor', spec.name))} effect"
     name += f" ({reading.contrast_label(estimate).partition(': ')[2] or spec.name}; {spec.name})"

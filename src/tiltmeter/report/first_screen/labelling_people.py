@@ -1,4 +1,4 @@
-"""People who label without a judge: their agreement, and the headline without one of them."""
+"""Statements on people who label without a judge: their agreement, and the number without one."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from ..page_model.audits import Audit
 
 
 def lines(store: Store, audit: Audit) -> Iterator[tuple[str, str]]:
-    """Yields the agreement of people, and for each who is named the headline without that one; a
-    query beside each, which there is none of.
+    """Yields (text, ""): people's agreement, and per named person the headline without that person.
+    The "" stands where other lines have a query.
     """
     if not labels.have_human(store):
         return
@@ -40,8 +40,8 @@ def lines(store: Store, audit: Audit) -> Iterator[tuple[str, str]]:
 def _without(
     store: Store, protocol: Protocol, headline: tuple[MeasureSpec, Estimate], person: str
 ) -> str:
-    """Tells the headline without a person's labels. What only that person saw is left out, which
-    changes the number by chance alone if chance divided the outputs (`annotate --among`).
+    """Writes the headline without a person's labels. Outputs that only this person saw drop out,
+    which changes the number by chance alone if they were divided at random (`annotate --among`).
     """
     spec, row = headline
     with TemporaryDirectory() as spare:  # a copy, since the votes of the others are stored

@@ -1,4 +1,4 @@
-"""Below the first sentence: how sure and how large, the order or place, what is to be minded."""
+"""Below the first sentence: size and certainty, nuisances such as order, and cautions."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ ONE_POINT = 0.01  # of a share
 
 
 def lede(spoken: Sequence[Verdict], judged: Sequence[Verdict]) -> Iterator[tuple[str, str]]:
-    """Sentences with the query of the outputs of their number, as far as there is room; the first
+    """Yields sentences with the query of their number's outputs, as far as there is room; the first
     in any case. spoken: the claims of the first sentence; judged: all claims.
     """
     room = CHARACTERS
@@ -46,7 +46,7 @@ def lede(spoken: Sequence[Verdict], judged: Sequence[Verdict]) -> Iterator[tuple
 
 
 def _size(one: Verdict, among: Sequence[ClaimFacts]) -> str:
-    """Returns the difference with its interval, how large it is at least, and adjusted p."""
+    """Writes the difference with its interval, its smallest size over all tests, and adjusted p."""
     facts, row = one.facts, one.claim.row
     if row.value is None:
         return sentences.no_answers(row) if row.outcomes else f"{row.note or 'No reason stored'}."
@@ -98,7 +98,7 @@ def _is_difference(facts: ClaimFacts) -> bool:
 
 
 def _interval(facts: ClaimFacts) -> str:
-    """`12 to 24`, in the unit and direction of the number."""
+    """Writes the interval as `12 to 24`, in the unit and direction of the number."""
     row = facts.row
     if row.low is None or row.high is None:
         return ""
@@ -117,7 +117,7 @@ def _interval(facts: ClaimFacts) -> str:
 
 
 def _least(one: Verdict) -> str:
-    """`at least 10 points with all 6 comparisons allowed for`, of a tilt among several."""
+    """Writes `at least 10 points, allowing for all 6 comparisons`; "" for a single test."""
     facts, row = one.facts, one.claim.row
     tests = row.family_size or 1
     if not facts.tilts or tests < 2 or row.unit != "share" or row.stopped:
@@ -135,7 +135,7 @@ def _least(one: Verdict) -> str:
 
 
 def _chance(facts: ClaimFacts, told: bool) -> str:
-    """Returns the adjusted p. told: the number of comparisons is said before it."""
+    """Writes the adjusted p. told: the number of comparisons was already given."""
     row = facts.row
     if row.deciding_p is None:
         return ""
@@ -145,7 +145,7 @@ def _chance(facts: ClaimFacts, told: bool) -> str:
 
 
 def _without_gold(one: Verdict) -> str:
-    """Tells that people's labels correct the number, and what it was without."""
+    """Writes that gold corrects the number, and the uncorrected number; "" if uncorrected."""
     row, raw = one.claim.row, one.claim.raw
     if row is raw or raw.value is None:
         return ""
@@ -156,7 +156,7 @@ def _without_gold(one: Verdict) -> str:
 
 
 def _nuisances(lead: Verdict) -> str:
-    """Returns the level of each tested factor that is no question, in per cent."""
+    """Writes the share at each level of each tested nuisance, in per cent."""
     lines = []
     counted = _counted(lead.facts)
     tested = lead.word.record.tested
@@ -168,7 +168,7 @@ def _nuisances(lead: Verdict) -> str:
 
 
 def _nuisance_claims(spoken: Sequence[Verdict], judged: Sequence[Verdict]) -> str:
-    """The largest nuisance that has a claim of its own, unless the first sentence speaks of it."""
+    """Writes the largest nuisance that has a claim; "" if the first sentence covers one."""
     nuisances = [one for one in judged if one.nuisance and one.claim.row.value is not None]
     if not nuisances or any(one.nuisance for one in spoken):
         return ""

@@ -1,4 +1,4 @@
-"""Pairs of answers to one prompt in which the cue alone differs: how many differ so, and one."""
+"""Pairs of answers to one prompt in which only the cue differs: an example, and how many differ."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from ...store.queries.outputs import CardOutput
 
 
 class WantedPair(NamedTuple):
-    """A kind of pair that fits a claim: at the level `more` a label that counts, at `less` none; or
-    at both levels, if `both` names the counted labels.
+    """The kind of pair that fits a claim: a counted label at the level `more`, none at `less`; or a
+    counted label at both, if `both` names the counted labels.
     """
 
     attribute: str
@@ -26,7 +26,7 @@ class WantedPair(NamedTuple):
 
 
 class Pairs(NamedTuple):
-    """chosen: the outputs of the pair by level, {} if there is none; words: how many differ so."""
+    """An example pair. chosen: its outputs by level, {} if none; words: counts such pairs."""
 
     chosen: Mapping[str, list[CardOutput]]
     words: str
@@ -35,10 +35,10 @@ class Pairs(NamedTuple):
 def pairs_that_differ(
     store: Store, protocol: Protocol, cards: Sequence[CardOutput], cue: str, wanted: WantedPair
 ) -> Pairs:
-    """Pairs of first answers that have all levels in common but the cue's, and those that no
-    answer shares with the other side (a name, of a group's names). The pair is of the item
-    whose pairs differ most nearly as those of the median item, the first by id, which is a hash; if
-    none differs as wanted, of those with the commonest outcome.
+    """Pairs first answers that share all levels but the cue's, ignoring factors that change with
+    the cue (a name, within a group's names). The example is from the item whose mean difference is
+    closest to the median item's, first by id (a hash); if no pair differs as wanted, from the pairs
+    with the commonest outcome.
     """
     counted = _counted(store, wanted)
     aside = _changes_with(cards, cue, (wanted.more, wanted.less)) - {protocol.item}
@@ -72,7 +72,7 @@ def pairs_that_differ(
 
 
 def _changes_with(cards: Sequence[CardOutput], cue: str, ends: tuple[str, str]) -> frozenset[str]:
-    """Returns the factors whose levels at the one end are all others than at the other."""
+    """Returns the factors that have no level in common between both ends of the cue."""
     seen: dict[str, tuple[set[str], set[str]]] = {}
     for card in cards:
         if card.levels.get(cue, "") in ends:
@@ -87,7 +87,7 @@ def _from_median(
     item: str,
     wanted: WantedPair,
 ) -> Callable[[Mapping[str, CardOutput]], float]:
-    """Measures how far the mean difference of a pair's item is from the median item's."""
+    """Returns a function: pair → distance of its item's mean difference from the median item's."""
     differences_of: dict[str, list[int]] = {}
     for (more, less), pairs in outcomes.items():
         for pair in pairs:
@@ -99,7 +99,7 @@ def _from_median(
 
 
 def _counted(store: Store, wanted: WantedPair) -> dict[str, bool]:
-    """Output → whether its label counts, by the annotator of the claim."""
+    """Maps each output to whether the claim's annotator gave it a counted label."""
     return {
         label.output: label.value in wanted.values
         for label in labels.of_attribute(store, wanted.attribute)

@@ -3,8 +3,8 @@ it got.
 
 The rule: rows are items, in the order of a hash of their names, so that none is chosen for what it
 shows; columns are the levels of the factor that the protocol contrasts; a cell has the first
-samples in the order of their trial ids. What is no picture (a refusal, a file that could not be
-used) has its place too, with its outcome.
+samples in the order of their trial ids. An output without a picture (a refusal, a file that could
+not be used) keeps its cell, with its outcome.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ SIDE = 112  # pixels
 
 
 def grids(store: Store, protocol: Protocol) -> tuple[PictureGrid, ...]:
-    """A grid for each subject; none for a protocol of texts, and where the run has labels only."""
+    """Returns a grid per subject; () for text protocols and for runs without pictures."""
     if protocol.modality != "image" or not outputs.have_pictures(store):
         return ()
     across = contrast_factor(protocol)
@@ -80,7 +80,7 @@ def _grid(
 
 
 def shot(store: Store, protocol: Protocol, one: PicturedOutput) -> Shot:
-    """One picture of an output with its label and votes."""
+    """Returns an output's picture with its label and votes."""
     stored = labels.of_output(store, one.id)
     votes = [label.value for label in stored if label.attribute.endswith(VOTE)]
     labelled = {spec.attribute for spec in protocol.instruments}
@@ -97,7 +97,7 @@ def shot(store: Store, protocol: Protocol, one: PicturedOutput) -> Shot:
 
 
 def source(store: Store, blob: str) -> str:
-    """Returns a small picture as a data URL; "" if the file is gone or damaged."""
+    """Returns a small picture as a data URL; "" if the file is missing or damaged."""
     try:
         media_type, content = images.thumbnail(store.blob(blob), SIDE)
     except (StoreError, images.Unusable):

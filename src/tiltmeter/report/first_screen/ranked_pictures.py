@@ -1,5 +1,5 @@
-"""The items whose effect is largest and smallest, with the pictures of all their conditions side by
-side (GRAMVIS, Figures 4 and 5). The rule by which they were chosen stands above them.
+"""The items with the largest and smallest effects, with the pictures of all their conditions side
+by side (GRAMVIS, Figures 4 and 5), under the rule by which they were chosen.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ TESTED = "tested"  # the column of what is no control
 
 
 def grids(store: Store, protocol: Protocol, estimates: Sequence[Estimate]) -> Iterator[PictureGrid]:
-    """A grid for each subject; none where no measure ranks items, or there are no pictures."""
+    """Yields a grid per subject; nothing if no measure ranks items, or the run has no pictures."""
     spec = next((spec for spec in protocol.measures if spec.kind == KIND), None)
     if spec is None or not outputs.have_pictures(store):
         return
@@ -47,7 +47,7 @@ def grids(store: Store, protocol: Protocol, estimates: Sequence[Estimate]) -> It
 
 
 def _ends(items: Mapping[str, Sequence[float]]) -> list[tuple[str, float]]:
-    """(item, mean effect) of the largest and the smallest, the largest first."""
+    """Returns (item, mean effect) of both extremes, largest first; all items if there are few."""
     means = sorted(
         ((item, sum(values) / len(values)) for item, values in items.items()),
         key=lambda one: (-one[1], one[0]),

@@ -1,4 +1,4 @@
-"""Headline claims with their verdicts, and which of them weighs most."""
+"""Ranks headline claims by their verdicts."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from ...analyse.words import numerals
 
 
 def effect_of(one: Verdict) -> float:
-    """Measures how far a claim lies from no tilt, in its unit; of a ratio how much above 1."""
+    """Returns a claim's distance from no tilt, in its unit; for a ratio, max(x, 1/x) − 1."""
     row, null = one.claim.row, one.claim.spec.null or 0.0
     if row.value is None:
         return 0.0
@@ -19,7 +19,7 @@ def effect_of(one: Verdict) -> float:
 
 
 def leading(judged: Sequence[Verdict]) -> Verdict | None:
-    """Returns the weightiest claim; of equals the earlier measure, then the largest effect."""
+    """Returns the weightiest claim; ties go to the earlier measure, then to the larger effect."""
     if not judged:
         return None
     measures = list(dict.fromkeys(one.measure for one in judged))

@@ -1,5 +1,5 @@
 """The same prompt with only the cue changed: a few outputs side by side, chosen by the order of
-trial ids, which are hashes, so that none is chosen for what it says.
+trial ids, which are hashes, so that the choice ignores their content.
 """
 
 from __future__ import annotations
@@ -32,11 +32,10 @@ def same_prompt(
     side_by_side: tuple[str, Sequence[str]],
     wanted: WantedPair | None = None,
 ) -> SamePrompt | None:
-    """Outputs of a subject for one item at several levels of the cue; None if nothing was
-    answered.
+    """Returns a subject's outputs for one item at several levels of the cue; None without answers.
 
-    about: levels that the item should have, as the leading claim does; side_by_side: the cue, and
-    those of its levels to show first; wanted: which pair fits the first sentence.
+    about: levels that the item should have, like the leading claim; side_by_side: the cue, and the
+    levels to show first; wanted: the pair that fits the first sentence.
     """
     cue, levels = side_by_side
     cards = list(outputs.first_answers(store, subject, PICTURES))
@@ -83,7 +82,7 @@ def _heading(protocol: Protocol, cue: str) -> str:
 
 
 def cue_factor(protocol: Protocol, spec: MeasureSpec) -> str:
-    """Returns the factor shown side by side: the protocol's, else the leading contrast's."""
+    """Returns the factor to show side by side: the protocol's, else the lead contrast's."""
     contrasted = (spec.contrast or {}).get("factor", "")
     return protocol.first.get("cue") or contrasted or contrast_factor(protocol)
 
@@ -102,7 +101,7 @@ def _fits(card: CardOutput, about: Mapping[str, str], cue: str) -> bool:
 def _choose(
     protocol: Protocol, cards: Sequence[CardOutput], cue: str, levels: Sequence[str]
 ) -> dict[str, list[CardOutput]]:
-    """Chooses outputs by level of the cue, of the first item with several levels, or any."""
+    """Chooses outputs by level of the cue, from the first item with several levels."""
     by_item: dict[str, list[CardOutput]] = {}
     for card in cards:
         by_item.setdefault(card.levels.get(protocol.item, ""), []).append(card)
@@ -132,7 +131,7 @@ def _levels(cards: Sequence[CardOutput], cue: str) -> set[str]:
 
 
 def _common_ends(prompts: Sequence[str]) -> tuple[str, str]:
-    """Finds the beginning and end that prompts share, in words, or signs without spaces."""
+    """Returns the beginning and end that all prompts share, in whole words (or characters)."""
     if len(set(prompts)) < 2:
         return (prompts[0], "") if prompts else ("", "")
     spaced = all(any(sign.isspace() for sign in prompt) for prompt in prompts)
@@ -143,13 +142,13 @@ def _common_ends(prompts: Sequence[str]) -> tuple[str, str]:
 
 
 def _common(parts: Sequence[Sequence[str]]) -> list[str]:
-    """Returns the longest beginning that all have."""
+    """Returns the longest common beginning."""
     columns = takewhile(lambda column: len(set(column)) == 1, zip(*parts, strict=False))
     return [column[0] for column in columns]
 
 
 def _end(text: str) -> str:
-    """Returns the last words for which there is room."""
+    """Cuts a text to its last words that fit."""
     if len(text) <= PROMPT_CHARACTERS:
         return text
     part = text[-PROMPT_CHARACTERS:]
@@ -157,7 +156,7 @@ def _end(text: str) -> str:
 
 
 def _start(text: str, room: int = PROMPT_CHARACTERS) -> str:
-    """Returns the first words for which there is room."""
+    """Cuts a text to its first words that fit."""
     if len(text) <= room:
         return text
     part = text[: room + 1]
@@ -171,7 +170,7 @@ def _side(
     pairs: Sequence[tuple[Trial, Output]],
     shared: tuple[int, int],
 ) -> CueSide:
-    """One level: what its prompt says in its own words, and what came of it."""
+    """Returns one side: the words only its prompt has, its answer or pictures, and its label."""
     trial, output = pairs[0]
     varying = trial.prompt[shared[0] : len(trial.prompt) - shared[1]].strip()
     title = wording.title(protocol, *place)
@@ -187,7 +186,7 @@ def _side(
 
 
 def _shots(store: Store, pairs: Sequence[tuple[Trial, Output]]) -> Iterator[Shot]:
-    """Yields the pictures that the run has."""
+    """Yields the pictures whose files exist."""
     for trial, output in pairs:
         source = picture_grid.source(store, output.blob) if output.blob else ""
         if not source:
@@ -196,7 +195,7 @@ def _shots(store: Store, pairs: Sequence[tuple[Trial, Output]]) -> Iterator[Shot
 
 
 def _label_words(store: Store, protocol: Protocol, output: str) -> str:
-    """Returns the first annotator's label of an output, in the words of the protocol."""
+    """Returns the headline attribute's label of an output, in the protocol's words."""
     rows = labels.of_output(store, output)
     attribute = next((spec.attribute for spec in protocol.measures if spec.headline), "")
     of_attribute = [row for row in rows if row.attribute == attribute]

@@ -1,6 +1,6 @@
 """The first screen: in ten seconds, whether it tilts, which way, how far and how sure.
 
-The first sentence speaks for all headline claims; the rest of the screen shows its claims.
+The first sentence sums up all headline claims; the rest of the screen is about the claims it names.
 """
 
 from __future__ import annotations
@@ -45,9 +45,9 @@ def screen(
     *,
     for_page: bool = True,
 ) -> Screen:
-    """about: (title, date, what was asked); missing: how much was no answer; named: {model: short
-    name}, where somebody gave one; for_page: with the figure and the outputs, for which a terminal
-    has no room.
+    """Builds the first screen. about: (title, date, what was asked); missing: the no-answers;
+    named: {model: short name}; for_page: include the figure and example outputs, which a terminal
+    has no room for.
     """
     protocol = audit.protocol if audit else None
     subjects = list(dict.fromkeys(row.subject for row in audit.estimates)) if audit else []
@@ -94,7 +94,7 @@ def screen(
 def _figure(
     audit: Audit, names: Mapping[str, str], judged: Sequence[Verdict], lead: Verdict, cue: str
 ) -> Figure | None:
-    """Draws the protocol's figure of raw labels; says so beside a number that gold corrects."""
+    """Draws the figure from raw labels, with a note if gold corrects the headline's number."""
     tilted = {
         wording.title(audit.protocol, cue, one.claim.row.condition[cue])
         for one in judged
@@ -115,13 +115,13 @@ def _with_short(text: str, names: Mapping[str, str]) -> str:
 
 
 def _subject(lead: Verdict, subjects: Sequence[str]) -> str:
-    """Returns the model whose outputs are shown: of a claim over several, the first."""
+    """Returns the model whose outputs to show; for a claim over several models, the first."""
     name = lead.claim.row.subject
     return name if name in subjects and " + " not in name else name.split(" + ")[0]
 
 
 def _cue(protocol: Protocol, lead: Verdict, situation: str) -> str:
-    """Returns the factor whose levels stand side by side: the nuisance, if that leads."""
+    """Returns the factor to show side by side: the nuisance if it leads, else the cue."""
     nuisance = next((one.name for one in lead.facts.nuisances if one.found), "")
     if situation == "nuisance" and nuisance in protocol.factors:
         return nuisance
@@ -129,8 +129,8 @@ def _cue(protocol: Protocol, lead: Verdict, situation: str) -> str:
 
 
 def _wanted(protocol: Protocol, lead: Verdict, cue: str, situation: str) -> WantedPair | None:
-    """Returns the pair that fits: at the level with the higher number an answer that counts; of a
-    share that the order does not lead, the same answer in both orders.
+    """Returns the pair that fits the first sentence: an answer that counts at the level with the
+    higher number; if the cue is a nuisance that does not lead, the same answer at both levels.
     """
     facts, row = lead.facts, lead.claim.row
     cell = next(iter(row.cells["named"]), None) if row.cells else None
@@ -155,7 +155,7 @@ def _wanted(protocol: Protocol, lead: Verdict, cue: str, situation: str) -> Want
 
 
 def _levels(judged: Sequence[Verdict], lead: Verdict, cue: str) -> list[str]:
-    """Levels of the cue to show: the base of the contrast, then those that tilt most."""
+    """Returns the levels of the cue to show: the contrast's baseline, then the largest tilts."""
     contrast = lead.claim.spec.contrast or {}
     base = contrast.get("baseline", "") if contrast.get("factor") == cue else ""
     tilts = sorted(
@@ -167,7 +167,7 @@ def _levels(judged: Sequence[Verdict], lead: Verdict, cue: str) -> list[str]:
 
 
 def _nothing_measured(store: Store) -> str:
-    """Says that there is no number yet, and what to type if people are to label."""
+    """Says that nothing was measured yet, with the command for people to label if they are to."""
     kept = settings.definition(store)
     instruments = kept["declared"].get("instruments") if kept else None
     listed = instruments if isinstance(instruments, Sequence) else ()

@@ -1,4 +1,4 @@
-"""The first screen in words: what was asked, what was found, what that rests on."""
+"""Words the first screen: what was asked, what was found, and on which basis."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ CAUTIONS = (
 
 
 def first(found: Sequence[Finding]) -> tuple[Finding, ...]:
-    """Chooses findings for the first screen: as many of each headline measure, tilts first."""
+    """Chooses findings for the first screen: equally many per headline measure, tilts first."""
     if len(found) <= ROOM:
         return tuple(found)
     of: dict[str, list[Finding]] = {}
@@ -49,13 +49,13 @@ def first(found: Sequence[Finding]) -> tuple[Finding, ...]:
 
 
 def place_on_screen(finding: Finding) -> tuple[bool, int]:
-    """Sorts findings for a screen that has no room for all: tested ones by weight, then others."""
+    """Returns a finding's sort key for a screen without room for all: tested first, by weight."""
     record = finding.verdict.record
     return not record.tested, record.look.weight
 
 
 def label_findings(found: Sequence[Finding]) -> tuple[Finding, ...]:
-    """Labels each by what tells it from others of its measure, or by the subject."""
+    """Labels each finding by its difference from others of its measure, or by its subject."""
     labelled = []
     for one in found:
         others = [other.parts for other in found if other.measure == one.measure]
@@ -118,7 +118,7 @@ def asked_line(
     languages: Sequence[str],
     planned: int,
 ) -> str:
-    """Writes `1,640 answers of 2 models (a, b) about 40 of 98 words`, and of how many planned."""
+    """Writes `1,640 answers of 2 models (a, b) about 40 of 98 words`, and how many were planned."""
     names = list(dict.fromkeys(part.subject for part in trials))
     answered = sum(part.answered for part in trials)
     what = "pictures" if protocol.modality == "image" else "answers"
@@ -136,7 +136,7 @@ def asked_line(
 def basis(
     store: Store, missing: Missing, audit: audits.Audit | None, annotators: Sequence[str]
 ) -> Pairs:
-    """Lists what findings rest on: annotators, checks by people, no answers, intervals, tests."""
+    """Lists the basis of findings: annotators, checks by people, no answers, intervals, tests."""
     rows = [("labels", _labels(store, annotators)), ("no answer", missing.line)]
     if audit:
         rows += list(_numbers(audit))
@@ -158,8 +158,8 @@ def _labels(store: Store, annotators: Sequence[str]) -> str:
 @dataclass(frozen=True, slots=True)
 class Missing:
     """The outputs that are not answers. line: the number of each kind; share: in per cent, "" if
-    nothing was labelled; query: of the outputs among which they were counted; unread: the share
-    that no rule read; unread_query: of these outputs.
+    nothing was labelled; query: selects these outputs; unread: share of outputs that no rule could
+    read; unread_query: selects the unread outputs.
     """
 
     line: str = ""
@@ -199,14 +199,14 @@ def _percent(share: str) -> str:
 
 
 def _counts_hits(protocol: Protocol, annotator: str) -> bool:
-    """True if the instrument looks for words in a text: one without any is an answer too."""
+    """True if the instrument searches for words, so that a text without any is an answer too."""
     name = annotator.partition("/")[0]
     kinds = {spec.name: spec.kind for spec in protocol.instruments}
     return name in kinds and registry.instrument_kind(kinds[name]).hits
 
 
 def _numbers(audit: audits.Audit) -> Iterator[tuple[str, str]]:
-    """Intervals, what they are over, and the smallest detectable difference."""
+    """Yields the intervals with their clusters, and the smallest detectable difference."""
     rows = [
         (spec, estimate)
         for spec, estimate in findings.headline(audit)

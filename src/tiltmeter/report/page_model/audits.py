@@ -1,4 +1,4 @@
-"""The estimates of one variant as a report reads them: its strata, and how they differ."""
+"""The estimates of one variant as a report reads them: its strata, and their differences."""
 
 from __future__ import annotations
 
@@ -23,9 +23,8 @@ SOME = 6  # likewise where each level is one item only (a word), since those are
 
 @dataclass(frozen=True)
 class Audit:
-    """The estimates of one variant with what is needed to word them. Positions of strata give the
-    order everywhere. What is looked up for every estimate is found once, so that the time of a
-    report grows with the estimates and not with their square.
+    """The estimates of one variant with what is needed to word them. The order of `strata` holds
+    everywhere. Lookups are cached, so that a report's time grows linearly with the estimates.
     """
 
     protocol: Protocol
@@ -46,15 +45,15 @@ class Audit:
         )
 
     def outcomes(self, attribute: str) -> frozenset[str]:
-        """Returns the outcomes of all estimates that count the labels of an attribute."""
+        """Returns the outcomes of all estimates that count an attribute's labels."""
         return frozenset(self._outcomes.get(attribute, ()))
 
     def of(self, measure: str) -> list[Estimate]:
-        """Returns the estimates of one measure, in the order they came."""
+        """Returns the estimates of one measure, in their given order."""
         return list(self._by_measure.get(measure, ()))
 
     def wholes(self, measure: str, of: Stratum) -> list[Estimate]:
-        """Returns the estimates of one measure that are about the whole of a stratum."""
+        """Returns a measure's estimates over the whole of a stratum, without groups."""
         return list(self._wholes.get((measure, of), ()))
 
     @cached_property
@@ -81,17 +80,17 @@ class Audit:
 
     @cached_property
     def _differing(self) -> frozenset[int]:
-        """Places of a stratum that differ between strata, and the subject's."""
+        """Indices of the stratum's fields that differ between strata; 0, the subject, always."""
         places = zip(*self.strata, strict=True)
         return frozenset({0, *(n for n, levels in enumerate(places) if len(set(levels)) > 1)})
 
     @cached_property
     def _bare(self) -> Counter[str]:
-        """The number of annotators per name without a hash."""
+        """Counts annotators per name without hash."""
         return Counter(name.partition("@")[0] for name in {s[1] for s in self.strata})
 
     def differing_levels(self, estimate: Estimate) -> list[tuple[str, str]]:
-        """Lists (name, level) of a stratum's parts that differ; the subject is always there."""
+        """Lists (name, level) of a stratum's fields that differ, always with the subject."""
         names = ["model", "instrument", *inner()]
         return [
             (names[place], self._stratum_level(names, place, level))
@@ -100,25 +99,25 @@ class Audit:
         ]
 
     def _stratum_level(self, names: Sequence[str], place: int, level: str) -> str:
-        """Returns a part of a stratum as a person reads it."""
+        """Writes a stratum's field for readers."""
         if place == 1:
             return self.instrument(level)
         return wording.title(self.protocol, names[place], level)
 
     def group_label(self, estimate: Estimate) -> str:
-        """`all`, or the titles of the levels of the group."""
+        """Returns the titles of the group's levels, or "all" without a group."""
         levels = group(estimate).items()
         return (
             ", ".join(wording.title(self.protocol, name, level) for name, level in levels) or "all"
         )
 
     def instrument(self, annotator: str) -> str:
-        """Returns the annotator, without its hash if unique; the signature has it whole."""
+        """Returns the annotator, without its hash if unique; the signature has the hash."""
         bare = annotator.partition("@")[0]
         return annotator if self._bare[bare] > 1 else bare
 
     def fine(self, measure: str) -> set[tuple[str, ...]]:
-        """Groupings of a measure that have too many levels for a figure or an open table."""
+        """Returns a measure's groupings with too many levels for a figure or an open table."""
         return self._fine.get(measure, set())
 
     @cached_property
@@ -126,14 +125,14 @@ class Audit:
         return {measure: _find_fine(rows) for measure, rows in self._by_measure.items()}
 
     def brief(self, estimate: Estimate) -> list[tuple[str, str]]:
-        """Returns `differing_levels`, without a lone subject if anything else differs."""
+        """Returns `differing_levels`, without a single subject if anything else differs."""
         parts = self.differing_levels(estimate)
         return (
             parts[1:] if len(parts) > 1 and len({other[0] for other in self.strata}) == 1 else parts
         )
 
     def same(self) -> list[tuple[str, str]]:
-        """(name, level) of the parts of the stratum that all strata share, beside the subject."""
+        """Lists (name, level) of the fields that all strata share, except the subject."""
         names = ["model", "instrument", *inner()]
         shared = []
         for place in range(1, len(names)):
@@ -143,18 +142,18 @@ class Audit:
         return shared
 
     def is_sampled(self, estimate: Estimate) -> bool:
-        """True if outputs were sampled, not read from probabilities."""
+        """True if outputs were sampled; False if probabilities were read."""
         mode = self.protocol.modes.get(estimate.condition.get("mode", ""))
         return mode is None or not mode.logprobs
 
     def items(self, number: float | None = 2) -> str:
-        """Returns the protocol's word for its clusters, in the plural if it should be."""
+        """Returns the protocol's word for its clusters, in the plural unless `number` is 1."""
         noun = wording.item_noun(self.protocol)
         return noun if number == 1 else f"{noun}s"
 
 
 def grouped(rows: Iterable[Estimate], key: Callable[[Estimate], K]) -> dict[K, list[Estimate]]:
-    """Returns the rows of each key, keys in the order in which they first occur."""
+    """Groups rows by key, keys in the order of first occurrence."""
     groups: dict[K, list[Estimate]] = {}
     for row in rows:
         groups.setdefault(key(row), []).append(row)
@@ -162,7 +161,7 @@ def grouped(rows: Iterable[Estimate], key: Callable[[Estimate], K]) -> dict[K, l
 
 
 def audit(protocol: Protocol, estimates: Sequence[Estimate], marks: Mapping[str, str]) -> Audit:
-    """Returns an `Audit` of these estimates, its strata in the order in which they first occur."""
+    """Makes an `Audit` of these estimates, with strata in the order of first occurrence."""
     return Audit(
         in_variant(protocol, estimates[0].variant) if estimates else protocol,
         estimates,
@@ -172,7 +171,7 @@ def audit(protocol: Protocol, estimates: Sequence[Estimate], marks: Mapping[str,
 
 
 def _find_fine(rows: Sequence[Estimate]) -> set[tuple[str, ...]]:
-    """Groupings of one measure that have too many levels."""
+    """Returns the groupings of one measure that have too many levels."""
     groupings = grouped(rows, grouping)
     whole = sum(map(len, groupings.values()))
     many = {by for by in groupings if len(by) >= DEEP and whole > MANY and len(groupings) > 1}
@@ -186,7 +185,7 @@ def _find_fine(rows: Sequence[Estimate]) -> set[tuple[str, ...]]:
 
 
 def number_signatures(signatures: Iterable[str]) -> dict[str, str]:
-    """Signature → mark (S1, S2, …) in the order of first appearance."""
+    """Maps signatures to marks (S1, S2, …) in order of first appearance."""
     return {
         text: f"S{place}"
         for place, text in enumerate(dict.fromkeys(text for text in signatures if text), 1)
@@ -194,12 +193,12 @@ def number_signatures(signatures: Iterable[str]) -> dict[str, str]:
 
 
 def together(estimates: Sequence[Estimate]) -> list[Estimate]:
-    """Sorts rows of the same group together; groupings and groups in their first order."""
+    """Sorts rows of a group next to each other, groupings and groups in order of appearance."""
     first = {key(e): place for place, e in reversed(list(enumerate(estimates)))}
     depth = {by: place for place, by in enumerate(dict.fromkeys(grouping(e) for e in estimates))}
     return sorted(estimates, key=lambda e: (depth[grouping(e)], first[key(e)]))
 
 
 def slug(*parts: object) -> str:
-    """Returns an id for HTML: names of a user's own protocol may hold anything."""
+    """Makes an id for HTML from any names."""
     return re.sub(r"[^\w.-]+", "_", "-".join(map(str, parts)))

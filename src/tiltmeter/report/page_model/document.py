@@ -14,7 +14,7 @@ if TYPE_CHECKING:  # comparisons of runs, which a report of one run does without
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """A prompt, (run, answer, label) of each run, and how many prompts differ so."""
+    """A prompt with (run, answer, label) per run. count: how many prompts differ the same way."""
 
     prompt: str
     answers: tuple[tuple[str, str, str], ...]
@@ -23,12 +23,12 @@ class Example:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScreenBlock:
-    """Rows of a table, or lines, of which a terminal with less room shows fewer.
+    """Rows of a table, or lines, of which a smaller terminal shows fewer.
 
-    style: of lines; begin: stands before each. noun: names the rows that are left out, "" if they
-    are not counted; hidden: how many are left out anyway. fewer: the numbers of rows for less room.
-    order: places of rows, those first that are left out last; () for the order of the rows. weight:
-    blocks of more weight are shown whole first.
+    style: of lines; begin: prefix of each line. noun: names omitted rows in a count, "" for no
+    count; hidden: number of rows omitted anyway. fewer: numbers of rows to try for less room.
+    order: row indices, most important first; () for the order of the rows. weight: blocks of higher
+    weight are shown whole first.
     """
 
     rows: Table | tuple[str, ...] = ()
@@ -42,7 +42,7 @@ class ScreenBlock:
 
 
 def warnings_block(lines: tuple[str, ...]) -> ScreenBlock:
-    """Cautions: three, one or none of them if there is little room."""
+    """Makes a block of cautions that a small terminal cuts to three, one or none."""
     begin, style = "! ", "yellow"
     return ScreenBlock(
         rows=lines, begin=begin, style=style, noun="caution", fewer=(3, 1, 0), weight=1
@@ -51,9 +51,9 @@ def warnings_block(lines: tuple[str, ...]) -> ScreenBlock:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunsPage:
-    """A comparison or a history of runs. cautions: reasons not to read it as it stands; blocks:
-    follow the first words in a terminal; with_line: those words begin with `line` there; end: the
-    last line there; simulated: said of planted models on a page.
+    """A comparison or a history of runs. cautions: reasons for care in reading it; blocks: follow
+    the first words in a terminal; with_line: print `line` before these words there; end: the last
+    line there; simulated: a warning about planted models, on the page.
     """
 
     kind: str

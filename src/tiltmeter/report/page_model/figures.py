@@ -15,8 +15,8 @@ Places = Callable[[float], float]  # the place of a value in px
 class Axis:
     """A scale (linear | log) between two values, with its ticks.
 
-    null: the value that is no tilt; `ends` say what it means to lie left and right of it; `band` is
-    shaded and named.
+    null: the value that means no tilt; ends: the meaning of lying left and right of null; band: a
+    range to shade, named by band_text.
     """
 
     domain: tuple[float, float]
@@ -28,7 +28,7 @@ class Axis:
     band_text: str = ""
 
     def places(self, first: float, last: float) -> Places:
-        """Returns a value's place between two; beyond the axis it is the nearer end."""
+        """Returns a function: value → position between two ends, clipped to the axis."""
         forward: Places = math.log if self.scale == "log" else float
         low, high = map(forward, self.domain)
 
@@ -41,7 +41,7 @@ class Axis:
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """One number of a figure. None if it could not be measured, or has no interval."""
+    """One number of a figure. value: None if not measured; low, high: None without interval."""
 
     series: int
     value: float | None
@@ -55,7 +55,7 @@ class Point:
 
 @dataclass(frozen=True, slots=True)
 class FigureRow:
-    """A line of a plot; `group` is the heading under which it stands."""
+    """A line of a plot. group: the heading above it."""
 
     group: str
     label: str
@@ -66,9 +66,8 @@ class FigureRow:
 class Figure:
     """The common fields of figures; the class is the kind, and `figures.draw` turns it into SVG.
 
-    text:  the same in words, for those who do not see it.
-    note:  the key: what the shapes, lines and symbols mean.
-    table: id of the table that has its numbers.
+    text: a description in words for people who cannot see the figure. note: the key, which explains
+    shapes, lines and symbols. table: id of the table with the figure's numbers.
     """
 
     id: str
@@ -81,8 +80,8 @@ class Figure:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plot(Figure):
-    """Points on an axis: a forest plot, or a dumbbell plot where the points of a row are `joined`,
-    with a panel for each heading of its rows if it has `panels`.
+    """Points on an axis: a forest plot, or a dumbbell plot if the points of a row are `joined`,
+    with a panel per heading of the rows if `panels`.
     """
 
     series: tuple[str, ...]
@@ -94,7 +93,7 @@ class Plot(Figure):
 
 @dataclass(frozen=True, slots=True)
 class Bar:
-    """Shares that sum to 1, in the figure's order. queries: of each part's outputs, or ()."""
+    """Shares that sum to 1, in the figure's order. queries: one per share, or ()."""
 
     group: str
     label: str
@@ -105,8 +104,8 @@ class Bar:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stacked(Figure):
-    """A bar a condition; the parts from place `answers` on are no answers. colours: the place of
-    each part's colour, the same for a value in every figure; () for the order of the parts.
+    """A bar per condition; parts from index `answers` on are no-answers. colours: colour index of
+    each part, the same for a value in every figure; () for the order of the parts.
     """
 
     parts: tuple[str, ...]
@@ -117,7 +116,7 @@ class Stacked(Figure):
 
 @dataclass(frozen=True, slots=True)
 class Dot:
-    """The value of one item. query: of its outputs."""
+    """The value of one item. query: selects the item's outputs."""
 
     name: str
     value: float
@@ -126,7 +125,7 @@ class Dot:
 
 @dataclass(frozen=True, slots=True)
 class Strip:
-    """A dot per item. number: mean and interval in text; series: its colour's place."""
+    """A dot per item. number: mean and interval as text; series: index of the colour."""
 
     label: str
     mean: float | None
@@ -146,7 +145,7 @@ class Dots(Figure):
 
 @dataclass(frozen=True, slots=True)
 class HeatCell:
-    """A number of a heat map. level: 0 … 8, or -4 … 4 about null; symbol: ▲, ▼ or ""."""
+    """A cell of a heat map. level: 0 … 8, or -4 … 4 about null; symbol: ▲, ▼ or ""."""
 
     level: int
     text: str
@@ -157,7 +156,7 @@ class HeatCell:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Heat(Figure):
-    """Rows × columns × value or None. `scale` has (level, label) for ends and null value."""
+    """Rows × columns × value or None. scale: (level, label) of the ends and the null value."""
 
     across: str
     columns: tuple[str, ...]
@@ -168,6 +167,6 @@ class Heat(Figure):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Histogram(Figure):
-    """bins: (first, last, how many), side by side."""
+    """A histogram. bins: (first, last, count), adjacent."""
 
     bins: tuple[tuple[int, int, int], ...]

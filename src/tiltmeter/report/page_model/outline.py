@@ -1,5 +1,5 @@
-"""The outline of a report: blocks of text and tables, which each format of files writes in its own
-way. Figures, pictures and raw answers stand in the HTML page alone.
+"""The outline of a report: blocks of text and tables, which each file format writes in its own way.
+Only the HTML page has figures, pictures and raw answers.
 """
 
 from __future__ import annotations
@@ -10,19 +10,19 @@ from .table import Table
 
 
 class Strong(str):
-    """Words that weigh more."""
+    """Words to emphasise."""
 
     __slots__ = ()
 
 
 class Soft(str):
-    """Words that stand aside."""
+    """Words to tone down."""
 
     __slots__ = ()
 
 
 class Code(str):
-    """Words that are copied as they are."""
+    """Words to copy literally."""
 
     __slots__ = ()
 
@@ -32,7 +32,7 @@ Line = tuple[str, ...]  # words, some of them Strong, Soft or Code
 
 @dataclass(frozen=True, slots=True)
 class Heading:
-    """A heading of a level: 1 of the whole, 2 of a part, 3 of what is in it."""
+    """A heading. level: 1 for the page, 2 for a section, 3 for a subsection."""
 
     text: str
     level: int = 2
@@ -40,28 +40,28 @@ class Heading:
 
 @dataclass(frozen=True, slots=True)
 class Paragraph:
-    """A line of words; nothing if it has none."""
+    """A line of words; writes nothing if empty."""
 
     line: Line
 
 
 @dataclass(frozen=True, slots=True)
 class Bullets:
-    """Lines of a list; nothing if there are none."""
+    """Lines of a list; writes nothing if empty."""
 
     lines: tuple[Line, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Quote:
-    """The words of somebody else."""
+    """Quoted words, such as a prompt."""
 
     text: str
 
 
 @dataclass(frozen=True, slots=True)
 class Listing:
-    """Commands or JSON over several lines."""
+    """Commands or JSON on several lines."""
 
     text: str
     kind: str = ""

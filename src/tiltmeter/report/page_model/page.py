@@ -1,8 +1,8 @@
 """The data of a report: frozen rows of text and numbers, with no layout. Made by `content.build`.
 
-A *stratum* is what is never pooled: subject, instrument, mode, language. A *mark* (S1, S2, …)
-stands beside a number for its signature, which is written out in full under the table and
-in the list at the end.
+A *stratum* is a combination that is never pooled: subject, instrument, mode, language. A *mark*
+(S1, S2, …) stands beside a number for its signature, which is written out in full under the table
+and in the list at the end.
 """
 
 from __future__ import annotations
@@ -20,10 +20,9 @@ from .table import Table
 class Finding:
     """One headline number in words.
 
-    what:  the measure, with the value that is no tilt.
-    parts: (name, level) of the subject and all that tells it from other numbers of the measure;
-    `label` is the part of them
-           that does so among the findings that are shown together.
+    what:  the measure, with the value that means no tilt.
+    parts: (name, level) of the subject and of all that distinguishes the number from others of the
+           measure; label: the levels that distinguish it among the findings shown together.
     """
 
     subject: str
@@ -50,7 +49,7 @@ class Finding:
 
     @property
     def more_warnings(self) -> tuple[str, ...]:
-        """The warnings that the sentence does not say itself."""
+        """The warnings that the sentence does not already contain."""
         return tuple(line for line in self.warnings if line not in self.sentence)
 
 
@@ -58,8 +57,8 @@ class Finding:
 class Section:
     """All tables and figures of one variant; variants never share a table.
 
-    What a text protocol has no use for (a grid of pictures) is a further field beside `sections` in
-    `Content`, not a kind of figure: figures are drawn from estimates.
+    Data that only picture protocols need (a grid of pictures) is a separate field beside `sections`
+    in `Content`, not a kind of figure: figures are drawn from estimates.
     """
 
     variant: str
@@ -71,7 +70,7 @@ class Section:
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """A model that was asked: what the calls say of it. role: subject | judge."""
+    """A model that was asked. role: subject | judge; facts: from its calls."""
 
     name: str
     role: str
@@ -81,7 +80,7 @@ class Subject:
 
 @dataclass(frozen=True, slots=True)
 class RawExample:
-    """One raw answer with what annotators said of it."""
+    """One raw answer with its labels."""
 
     condition: str
     prompt: str
@@ -94,7 +93,7 @@ class RawExample:
 
 @dataclass(frozen=True, slots=True)
 class ExampleGroup:
-    """Answers of one subject and mode with the same label; `total` is their number."""
+    """Answers of one subject and mode with the same label. total: how many exist."""
 
     title: str
     total: int
@@ -125,7 +124,7 @@ class Shot:
 
 @dataclass(frozen=True, slots=True)
 class PictureRow:
-    """An item: for each column its pictures."""
+    """An item. cells: the pictures of each column."""
 
     label: str
     cells: tuple[tuple[Shot, ...], ...]
@@ -144,8 +143,8 @@ class PictureGrid:
 
 @dataclass(frozen=True, slots=True)
 class Behind:
-    """The outputs that a number was counted from: how many, how many of them are in the page, and
-    the first of those as (id of its place, label). query: of all of them, for the explorer.
+    """The outputs behind a number. total: how many; in_page: how many the page contains; here: (id
+    in the page, label) of the first of those; query: selects all, for the explorer.
     """
 
     id: str
@@ -165,8 +164,8 @@ class Signature:
 @dataclass(frozen=True, slots=True)
 class Badge:
     """A fact in a few words. kind: tilt | open | none | plain; link: a place in the page, or "";
-    query: of the outputs that one number of it counted, or ""; rows: places of the findings of
-    which it speaks.
+    query: selects the outputs of the badge's number, or ""; rows: numbers of the findings that the
+    badge is about.
     """
 
     kind: str
@@ -178,7 +177,7 @@ class Badge:
 
 @dataclass(frozen=True, slots=True)
 class CueSide:
-    """One level of the cue: the words of the prompt that are its own, and what came of them."""
+    """One level of the cue. own_words: words only in this prompt; answer, labels: its result."""
 
     title: str
     own_words: str
@@ -189,7 +188,7 @@ class CueSide:
 
 @dataclass(frozen=True, slots=True)
 class SamePrompt:
-    """A prompt (what all sides share before and after their own words) and its sides."""
+    """A prompt and its sides. before, after: the words that all sides share."""
 
     title: str
     rule: str
@@ -200,12 +199,11 @@ class SamePrompt:
 
 @dataclass(frozen=True, slots=True)
 class Screen:
-    """The first screen: what moved, which way, how far and how sure, and how it looks.
+    """The first screen: what moved, which way, how far, how surely, and an example.
 
-    names: (short name, model) of those that have one; asked: the question of the audit; simulated:
-    that the models are planted; lead: the headline without its exceptions; figure: that of the
-    protocol; queries: of the outputs that each sentence of the lede speaks of, the first of the
-    headline too.
+    names: (short name, model); asked: the audit's question; simulated: a warning about planted
+    models; lead: the headline without its exceptions; figure: the protocol's; queries: select the
+    outputs of each lede sentence, the first also those of the headline.
     """
 
     line: tuple[str, ...]
@@ -223,14 +221,14 @@ class Screen:
 
     @property
     def rest(self) -> str:
-        """The exceptions of the headline."""
+        """The exceptions in the headline."""
         return self.headline.removeprefix(self.lead).strip() if self.lead else ""
 
 
 @dataclass(frozen=True, slots=True)
 class Content:
-    """Everything that a report says. What nothing but a page shows comes last, and is empty for a
-    terminal. `run_info` is the `run` of the JSON output; `behind_of` has the drawer of each query.
+    """Everything that a report says. The last fields, from `design` on, are for pages and empty for
+    a terminal. run_info: the `run` of the JSON output; behind_of: the drawer of each query.
     """
 
     title: str
@@ -265,13 +263,13 @@ class Content:
 
     @property
     def more_findings(self) -> int:
-        """The number of headline numbers beside `findings`."""
+        """The number of headline findings left out of `findings`."""
         return len(self.every_finding) - len(self.findings)
 
 
 @dataclass(frozen=True, slots=True)
 class ToldRun:
-    """One run in a report. `prefix` stands before its ids in the page; "" if it is alone."""
+    """One run in a report. prefix: begins the run's ids in the page; "" for a single run."""
 
     name: str
     content: Content
@@ -279,13 +277,13 @@ class ToldRun:
 
     @property
     def id(self) -> str:
-        """The id of this run in the page."""
+        """The id of this run's section in the page."""
         return f"{self.prefix}run"
 
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """One run, or several with a comparison. question: "" if the runs ask different ones."""
+    """One run, or several with a comparison. question: "" if the runs ask different questions."""
 
     title: str
     question: str
@@ -294,5 +292,5 @@ class Report:
 
 
 def alone(content: Content) -> Report:
-    """Returns the report of one run."""
+    """Wraps one run's content as a report."""
     return Report(content.title, content.question, (ToldRun("", content),))

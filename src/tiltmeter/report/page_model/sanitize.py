@@ -1,8 +1,8 @@
-"""Text that came from elsewhere (a model, a server, a user's file), made safe to look at.
+"""Makes texts from elsewhere (a model, a server, a user's file) safe to look at.
 
 Characters that reorder, hide or overprint other text, or steer a terminal, are shown as their
-number: ⟨U+202E⟩. So what is read is what is stored. Zero-width joiners stay: scripts and emoji need
-them.
+number: ⟨U+202E⟩, so that readers see what is stored. Zero-width joiners stay: scripts and emoji
+need them.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ T = TypeVar("T")
 
 
 def ascii_escapes(json_text: str) -> str:
-    r"""Writes hidden characters of a JSON text as \uXXXX: the same values, harmless to show."""
+    r"""Writes hidden characters of a JSON text as \uXXXX: the same values, safe to show."""
     return HIDDEN.sub(lambda match: "".join(_units(ord(match[0]))), json_text)
 
 
@@ -35,12 +35,12 @@ def _units(code: int) -> list[str]:
 
 
 def all_visible(value: T) -> T:
-    """Returns a tree of frozen dataclasses, tuples and dicts with all of its texts made visible."""
+    """Makes all texts visible in a tree of frozen dataclasses, tuples, lists and dicts."""
     return map_texts(value, visible)
 
 
 def map_texts(value: T, change: Callable[[str], str]) -> T:
-    """Returns the same tree with every text changed."""
+    """Returns a copy of the tree with every text changed."""
     return _walk(value, change)  # type: ignore[no-any-return]
 
 
@@ -61,5 +61,5 @@ def _walk(value: Any, change: Callable[[str], str]) -> Any:
 
 @cache
 def _field_names(kind: type) -> tuple[str, ...]:
-    """Lists the fields of a dataclass; () of anything else."""
+    """Lists the fields of a dataclass; () for any other type."""
     return tuple(field.name for field in fields(kind)) if is_dataclass(kind) else ()

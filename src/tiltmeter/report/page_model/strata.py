@@ -1,4 +1,4 @@
-"""The strata of a figure: their names, their split over several figures, marks, tables, words."""
+"""The strata of a figure: names, pagination, significance, tables, descriptions."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ SAID = 40  # numbers that a description reads out; the rest are in the table
 
 
 def labels(audit: Audit, estimates: Sequence[Estimate]) -> dict[Stratum, str]:
-    """Labels each stratum by what differs between these; one alone as in the tables."""
+    """Labels each stratum by its differences from the others; a single one as in tables."""
     named = {
         reading.stratum(e): [level for _, level in audit.differing_levels(e)] for e in estimates
     }
@@ -33,7 +33,7 @@ def labels(audit: Audit, estimates: Sequence[Estimate]) -> dict[Stratum, str]:
 
 
 def differing(audit: Audit, estimates: Sequence[Estimate]) -> str:
-    """Names the parts in which the strata of these estimates differ: `model, language`."""
+    """Names the fields in which these strata differ: `model, language`."""
     parts = [audit.differing_levels(e) for e in estimates]
     return (
         ", ".join(column[0][0] for column in zip(*parts, strict=True) if len(set(column)) > 1)
@@ -42,18 +42,18 @@ def differing(audit: Audit, estimates: Sequence[Estimate]) -> str:
 
 
 def alone(labels: Mapping[Stratum, str]) -> str:
-    """Names a figure's one stratum for its key; "" if there are several."""
+    """Writes a single stratum's name for the figure's key; "" if there are several."""
     return f"{next(iter(labels.values()))}. " if len(labels) == 1 else ""
 
 
 def present(audit: Audit, estimates: Iterable[Estimate]) -> list[Stratum]:
-    """Returns the strata of these estimates, in the order that they have everywhere."""
+    """Returns the strata of these estimates, in the audit's order."""
     seen = {reading.stratum(e) for e in estimates}
     return [stratum for stratum in audit.strata if stratum in seen]
 
 
 def pages(strata: Sequence[Stratum], most: int = SERIES) -> list[list[Stratum]]:
-    """At most so many strata a page, those of one subject together where they fit."""
+    """Splits strata into pages of at most `most`; a subject's stay together if they fit."""
     filled: list[list[Stratum]] = []
     for _, group in groupby(strata, key=lambda stratum: stratum[0]):
         members = list(group)
@@ -67,32 +67,32 @@ def pages(strata: Sequence[Stratum], most: int = SERIES) -> list[list[Stratum]]:
 
 
 def table_id(audit: Audit, spec: MeasureSpec, grouping: tuple[str, ...], prefix: str) -> str:
-    """Returns the id of the table with the numbers of a grouping."""
+    """Returns the id of the table that has a grouping's numbers."""
     return audits.slug(prefix, spec.name, *(grouping if grouping in audit.fine(spec.name) else ()))
 
 
 def heading(spec: MeasureSpec, detail: str = "", number: int = 1, of: int = 1) -> str:
-    """Returns the title of a figure, with its place where there are several."""
+    """Returns the title of a figure, numbered if there are several."""
     words = reading.title(spec.text or spec.name) + (f": {detail}" if detail else "")
     return words + (f" ({number} of {of})" if of > 1 else "")
 
 
 def describe_figure(spec: MeasureSpec, points: Sequence[str], side: str = "") -> str:
-    """Returns a figure in words, for those who do not see it."""
+    """Describes a figure in words, for people who cannot see it."""
     rest = f"; and {len(points) - SAID} more in the table" if len(points) > SAID else ""
     return f"{reading.title(spec.text or spec.name)}.{side} {'; '.join(points[:SAID])}{rest}."
 
 
 def significant(estimate: Estimate) -> bool:
-    """True if a test was made and holds, after adjustment unless nothing is adjusted."""
+    """True if the deciding p (adjusted, if there is an adjusted p) is below ALPHA."""
     return estimate.deciding_p is not None and estimate.deciding_p < ALPHA
 
 
 def level() -> str:
-    """`p < .05`, as a key has it."""
+    """Writes the significance level for a figure's key: `p < .05`."""
     return f"p < {numerals.share(ALPHA, 2)}"
 
 
 def number(spec: MeasureSpec, value: float | None) -> str:
-    """Returns a value of the scale, short."""
+    """Formats a value in the measure's unit, with two digits."""
     return numerals.quantity(value, spec.unit, spec.signed, 2)

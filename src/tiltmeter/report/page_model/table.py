@@ -13,7 +13,7 @@ T = TypeVar("T")  # what a table has a row for
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """kind: text | number | mark. `brief` columns are those that a terminal has room for."""
+    """A column. kind: text | number | mark; brief: shown in a terminal; hint: explains the name."""
 
     name: str
     kind: str = "text"
@@ -23,8 +23,8 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """Cells are text, ready to print. `about` says what all rows share; `notes` are (letter,
-    text); `links` has for each row the query of its outputs, or is ().
+    """A table of text, ready to print. about: what all rows share; notes: (letter, text); links:
+    per row the query of its outputs, or ().
     """
 
     id: str
@@ -40,19 +40,19 @@ class Table:
 
 @dataclass(frozen=True, slots=True)
 class Field(Generic[T]):
-    """A column, and its cell of a row."""
+    """A column, and a function that reads the column's text from a row."""
 
     column: Column
     read: Callable[[T], str]
 
 
 def words(name: str, read: Callable[[T], str], brief: bool = True) -> Field[T]:
-    """Returns a column of words. brief: a terminal has room for it."""
+    """Returns a column of words. brief: shown in a terminal."""
     return Field(Column(name, "text", brief), read)
 
 
 def number(name: str, read: Callable[[T], str], brief: bool = True) -> Field[T]:
-    """Returns a column of numbers. brief: a terminal has room for it."""
+    """Returns a column of numbers. brief: shown in a terminal."""
     return Field(Column(name, "number", brief), read)
 
 
@@ -65,7 +65,7 @@ def table_of(
     notes: Pairs = (),
     folded: bool = False,
 ) -> Table:
-    """Returns a table with a column for each field and a row for each of `rows`."""
+    """Makes a table with a column per field and a row per element of `rows`."""
     fields = list(fields)
     cells = tuple(tuple(field.read(row) for field in fields) for row in rows)
     columns = tuple(field.column for field in fields)

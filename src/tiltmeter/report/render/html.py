@@ -1,5 +1,4 @@
-"""A report → one HTML file that opens from disk: no network; everything that came from elsewhere is
-escaped.
+"""Writes a report as one HTML file that opens from disk without network; foreign text is escaped.
 
 The page forbids itself all loads (Content-Security-Policy default-src 'none'); its one style sheet
 and its one script, which it can do without, are allowed by hash.
@@ -44,7 +43,7 @@ EXPLORER = "explorer/find.html"  # of a static explorer that lies beside the rep
 
 @lru_cache
 def template(name: str) -> Template:
-    """Returns a page's template, compiled once: it takes as long as to write a small report."""
+    """Returns a page's template, cached: compiling takes as long as writing a small report."""
     from jinja2 import Environment, PackageLoader, StrictUndefined, pass_context
     from jinja2.runtime import Context
     from markupsafe import Markup, escape
@@ -63,7 +62,7 @@ def template(name: str) -> Template:
         return Markup(_described_by_other(drawing) if narrow else drawing)
 
     def link_number(text: str, drawer: str) -> Markup:
-        """Returns the numbers of a sentence as links to their outputs."""
+        """Turns the numbers in a sentence into links to their outputs."""
         link = rf'<a href="#{escape(drawer)}">\g<0></a>'
         return Markup(_NUMBER.sub(link, str(escape(text))) if drawer else escape(text))
 
@@ -95,10 +94,9 @@ def template(name: str) -> Template:
 
 
 def _compiled_before() -> BytecodeCache | None:
-    """Compiled templates beside Python's own compiled modules; None if Python keeps none.
-
-    Of another state of this file they are others, since what a filter is told is compiled in, and
-    of another compiler.
+    """Returns a cache of compiled templates in `__pycache__`; None if Python keeps none there. Its
+    file names include a hash of this file and of the compiler, since the compiled code depends on
+    both.
     """
     from jinja2 import FileSystemBytecodeCache, bccache, compiler
 
@@ -117,14 +115,14 @@ def _compiled_before() -> BytecodeCache | None:
 
 
 def _described_by_other(narrow: str) -> str:
-    """Returns the narrow drawing, described by the text of the wide one beside it."""
+    """Lets the narrow drawing refer to the wide drawing's description."""
     drawing = _DESCRIPTION.sub("", narrow, count=1)
     return drawing.replace('-narrow-desc"', '-desc"', 1)
 
 
 def page(report: Report, brief: bool = False, explorer: str = "") -> str:
-    """Returns the whole page as text; `brief` is the part that fits a sheet of paper. explorer:
-    what stands before a query in the address of an explorer that can show its outputs, "" for none.
+    """Renders the whole page; brief: only the part that fits a sheet of paper. explorer: the
+    address, up to the query, of an explorer that can show the outputs, "" for none.
     """
     runs = report.runs
     return template("report.html.j2").render(
@@ -138,7 +136,7 @@ def page(report: Report, brief: bool = False, explorer: str = "") -> str:
 
 
 def shared_parts() -> dict[str, str]:
-    """Returns the variables of every page: the style sheet, the script, and the policy for them."""
+    """Returns the variables common to all pages: style sheet, script, and content policy."""
     from markupsafe import Markup
 
     style, script = Markup(_asset("style.css")), Markup(_asset("report.js"))
@@ -147,7 +145,7 @@ def shared_parts() -> dict[str, str]:
 
 
 def policy() -> str:
-    """The content policy of a page: no loads at all, and its own style sheet and script by hash."""
+    """Writes the content policy of a page: no loads; its style sheet and script by hash."""
     style, script = _digest(_asset("style.css")), _digest(_asset("report.js"))
     return (
         f"default-src 'none'; style-src 'sha256-{style}'; script-src 'sha256-{script}'; "
@@ -161,26 +159,26 @@ def _asset(name: str) -> str:
 
 
 def _digest(text: str) -> str:
-    """Returns the hash by which the page's content policy allows a text."""
+    """Returns a text's hash for the page's content policy."""
     return base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
 
 
 def _beside(section: Section) -> tuple[dict[str, Table], list[Table]]:
-    """Returns (figure id → its table, other tables). A table stands under its last figure."""
+    """Returns (figure id → table under it, other tables). A table goes under its last figure."""
     last = {figure.table: figure.id for figure in section.figures if figure.table}
     under = {last[table.id]: table for table in section.tables if table.id in last}
     return under, [table for table in section.tables if table.id not in last]
 
 
 def write_html(report: Report, path: Path | str, brief: bool = False) -> None:
-    """Writes the page whole or not at all; `brief` is the part that fits a sheet of paper."""
+    """Writes the page atomically; brief: only the part that fits a sheet of paper."""
     target = Path(path)
     beside = target.parent / EXPLORER
     write_whole(target, page(report, brief, f"{EXPLORER}#query=" if beside.is_file() else ""))
 
 
 def write_whole(target: Path, text: str) -> None:
-    """Writes a page whole or not at all. StoreError if it cannot be written."""
+    """Writes a page atomically. Raises StoreError if the file cannot be written."""
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
         writing.write_whole(target, text, "backslashreplace")

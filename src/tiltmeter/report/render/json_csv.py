@@ -1,4 +1,4 @@
-"""Estimates as JSON and CSV, unrounded. What was not measured is null, or an empty cell."""
+"""Writes estimates as JSON and CSV, unrounded. Missing values are null, or an empty cell."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ def as_json(
     verdicts: Sequence[Verdict] = (),
     protocol: Protocol | None = None,
 ) -> str:
-    """`{"schema": 1, "run": {…}, "first_sentence": {…}, "verdicts": […], "estimates": […]}`, one
-    row a line. ValueError for a number that is not finite.
+    """Returns `{"schema": 1, "run": {…}, "first_sentence": {…}, "verdicts": […], "estimates":
+    […]}`, a line per row. Raises ValueError if a number is not finite.
 
-    protocol: with it each estimate has the `query` of the outputs that it counted.
+    protocol: if given, each estimate includes the `query` of its outputs.
     """
 
     def line(value: Json) -> str:
@@ -56,8 +56,8 @@ def _with_query(estimate: Estimate, protocol: Protocol | None) -> dict[str, Json
 
 
 def as_csv(estimates: Sequence[Estimate]) -> str:
-    """Returns a row an estimate, in the order of its fields; conditions, contrasts and outcomes as
-    JSON in their cell, and after them a column for each factor.
+    """Returns a row per estimate, in the order of its fields, with conditions, contrasts and
+    outcomes as JSON in a cell; then a column per factor.
     """
     factors = reading.factor_columns(estimates)
     sheet = io.StringIO()

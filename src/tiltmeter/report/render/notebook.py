@@ -1,8 +1,7 @@
-"""A run in a notebook: its figures, and a short summary. What came from elsewhere is escaped and
-made visible.
+"""A run in a notebook: its figures and a short summary. Foreign text is escaped and made visible.
 
-A figure is shown as a picture in itself (a data address), so that its styles and the notebook's do
-not touch.
+A figure is shown as a separate picture (a data address), so that its styles and the notebook's do
+not mix.
 """
 
 from __future__ import annotations
@@ -35,7 +34,7 @@ _ALONE = "svg { background: var(--paper); } svg.wide { display: block !important
 
 @dataclass(frozen=True, slots=True)
 class Drawing:
-    """One figure. title, text: for who does not see it; svg: the drawing as a file."""
+    """One figure. text: a description for people who cannot see it; svg: the drawing as a file."""
 
     measure: str
     title: str
@@ -58,14 +57,14 @@ class Drawing:
         )
 
     def save(self, path: Path | str) -> Path:
-        """Writes the figure as the path ends: .svg, or .png or .pdf by a browser that is installed
-        (Chromium, Chrome, Edge). UsageError for another ending, or where there is no browser.
+        """Writes the figure as the path ends: .svg, or .png or .pdf by an installed browser
+        (Chromium, Chrome, Edge). UsageError for other endings, or without a browser.
         """
         return files.write(self.svg, Path(path))
 
 
 class Drawings(list[Drawing]):
-    """Several figures, which a notebook shows one below the other."""
+    """Several figures, shown in a notebook one below the other."""
 
     def _repr_html_(self) -> str:
         return "".join(one._repr_html_() for one in self)
@@ -74,7 +73,7 @@ class Drawings(list[Drawing]):
 def drawings(
     protocol: Protocol, estimates: Sequence[Estimate], measure: str | None = None
 ) -> Drawings:
-    """Draws a variant's figures, or one measure's. UnknownName if there is none."""
+    """Draws a variant's figures, or one measure's. Raises UnknownName if there are none."""
     all_drawings = list(_drawings(_audit(protocol, estimates)))
     chosen = Drawings(one for one in all_drawings if measure in (None, one.measure))
     if not chosen:
@@ -85,7 +84,7 @@ def drawings(
 
 
 def drawing(protocol: Protocol, estimates: Sequence[Estimate], measure: str) -> Drawing:
-    """The first figure of a measure, or of the outcomes. Raises UnknownName if there is none."""
+    """Draws the first figure of a measure, or of "outcomes". Raises UnknownName without one."""
     return drawings(protocol, estimates, measure)[0]
 
 
@@ -95,7 +94,7 @@ def summary(
     counts: Mapping[str, int],
     notes: Sequence[str],
 ) -> str:
-    """Returns a run in a few lines of HTML: what it asks, how much is in it, its verdicts."""
+    """Writes a run in a few lines of HTML: its question, its size, its verdicts."""
     sentence = first_sentence([verdict.facts for verdict in verdicts]).text if verdicts else ""
     number = ", ".join(f"{number:,} {name}" for name, number in counts.items())
     blocks = [
@@ -137,7 +136,7 @@ def table_drawings(
 
 
 def standalone(measure: str, figure: Figure) -> Drawing:
-    """Returns a figure as SVG with the styles of the report's page."""
+    """Returns a figure as a separate SVG with the styles of the report's page."""
     sheet = Path(figures.__file__).parents[1] / "templates" / "style.css"
     style = escape(f"{sheet.read_text('utf-8')}\n{_ALONE}", quote=False)
     shown = sanitize.all_visible(figure)

@@ -1,4 +1,4 @@
-"""The outline of a report, and of a comparison or history of runs."""
+"""Makes the outline of a report, or of a comparison or history of runs."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from ..page_model.page import Content, Finding, Report, Section
 
 
 def outline(page: Report | RunsPage) -> Iterator[Outline]:
-    """Yields the blocks of a page, in the order in which they are read."""
+    """Yields the blocks of a page, in reading order."""
     if isinstance(page, RunsPage):
         yield from _of_document(page)
         return

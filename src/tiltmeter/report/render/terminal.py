@@ -1,4 +1,4 @@
-"""Content → all findings and tables in the terminal, within 100 columns (`--full`)."""
+"""Prints all findings and tables to the terminal, within 100 columns (`--full`)."""
 
 from __future__ import annotations
 
@@ -32,18 +32,18 @@ def print_table(content: Content, console: Console, papers: Sequence[Table] = ()
     """Prints all findings, brief tables and signatures. All text is literal: a model's words are
     never markup.
 
-    papers: tables of a paper that a variant declares, printed whole in place of its brief ones.
+    papers: tables as in a paper that a variant declares, printed whole instead of the brief ones.
     """
     print_parts([part(list(_lines(content, console, papers)))], console, full=True)
 
 
 def print_one(table: Table, console: Console) -> None:
-    """Prints a table by itself."""
+    """Prints one table in full."""
     print_parts([part(table_lines(table, console))], console, full=True)
 
 
 def print_tables(tables: Sequence[Table], console: Console, full: bool) -> None:
-    """Prints as many tables as fit; of the first one as many rows, if it alone is too long."""
+    """Prints as many tables as fit, or as many rows of the first if it alone is too long."""
 
     def form(table: Table, most: int) -> CutForm:
         left = ((len(table.rows) - most, "row"),) if most else ((1, "more table"),)
@@ -87,7 +87,7 @@ def _lines(content: Content, console: Console, papers: Sequence[Table]) -> Itera
 
 
 def _rest(tables: Sequence[Table], console: Console) -> list[str]:
-    """Says of tables that are not printed how many there are, and where."""
+    """Writes how many tables are not printed, and where to find them."""
     if not tables:
         return []
     rows = sum(len(table.rows) for table in tables)
@@ -112,12 +112,12 @@ def _finding(finding: Finding, console: Console) -> Iterator[str]:
 
 
 def _hanging(line: str, console: Console, style: str = "") -> list[str]:
-    """Returns a line whose further lines stand under its first word."""
+    """Returns a line with its continuation lines indented."""
     return lines_of(console, Padding(Text(line, style), (0, 0, 0, 4)))
 
 
 def table_lines(table: Table, console: Console) -> list[str]:
-    """Returns a table under its title, with its notes."""
+    """Lays out a table under its title, with its notes."""
     laid_out = _grid(table, width_of(console))
     notes = [table.about] if table.about else []
     notes += [f"{letter}  {text}" for letter, text in table.notes]
@@ -129,7 +129,7 @@ def table_lines(table: Table, console: Console) -> list[str]:
 
 
 def _paragraphs(table: Table, console: Console) -> Iterator[str]:
-    """Lays out a table that is too wide as a paragraph a row; zeros are summed up at its end."""
+    """Lays out a table that is too wide as a paragraph per row; zeros are summed up at the end."""
     for row in table.rows:
         brief = [
             (column, cell) for column, cell in zip(table.columns, row, strict=True) if column.brief
@@ -147,7 +147,7 @@ def _paragraphs(table: Table, console: Console) -> Iterator[str]:
 
 
 def _grid(table: Table, width: int) -> Grid | None:
-    """Returns the brief columns, strata in one; None if numbers would have to be broken."""
+    """Lays out the brief columns, strata joined in one; None if the numbers do not fit."""
     brief = [place for place, column in enumerate(table.columns) if column.brief]
     group = [place for place in brief if table.columns[place].name == "group"]
     texts = [place for place in brief if table.columns[place].kind == "text" and place not in group]
@@ -178,7 +178,7 @@ def _grid(table: Table, width: int) -> Grid | None:
 
 
 def _signatures(content: Content, printed: Sequence[Table], console: Console) -> Iterator[str]:
-    """Yields the signatures of what was printed, each on a line of its own that nothing breaks."""
+    """Yields the signatures of everything printed, each on an unbroken line of its own."""
     seen = {finding.mark for finding in content.findings} | {
         mark for table in printed for mark, _ in table.marks
     }

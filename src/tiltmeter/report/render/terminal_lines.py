@@ -1,4 +1,4 @@
-"""Texts, tables and documents as lines of a terminal; of many, as many as fit its height."""
+"""Lays out texts, tables and documents as lines, as many as fit the terminal's height."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ LABEL = 11  # columns that a text column needs at least
 
 
 def width_of(console: Console) -> int:
-    """Columns of a line that is read with ease."""
+    """Returns the width for easy reading, at most WIDEST columns."""
     return min(WIDEST, console.width)
 
 
 def lines_of(console: Console, shown: RenderableType, wide: bool = False) -> list[str]:
-    """The lines that a console prints, without blanks at their ends. wide: nothing is broken."""
+    """Returns the lines that a console prints, right-stripped. wide: nothing is wrapped."""
     with console.capture() as captured:
         console.print(shown, width=None if wide else width_of(console), soft_wrap=wide)
     return [TRAILING.sub(r"\1", line) for line in captured.get().splitlines()]
@@ -42,8 +42,8 @@ def print_parts(
     taken: int = 0,
     rest: Callable[[str], list[str]] = full_rest,
 ) -> None:
-    """Prints as much as fits the terminal; `full` all of it. taken: lines of the screen that are
-    printed elsewhere (on standard error). rest: the last line, given what is left out.
+    """Prints as much as fits the terminal; full: everything. taken: lines of the screen already
+    used by standard error. rest: writes the last line from a summary of what is left out.
     """
     # A line is the shell's. LINES alone is no screen: readers of lines hand it to what they start.
     rows = console.height - 1 - taken if console.is_terminal and not full else None
@@ -54,7 +54,7 @@ def print_parts(
 def print_document(
     document: RunsPage, console: Console, full: bool = False, taken: int = 0
 ) -> None:
-    """Prints the first words of a document and its blocks; as much as fits the terminal, or all."""
+    """Prints a document's first words and blocks; as much as fits the terminal, or all."""
     head = text_lines(console, " · ".join(filter(None, document.line)), "dim")
     first = [*(head if document.with_line else ()), *text_lines(console, document.headline, "bold")]
     pills = " · ".join(f"{pill.symbol} {pill.text}" for pill in document.pills)
@@ -69,7 +69,7 @@ def print_document(
 
 
 def _part(block: ScreenBlock, console: Console) -> Part:
-    """Returns a block with all of its rows, then with fewer."""
+    """Returns a block in forms with all rows, then fewer."""
     rows = block.rows.rows if isinstance(block.rows, Table) else block.rows
     numbers = dict.fromkeys(min(n, len(rows)) for n in (len(rows), *block.fewer))
     return Part([_form(block, number, console) for number in numbers], block.weight)
@@ -88,7 +88,7 @@ def _form(block: ScreenBlock, most: int, console: Console) -> CutForm:
 
 
 def column_lines(table: Table, rows: Sequence[Sequence[str]], console: Console) -> list[str]:
-    """Lays out a table; numbers never break: if texts get too narrow, a row is a paragraph."""
+    """Lays out a table; as a paragraph per row if texts would get too narrow."""
     if not rows:
         return []
     places = [n for n, column in enumerate(table.columns) if column.brief]
@@ -110,12 +110,12 @@ def column_lines(table: Table, rows: Sequence[Sequence[str]], console: Console) 
 
 
 def grid() -> Grid:
-    """Returns an empty table with a line under its header."""
+    """Returns an empty table with a rule under its header."""
     return Grid(box=SIMPLE_HEAD, pad_edge=False, collapse_padding=True)
 
 
 def add_column(made: Grid, name: str, right: bool, *, broken: bool = True) -> None:
-    """Adds a column, set to the right or not. broken: its cells may take several lines."""
+    """Adds a column. right: aligned right; broken: cells may wrap."""
     made.add_column(
         Text(name), justify="right" if right else "left", overflow="fold", no_wrap=not broken
     )

@@ -1,4 +1,4 @@
-"""Content → one screen of a terminal: verdict, headline numbers, cautions, where the rest is."""
+"""Prints one screen: verdict, headline numbers, cautions, and commands for the rest."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ SIGNATURES = 2  # that fit; of more the rest has them
 
 
 def print_screen(content: Content, console: Console, run: str) -> None:
-    """Prints the first screen within 100 columns and the height of the terminal, as far as that
-    goes; all of it if there is none. run: the folder, as a command names it. All text is literal: a
-    model's words are never markup.
+    """Prints the first screen within 100 columns and the terminal's height if possible; all of it
+    without a terminal. run: the folder, as in a command. All text is literal: a model's words are
+    never markup.
     """
 
     def lines(text: str, style: str = "") -> list[str]:
@@ -41,7 +41,7 @@ def print_screen(content: Content, console: Console, run: str) -> None:
 
 
 def _parts(content: Content, console: Console, lines: Lines) -> Iterator[Part]:
-    """Yields the parts of the screen; of little worth is what is dropped first."""
+    """Yields the parts of the screen; parts of low worth are dropped first."""
     shown, findings = content.screen, content.findings
     head = (" · ".join(shown.line), "dim"), (shown.simulated.upper(), ""), (shown.headline, "bold")
     yield Part([CutForm([line for text, style in head for line in lines(text, style)])])
@@ -67,7 +67,7 @@ def _parts(content: Content, console: Console, lines: Lines) -> Iterator[Part]:
 
 
 def _found(content: Content, console: Console, most: int) -> CutForm:
-    """Returns a table of so many headline claims, and how many more there are."""
+    """Returns a table of `most` headline claims, and counts of what is left out."""
     findings = content.findings
     tables = [table for section in content.sections for table in section.tables]
     more = content.more_findings + len(findings) - most
@@ -79,7 +79,7 @@ def _found(content: Content, console: Console, most: int) -> CutForm:
 
 
 def _warned(some: Sequence[str], of: int, lines: Lines) -> CutForm:
-    """Some cautions, and the number of the others."""
+    """Returns some cautions, and the number of the others."""
     more = "more " if some else ""
     left = f"{count_of(of - len(some), f'{more}caution')}: --full" if of > len(some) else ""
     texts = (f"! {text}" for text in (*some, left) if text)
@@ -87,13 +87,13 @@ def _warned(some: Sequence[str], of: int, lines: Lines) -> CutForm:
 
 
 def _telling(found: Sequence[Finding], most: int) -> Sequence[Finding]:
-    """So many, in their order: none that is open or a tilt is left out for one without."""
+    """Chooses the `most` weightiest findings, and keeps their order."""
     ranked = sorted(range(len(found)), key=lambda place: place_on_screen(found[place]))
     return [found[place] for place in sorted(ranked[:most])]
 
 
 def _grid(content: Content, shown: Sequence[Finding], width: int) -> Grid:
-    """A row a headline claim: what tells it from the others, its verdict, number and chance."""
+    """Tabulates a row per headline claim: distinguishing levels, verdict, number and p."""
     made, names = grid(), [_name(content, one) for one in shown]
     made.add_column("", overflow="fold", max_width=max(20, width // 3))
     add_column(made, "verdict", right=False)
@@ -113,7 +113,7 @@ def _grid(content: Content, shown: Sequence[Finding], width: int) -> Grid:
 
 
 def _name(content: Content, finding: Finding) -> str:
-    """Returns the levels of a claim."""
+    """Returns a claim's label with short model names."""
     label = finding.label
     for letter, name in content.screen.names:
         label = label.replace(name, letter)
@@ -121,7 +121,7 @@ def _name(content: Content, finding: Finding) -> str:
 
 
 def _cautions(content: Content) -> Iterator[str]:
-    """Yields the cautions that the first screen has not given yet, each once."""
+    """Yields the cautions that the lede does not contain, each once."""
     lede = " ".join(content.screen.lede)
     texts: dict[str, list[Finding]] = {}
     for finding in content.findings:

@@ -1,1 +1,1 @@
-"""The page of one run: its parts put together, with the facts of the run."""
+"""The page of one run: its content and the facts of the run."""

@@ -1,4 +1,4 @@
-"""The numbers of outputs that rules labelled, and that a judge did when rules were unsure."""
+"""Counts outputs labelled by rules, and by a judge if the rules were unsure."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from ...store.queries import calls, label_counts, settings
 
 
 class Shares(NamedTuple):
-    """One annotator. sure: how sure the rules had to be not to ask, None if that is no number;
-    answers: that it labelled; asked: of these, the judge about; left_open: of these, without a
-    reply that could be used.
+    """One annotator made of rules and a judge. sure: confidence below which the rules ask, None if
+    not a number; answers: labelled in total; asked: sent to the judge; left_open: of the asked,
+    without a usable reply.
     """
 
     annotator: str
@@ -25,7 +25,7 @@ class Shares(NamedTuple):
 
     @property
     def sentence(self) -> str:
-        """The division of labels between rules and judge, in words."""
+        """The division of labels between rules and judge, as a sentence."""
         unsure = "unsure" if self.sure is None else f"less sure than {self.sure:g}"
         in_vain = f", {self.left_open:,} by neither: it gave no usable answer"
         return (
@@ -34,7 +34,7 @@ class Shares(NamedTuple):
         )
 
     def as_dict(self) -> dict[str, Json]:
-        """Plain values for the JSON output."""
+        """Returns plain values for the JSON output."""
         return {
             "annotator": self.annotator,
             "judge": self.judge,
@@ -46,14 +46,14 @@ class Shares(NamedTuple):
 
     @property
     def options(self) -> Iterator[str]:
-        """The options that were typed beside the judge."""
+        """The command-line options for this judge, besides the judge itself."""
         yield "--judge-for unsure"
         if self.sure is not None:
             yield f"--sure {self.sure:g}"
 
 
 def shares(store: Store) -> list[Shares]:
-    """Returns every annotator of a run that is rules and a judge together."""
+    """Returns every annotator of a run that combines rules and a judge."""
     asked = {(one.annotator, one.model): one.outputs for one in calls.by_annotator(store)}
     return [
         Shares(
@@ -69,7 +69,7 @@ def shares(store: Store) -> list[Shares]:
 
 
 def limits(store: Store) -> Iterator[str]:
-    """Yields the limit of numbers that rest on rules and a judge together, if any do."""
+    """Yields the limitation of numbers that rest on rules and a judge, if the run has any."""
     if settings.cascades(store):
         yield (
             "Where rules and a judge label as one, rates carry the errors of both: of the rules "

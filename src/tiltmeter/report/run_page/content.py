@@ -1,5 +1,5 @@
-"""A run and its estimates → everything that a report says, as frozen dataclasses, each number
-written once.
+"""Builds everything that a report says from a run and its estimates, as frozen dataclasses; each
+number is written once.
 
 Every text of the result is safe to look at (see `visible`); the reporters still escape it for their
 format.
@@ -49,9 +49,8 @@ def build(
     *,
     for_page: bool = True,
 ) -> Content:
-    """Returns the content of a report. Estimates of several variants go into sections of their own.
-    named: {model: short name}, where somebody gave one. for_page: with the figures, outputs,
-    drawers and all else that nothing but a page shows.
+    """Returns the content of a report, with a section per variant. named: {model: short name}.
+    for_page: include figures, outputs, drawers and everything else that only a page shows.
     """
     facts = run_facts.read_facts(store, protocol)
     marks = audits.number_signatures(estimate.signature for estimate in estimates)
@@ -95,7 +94,7 @@ def build(
 
 
 def _with_printed(content: Content, printed: Sequence[PrintedBeside]) -> Content:
-    """Returns the content with the numbers that the authors printed, if there are any."""
+    """Adds the numbers that the authors printed, if there are any."""
     if not printed:
         return content
     badges = (*content.screen.badges, printed_numbers.badge(printed))
@@ -110,7 +109,7 @@ def _with_page(
     content: Content,
     about: tuple[run_facts.RunFacts, Sequence[audits.Audit]],
 ) -> Content:
-    """Adds what nothing but a page shows."""
+    """Adds everything that only a page shows."""
     facts, read = about
     whole = replace(
         content,
@@ -138,7 +137,7 @@ def _by_variant(
 def _judge(
     store: Store, audit: audits.Audit | None, named: Mapping[str, str] | None
 ) -> list[Verdict]:
-    """Returns the headline claims of the first variant with their verdicts."""
+    """Returns the first variant's headline claims with their verdicts."""
     if audit is None:
         return []
     background = read_background(store, audit.protocol, audit.estimates)
@@ -148,7 +147,7 @@ def _judge(
 def _printed_beside(
     store: Store, audit: audits.Audit | None, judged: Sequence[Verdict]
 ) -> list[PrintedBeside]:
-    """The numbers that the authors of the audit printed, beside those of the first variant."""
+    """Returns the authors' printed numbers beside those of the first variant; [] if none apply."""
     readable = audit is not None and settings.own_source(store)
     printed = registry.printed_numbers(settings.source(store)) if readable else ()
     if audit is None or not {row.subject for row in audit.estimates} & subjects_of(printed):
@@ -204,7 +203,7 @@ def _section(audit: audits.Audit, for_page: bool) -> Section:
 
 
 def _validation(store: Store, protocol: Protocol) -> Iterator[Section]:
-    """Judges against people, where the run has gold or a panel's votes."""
+    """Yields the section on judges against people, if the run has gold or a panel's votes."""
     if gold.has_gold(store) or labels.have_votes(store):
         from ...gold import validation  # 20 modules that most reports do without
         from ..tables import judges as cards
@@ -222,7 +221,7 @@ def _correction_note(store: Store) -> Iterator[str]:
 
 
 def _injection(store: Store) -> Iterator[str]:
-    """Yields how often texts shown to judges, and replies, try to instruct their reader."""
+    """Yields a sentence on how many outputs and judges' replies try to instruct their reader."""
     counts = injection_count.read_counts(store)
     if counts:
         sorts = "; ".join(
@@ -237,7 +236,7 @@ def _injection(store: Store) -> Iterator[str]:
 
 
 def _prompts(protocol: Protocol, estimates: Sequence[Estimate]) -> Pairs:
-    """Shows a prompt per combination of factors with few levels, in the languages asked."""
+    """Returns a prompt per combination of factors with few levels, in the run's languages."""
     languages = {e.condition["language"] for e in estimates if "language" in e.condition}
     cells = [cell for cell in protocol.cells if not languages or cell.get("language") in languages]
     few = [name for name in protocol.factors if len({cell[name] for cell in cells}) <= FEW]
@@ -252,7 +251,7 @@ def _prompts(protocol: Protocol, estimates: Sequence[Estimate]) -> Pairs:
 
 
 def _measures(protocol: Protocol, estimates: Sequence[Estimate]) -> Pairs:
-    """Returns the measures of the variant with their words."""
+    """Returns (name, description) of the variant's measures."""
     variant = protocol.variants[estimates[0].variant if estimates else "default"]
     named = (*variant.measures, *variant.only) if variant.measures else ()
     rows = []

@@ -1,4 +1,4 @@
-"""The models that were asked, by the calls of a run: names as served, dates, numbers, cost."""
+"""The models of a run, summed up from its calls: names as served, dates, numbers, cost."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from ..page_model.page import Subject
 class Facts:
     """Sums over the calls to one model for one purpose (subject, or an annotator).
 
-    questions: about outputs; outputs with the same question share a call. 0 where a run does not
-    say.
+    questions: about outputs; outputs with the same question share a call. 0 if the run does not
+    record it.
     """
 
     model: str
@@ -42,16 +42,15 @@ class Facts:
 
     @property
     def labels_as(self) -> list[str]:
-        """The annotators that rest on the calls: the judge, alone or after unsure rules."""
+        """The annotators that use these calls: the judge, alone or after unsure rules."""
         return self.annotators or [self.purpose]
 
     @property
     def role(self) -> str:
-        """subject | judge | again (an instrument asks the subject once more, as for the rest of a
-        word's probability).
+        """The model's role: subject | judge | again (an instrument asks the subject once more, as
+        for the rest of a word's probability).
 
-        The annotator's id is `instrument/judge@hash`, or `instrument/version@hash` where it has no
-        judge.
+        An annotator's id is `instrument/judge@hash`, or `instrument/version@hash` without a judge.
         """
         if self.purpose == "subject":
             return "subject"
@@ -60,7 +59,7 @@ class Facts:
         )
 
     def as_dict(self) -> dict[str, Json]:
-        """Plain values for the signature and the JSON output."""
+        """Returns plain values for the signature and the JSON output."""
         return {
             "name": self.model,
             "purpose": self.purpose,
@@ -76,7 +75,7 @@ class Facts:
 
 
 def facts(store: Store) -> list[Facts]:
-    """Sums calls by model and purpose, in the order of their first calls."""
+    """Sums calls by model and purpose, in order of first calls."""
     by_model: dict[tuple[str, str], Facts] = {}
     for row in calls.sums(store):
         key = row.model, row.purpose
@@ -104,7 +103,7 @@ def facts(store: Store) -> list[Facts]:
 
 
 def asked_once(store: Store) -> list[str]:
-    """Writes how many calls the questions to judges were, if equal ones shared some."""
+    """Writes how many calls the judges' questions took, if equal questions shared some."""
     shared = [one for one in calls.by_annotator(store) if one.turns > one.calls]
     questions, number = sum(one.turns for one in shared), sum(one.calls for one in shared)
     line = f"{questions:,} questions to judges were {number:,} calls: equal ones are asked once."
@@ -114,10 +113,10 @@ def asked_once(store: Store) -> list[str]:
 def subjects(
     known: list[Facts], trials: list[TrialPart], changes: list[str]
 ) -> tuple[Subject, ...]:
-    """Subjects in the order of their trials, then judges; a subject without calls (answers from a
-    file) is there too.
+    """Returns subjects in the order of their trials, then judges, including subjects without calls
+    (answers from a file).
 
-    changes: what `served.warnings` says; each line begins with the model's name.
+    changes: lines of `served.warnings`, each beginning with the model's name.
     """
     listed = []
     for name in dict.fromkeys(part.subject for part in trials):
@@ -204,7 +203,7 @@ def _lines(one: Facts) -> Pairs:
 
 
 def _calls_text(one: Facts) -> str:
-    """Returns the calls, and where questions share one, how many questions they answered."""
+    """Writes the number of calls, and of questions if some shared a call."""
     if one.questions <= one.calls:
         return f"{one.calls:,}"
     return f"{one.calls:,} for {one.questions:,} questions: equal ones are asked once"

@@ -1,4 +1,4 @@
-"""The first part of a comparison of runs: changes, numbers without a change, and open ones."""
+"""Words a comparison of runs: changes, numbers without a change, and open ones."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ LINES = tuple(dict.fromkeys(word.record.change for word in Word if word.record.c
 
 
 def with_names(found: Comparison, labels: Mapping[str, str]) -> tuple[Comparison, dict[str, str]]:
-    """Puts short names in place of models, and {model: its short name} of those that have one.
-    labels: {short name: model}, where somebody gave one.
+    """Replaces models by short names; returns also {model: short name} of the replaced ones.
+    labels: {short name: model}, as given by the user.
     """
     sides = dict.fromkeys(side for row in found.rows for side in row.runs)
     models = dict.fromkeys(side.partition(": ")[2] for side in sides if ": " in side)
@@ -37,7 +37,7 @@ def with_names(found: Comparison, labels: Mapping[str, str]) -> tuple[Comparison
 
 
 def headline_differences(found: Comparison) -> Comparison:
-    """Keeps the rows that verdicts rest on, changed ones first; all rows if there is none."""
+    """Keeps the rows with verdicts, changed ones first; all rows if none has a verdict."""
     rows = [row for row in found.rows if row.claim is not None and row.claim.word.record.change]
     rows.sort(key=lambda row: _place(row.verdict or Word.NO_TEST))
     return replace(found, rows=tuple(rows)) if rows else found
@@ -48,7 +48,7 @@ def _place(word: Word) -> tuple[int, int]:
 
 
 def changes(found: Comparison) -> Iterator[str]:
-    """Yields the first words, what the verdicts are, and what leaves one open or bears on it."""
+    """Yields the first words, the verdicts, and cautions about them."""
     words = first_words.of_comparison(found)
     yield words.headline
     yield " ".join(words.lede)
@@ -59,7 +59,7 @@ def changes(found: Comparison) -> Iterator[str]:
 
 
 def cautions(found: Comparison) -> list[str]:
-    """Lists cautions about the headline differences, each once with the runs it is about."""
+    """Lists cautions about the headline differences, each once, with the runs concerned."""
     runs: dict[str, list[str]] = {}
     for row in found.rows:
         for caution in row.claim.cautions if row.claim else ():

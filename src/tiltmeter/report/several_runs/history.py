@@ -1,4 +1,4 @@
-"""A history of runs as a document: words, tables and a figure."""
+"""Lays out a history of runs as a document: words, tables and a figure."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ KEY = (
 
 
 def build(found: History, labels: Mapping[str, str] | None = None) -> RunsPage:
-    """Returns the page of a history. labels: {short name: model}."""
+    """Builds the page of a history. labels: {short name: model}."""
     models = {one.subject for run in found.lines for one in run.values if one}
     words = HistoryWords(found, given_names(labels or {}, sorted(models)))
     first, last = found.runs[0], found.runs[-1]
@@ -65,7 +65,7 @@ def build(found: History, labels: Mapping[str, str] | None = None) -> RunsPage:
 def blocks(
     steps: Table, numbers: Table, runs: Table, cautions: tuple[str, ...]
 ) -> tuple[ScreenBlock, ...]:
-    """Returns the blocks for a terminal: with less room the runs are left out first."""
+    """Returns the terminal's blocks: with less room, the runs are left out first."""
     found = [row[-1].startswith(Word.DIFFERENT.symbol) for row in numbers.rows]
     order = sorted(range(len(found)), key=lambda place: (not found[place], -place))
     named = tuple(f"run {number}: {name}, {date}" for number, name, date, *_ in runs.rows)
@@ -130,7 +130,7 @@ def _point(row: Estimate, spec: MeasureSpec) -> Point:
 
 
 def _steps(told: HistoryWords) -> Table:
-    """Returns a row a step: what changed between the two runs, and what moved."""
+    """Tabulates a row per step: what changed between the two runs, and what moved."""
     fields: tuple[Field[HistoryStep], ...] = (
         words("step", lambda step: _step_name(step, step is told.found.since_first)),
         words("until", lambda step: told.found.runs[step.second].date[:10] or numerals.NOTHING),
@@ -164,7 +164,7 @@ def _outcome(told: HistoryWords, step: HistoryStep) -> str:
 
 
 def _numbers(told: HistoryWords) -> Table:
-    """Makes a row per difference of a step, or one for a step without any."""
+    """Tabulates a row per difference of a step, and a single row for a step without any."""
 
     def of(
         read: Callable[[HistoryStep, Verdict], str], nothing: str
@@ -203,7 +203,7 @@ def _numbers(told: HistoryWords) -> Table:
 
 
 def _runs(told: HistoryWords) -> Table:
-    """Returns a row a run, with what it was made with."""
+    """Tabulates a row per run: its name, date, and set-up."""
 
     def made_with(name: str) -> Field[tuple[int, DatedRun]]:
         return words(name, lambda row: row[1].made_with.get(name, numerals.NOTHING), brief=False)

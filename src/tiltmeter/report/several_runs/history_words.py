@@ -1,4 +1,4 @@
-"""A history of runs in words: how its numbers are called and written."""
+"""Words a history of runs: names and formatted numbers."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ class HistoryWords:
     names: Mapping[str, str]
 
     def values(self, step: HistoryStep, verdict: Verdict) -> str:
-        """`share of she: .71 to .42`."""
+        """Writes a number of both runs: `share of she: .71 to .42`."""
         before, after = self.pair(step, verdict)
         return f"{self.label(verdict, in_words=True)}: {before} to {after}"
 
     def pair(self, step: HistoryStep, verdict: Verdict) -> tuple[str, str]:
-        """Returns the number of both runs, by themselves."""
+        """Writes the number in each of the two runs."""
         line = line_of(self.found, verdict)
         values = (line.values[step.first], line.values[step.second]) if line else (None, None)
         first, second = (self._value(one) for one in values)
         return first, second
 
     def label(self, one: Verdict | HistoryLine, in_words: bool = False) -> str:
-        """Names the measure, with the levels in which numbers of this history differ."""
+        """Names the measure, with the levels in which this history's numbers differ."""
         spec = self.spec(one.measure) if in_words else None
         name = sentences.without_article(spec.text or spec.name) if spec else one.measure
         held = {**one.condition, **(one.contrast or {})}
@@ -49,7 +49,7 @@ class HistoryWords:
         return ", ".join(filter(None, (name, *levels, model)))
 
     def spec(self, measure: str) -> MeasureSpec | None:
-        """Returns the protocol's declaration of a measure, by its name."""
+        """Returns the protocol's measure of this name, or None."""
         return next((one for one in self.found.protocol.measures if one.name == measure), None)
 
     def _value(self, one: Verdict | None) -> str:
@@ -58,7 +58,7 @@ class HistoryWords:
         return reading.value(one.facts.row, self.spec(one.measure), 2)
 
     def cautions(self) -> Iterator[str]:
-        """Yields reasons not to read a step as it stands, and numbers not compared."""
+        """Yields reasons for care in reading a step, and numbers that were not compared."""
         for step in self.found.every_step:
             about = f"Run {step.first + 1} to {step.second + 1}"
             yield from (f"{about}: {line}" for line in (*step.not_compared, *step.warnings))

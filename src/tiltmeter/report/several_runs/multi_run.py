@@ -1,4 +1,4 @@
-"""Runs → a report: one by itself, or several with a common first screen, set side by side."""
+"""Makes a report of one run, or of several set side by side."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ Parts = tuple[tuple[str, str], ...]
 
 @dataclass(frozen=True, slots=True)
 class Analysed:
-    """A run that is open, with its estimates."""
+    """An open run with its estimates."""
 
     store: Store
     protocol: Protocol
@@ -38,7 +38,7 @@ class Analysed:
 
 
 def report(runs: Sequence[Analysed], named: Mapping[str, str] | None = None) -> Report:
-    """The report of one run, or of several. named: {model: short name}, where somebody gave one."""
+    """Makes the report of one run, or of several. named: {model: short name}."""
     if len({Path(run.store.folder).resolve() for run in runs}) < len(runs):
         raise UsageError("A run is named twice. Name each run once: tiltmeter report RUN RUN")
     if len(runs) > 1:  # one letter is one model on the whole page
@@ -59,7 +59,7 @@ def report(runs: Sequence[Analysed], named: Mapping[str, str] | None = None) -> 
 
 
 def _names(runs: Sequence[Analysed]) -> list[str]:
-    """Returns the names of the folders, never their places; numbered where two are the same."""
+    """Returns the folders' names, never their paths; numbered if two are the same."""
     bare = [Path(run.store.folder).resolve().name for run in runs]
     return [
         f"{name} ({bare[: place + 1].count(name)})" if bare.count(name) > 1 else name
@@ -68,7 +68,7 @@ def _names(runs: Sequence[Analysed]) -> list[str]:
 
 
 def _against(runs: Sequence[Analysed], names: Sequence[str]) -> Section | None:
-    """Sets a protocol's runs side by side and against the first; None if all differ."""
+    """Sets runs of the same protocol side by side and against the first; None if all differ."""
     tables: list[Table] = []
     lines: list[str] = []
     for name in dict.fromkeys(run.protocol.name for run in runs):
@@ -97,14 +97,14 @@ def _against(runs: Sequence[Analysed], names: Sequence[str]) -> Section | None:
 
 
 def _without_places(text: str, of: Mapping[str, Analysed]) -> str:
-    """Returns a message with the names of the runs in place of their folders."""
+    """Replaces the runs' folders in a message by their names."""
     for name, run in of.items():
         text = text.replace(str(run.store.folder), name)
     return text
 
 
 def _side_by_side(of: Mapping[str, Analysed]) -> Table:
-    """Returns a row a headline number, a column a subject of a run."""
+    """Tabulates a row per headline number, a column per subject and run."""
     cells: dict[tuple[str, Parts], dict[tuple[str, str], str]] = {}
     words: set[Word] = set()
     for name, run in of.items():
@@ -141,7 +141,7 @@ def _side_by_side(of: Mapping[str, Analysed]) -> Table:
 
 
 def _key(words: Container[Word]) -> str:
-    """Explains the signs of the table."""
+    """Explains the symbols in the table."""
     legends = [
         f"{word.symbol} {word.record.legend or word.chip}"
         for word in Word
@@ -151,7 +151,7 @@ def _key(words: Container[Word]) -> str:
 
 
 def _parts(estimate: Estimate) -> Parts:
-    """Returns the parts of an estimate, without its subject."""
+    """Returns (name, level) of an estimate's instrument, condition and contrast."""
     instrument = estimate.instrument.partition("@")[0]
     return (
         ("instrument", instrument),
@@ -161,14 +161,14 @@ def _parts(estimate: Estimate) -> Parts:
 
 
 def _differing(parts: Parts, others: Sequence[Parts]) -> Iterator[str]:
-    """Yields the levels that tell a row from the others of its measure."""
+    """Yields the levels that distinguish a row from others of its measure."""
     for part in parts:
         if part[1] and any(part not in other for other in others):
             yield part[1]
 
 
 def _cell(one: Verdict) -> str:
-    """Returns the verdict's sign and the number that it rests on."""
+    """Writes the verdict's symbol and its number."""
     row = one.claim.row
     if row.value is None:
         return numerals.NOTHING

@@ -1,4 +1,4 @@
-"""The columns that a table of estimates can have, each with how it is read from a row."""
+"""The columns that a table of estimates can have, each with a function that reads its text."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ DETECTABLE = Column(
 def fields(
     audit: Audit, rows: Sequence[Estimate], letters: Mapping[str, str]
 ) -> Iterator[Field[Estimate]]:
-    """Yields all columns that a row of an estimate can have, in order. letters: of the notes."""
+    """Yields all columns for rows of estimates, in order. letters: maps notes to their letters."""
     spec = audit.spec(rows[0].measure)
     yield from _what(audit, rows[0])
     yield Field(Column(_value_name(rows), "number", True), lambda e: reading.value(e, spec))
@@ -55,7 +55,7 @@ def _what(audit: Audit, row: Estimate) -> Iterator[Field[Estimate]]:
 
 
 def _beside(audit: Audit, measure: str, spec: MeasureSpec | None) -> Iterator[Field[Estimate]]:
-    """Yields the number as gold corrects it, and its bounds."""
+    """Yields the columns for the number as gold corrects it, and its bounds."""
     bounds, corrected = (
         _of_keys(audit, measure + end) for end in (reading.BOUNDS, reading.CORRECTED)
     )
@@ -77,7 +77,7 @@ def _beside(audit: Audit, measure: str, spec: MeasureSpec | None) -> Iterator[Fi
 
 
 def _chances(audit: Audit, spec: MeasureSpec | None) -> Iterator[Field[Estimate]]:
-    """Yields the fields of its size and its tests."""
+    """Yields the columns for sample size and tests."""
     clusters = Column(audit.items(), "number", False, "clusters that the interval is over")
     yield Field(Column("n", "number", True), lambda e: numerals.count(e.n))
     yield Field(clusters, lambda e: numerals.count(e.clusters))
@@ -90,7 +90,7 @@ def _chances(audit: Audit, spec: MeasureSpec | None) -> Iterator[Field[Estimate]
 
 
 def _rest(audit: Audit, measure: str, letters: Mapping[str, str]) -> Iterator[Field[Estimate]]:
-    """Outcomes, notes and the signature."""
+    """Yields the columns for outcomes, notes and the signature."""
     corrected = _of_keys(audit, measure + reading.CORRECTED)
     yield Field(Column("outcomes"), lambda e: reading.outcomes(e) or numerals.NOTHING)
     yield Field(Column("note", "letter", True), lambda e: _note_letters(letters, e, corrected(e)))
@@ -98,7 +98,7 @@ def _rest(audit: Audit, measure: str, letters: Mapping[str, str]) -> Iterator[Fi
 
 
 def _of_keys(audit: Audit, measure: str) -> Callable[[Estimate], Estimate | None]:
-    """Returns the row of a measure that stands beside a row of another, where there is one."""
+    """Returns a function: row → the measure's row of the same stratum and group, or None."""
     by_key = {_key(e): e for e in audit.of(measure)}
     return lambda e: by_key.get(_key(e)) if by_key else None
 
@@ -128,6 +128,6 @@ def _interval_name(rows: Sequence[Estimate]) -> str:
 
 
 def _note_letters(letters: Mapping[str, str], *rows: Estimate | None) -> str:
-    """Returns the letters of the notes of a row and of its correction."""
+    """Writes the note letters of a row and of its correction."""
     used = dict.fromkeys(letters[row.note] for row in rows if row and row.note)
     return ", ".join(used) or numerals.NOTHING

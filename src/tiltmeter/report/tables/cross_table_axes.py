@@ -1,9 +1,9 @@
-"""The place of each estimate in a cross table: its row and its column.
+"""Puts each estimate at its row and column of a cross table.
 
-An estimate has a level of each of its *axes*: model, instrument, mode, language, measure, the
-factors of its group, and what its contrast names. A table lays some of them out as rows, others as
-columns. Nothing is pooled or dropped in silence: an axis that differs and is not named becomes one
-of the rows.
+An estimate has a level on each of its *axes*: model, instrument, mode, language, measure, the
+factors of its group, and those of its contrast. A table lays some axes out as rows, others as
+columns. Nothing is pooled or dropped silently: an axis that differs but is not named becomes one of
+the rows.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ Levels = tuple[str, ...]
 
 @dataclass(frozen=True, slots=True)
 class Placed:
-    """The estimates of a table by their place in it."""
+    """The estimates of a table by (row levels, column levels)."""
 
     rows: tuple[str, ...]
     columns: tuple[str, ...]
@@ -33,16 +33,16 @@ class Placed:
 
 
 def place(read: Audit, estimates: Sequence[Estimate], layout: TableLayout) -> Placed:
-    """Returns the estimates that a layout asks for, each at its row and column. UnknownName for an
-    axis that they do not have; UsageError if nothing is left.
+    """Puts the estimates that a layout asks for at their row and column. Raises UnknownName for an
+    axis that they lack, UsageError if nothing is left.
     """
     layout = _with_names(layout)
     return _place(read, _in_where(estimates, layout), layout)
 
 
 def _with_names(layout: TableLayout) -> TableLayout:
-    """Returns the layout with the names that axes have here; UsageError for one named twice or for
-    a part of a cell that there is none of.
+    """Resolves aliases of axes in a layout. Raises UsageError if an axis is named twice,
+    UnknownName for an unknown part of a cell.
     """
     rows, columns = (
         tuple(ALIASES.get(name, name) for name in names) for names in (layout.rows, layout.columns)
@@ -65,7 +65,7 @@ def axes(estimate: Estimate) -> dict[str, str]:
 
 
 def _in_where(estimates: Sequence[Estimate], layout: TableLayout) -> list[Estimate]:
-    """Returns the estimates at the levels that are kept."""
+    """Keeps the estimates at the layout's levels. Raises UnknownName for unknown axes or levels."""
     for name, levels in layout.where.items():
         seen = list(dict.fromkeys(axes(e)[name] for e in estimates if name in axes(e)))
         if not seen:
@@ -85,7 +85,7 @@ def _all_axes(estimates: Sequence[Estimate]) -> list[str]:
 
 
 def _place(read: Audit, estimates: Sequence[Estimate], layout: TableLayout) -> Placed:
-    """Returns each estimate of the grouping that the layout asks for, at its row and column."""
+    """Puts each estimate of the layout's grouping at its row and column."""
     named = {*layout.rows, *layout.columns}
     for name in named - {*FIXED}:
         if not any(name in axes(e) for e in estimates):
@@ -110,7 +110,7 @@ def _place(read: Audit, estimates: Sequence[Estimate], layout: TableLayout) -> P
 
 
 def _without_single(found: Sequence[Estimate], names: Levels) -> Levels:
-    """Drops parts of the stratum with one level, told under the table; the last name stays."""
+    """Drops fixed axes with only one level, which a note states; keeps at least the last name."""
     kept = [
         name
         for name in names
@@ -120,14 +120,14 @@ def _without_single(found: Sequence[Estimate], names: Levels) -> Levels:
 
 
 def _default_column(read: Audit, layout: TableLayout, loose: Sequence[str]) -> str:
-    """Returns the last factor that differs, else a value that rows are about, or the stratum."""
+    """Returns the last differing factor, else a counted value, else a stratum's axis."""
     values = {spec.attribute for name in layout.measures if (spec := read.spec(name))}
     last = [name for name in loose if name not in (*FIXED, *values)]
     return (last or [name for name in loose if name in values] or list(loose) or ["measure"])[-1]
 
 
 def _implied(found: Sequence[Estimate], name: str, others: Sequence[str]) -> bool:
-    """True if the levels of the other axes say which level of this one it is."""
+    """True if the levels of the other axes determine this axis's level."""
     told: dict[Levels, set[str]] = {}
     for e in found:
         told.setdefault(_levels(e, others), set()).add(axes(e).get(name, ""))
@@ -137,7 +137,7 @@ def _implied(found: Sequence[Estimate], name: str, others: Sequence[str]) -> boo
 def _of_one_grouping(
     read: Audit, estimates: Sequence[Estimate], layout: TableLayout
 ) -> list[Estimate]:
-    """Returns estimates with every named axis, of each measure those cut by fewest factors."""
+    """Returns the estimates with all named axes; per measure, those with the fewest factors."""
     named = {*layout.rows, *layout.columns} - {*FIXED}
     whole = not named and not layout.where
     chosen: list[Estimate] = []
@@ -158,7 +158,7 @@ def _of_one_grouping(
 
 
 def _factors(read: Audit, estimate: Estimate) -> tuple[str, ...]:
-    """Returns the factors that cut an estimate out of its stratum, values of rows aside."""
+    """Returns the factors of an estimate's group, without its measure's attribute."""
     spec = read.spec(estimate.measure)
     own = spec.attribute if spec else ""
     return tuple(name for name in reading.grouping(estimate) if name != own)

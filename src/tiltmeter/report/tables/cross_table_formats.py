@@ -1,7 +1,7 @@
-"""A table of rows × columns as Markdown, LaTeX (booktabs), CSV, or for the terminal.
+"""Writes a table of rows × columns as Markdown, LaTeX (booktabs), CSV, or for the terminal.
 
-A new format is a function here and its name in FORMATS; the verbs offer it by themselves. To know
-the names imports little: the verbs need them for --help.
+To add a format, add a function here and its name to FORMATS; the commands then offer it. Importing
+the names is cheap, as the commands need them for --help.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ _LATEX = {
 
 
 def markdown(table: CrossTable) -> str:
-    """Returns a Markdown table under its title, its notes below; the highest of a row is bold."""
+    """Writes a Markdown table with its title above and its notes below; leaders are bold."""
 
     def cell(text: str) -> str:
         text, mark = _mark(text)
@@ -71,8 +71,8 @@ def markdown(table: CrossTable) -> str:
 
 
 def csv_text(table: CrossTable) -> str:
-    """Returns a header, then a line a row; the cells as they are shown, but for a plain minus and
-    nothing where nothing was measured, so that numbers are read as numbers.
+    """Returns a header, then a line per row, with cells as shown, except for a plain minus and
+    empty cells for missing values, so that programs can read the numbers.
     """
 
     def cell(text: str) -> str:
@@ -90,8 +90,8 @@ def csv_text(table: CrossTable) -> str:
 
 
 def latex(table: CrossTable) -> str:
-    """Returns a `table` with a `tabular` in the style of booktabs, ready to be put into a paper. It
-    needs \\usepackage{booktabs, amssymb}; its signatures stand above it as comments.
+    """Returns a `table` with a `tabular` in the style of booktabs, ready to paste into a paper. It
+    needs \\usepackage{booktabs, amssymb}; the signatures stand above it as comments.
     """
     texts = [WIDE_TEXT if _is_text(table, n) else "r" for n in range(len(table.columns))]
     columns = "l" * len(table.row_names) + "".join(texts)
@@ -121,12 +121,12 @@ def latex(table: CrossTable) -> str:
 
 
 def _is_text(table: CrossTable, column: int) -> bool:
-    """True if a column holds sentences."""
+    """True if a column has long texts."""
     return any(len(cells[column]) > LONGEST_NUMBER_CHARACTERS for _, cells in table.rows)
 
 
 def _mark(text: str) -> tuple[str, str]:
-    """Splits a cell into its text and the mark of a leader, "" for none."""
+    """Splits a cell into its text and its leader mark, "" for none."""
     for mark in (LEADER, OPEN_LEADER):
         if text.endswith(f" {mark}"):
             return text.removesuffix(f" {mark}"), f" {mark}"
@@ -151,7 +151,7 @@ def _latex_cell(text: str) -> str:
 
 
 def _latex_heads(table: CrossTable) -> list[str]:
-    """A line for each axis of the columns, equal neighbours under one head with a rule below."""
+    """Writes a header line per column axis; equal neighbours share a head with a rule below."""
     lines, first = [], len(table.row_names)
     for depth in range(len(table.column_names)):
         last = depth == len(table.column_names) - 1
@@ -172,7 +172,7 @@ def _latex_heads(table: CrossTable) -> list[str]:
 def _without_repeats(
     rows: Sequence[tuple[tuple[str, ...], tuple[str, ...]]],
 ) -> list[tuple[tuple[str, ...], tuple[str, ...]]]:
-    """A label is written once, at the first of the rows that share it with all labels before it."""
+    """Blanks labels (except a row's last) that repeat the row above with all labels before them."""
     shown, above = [], tuple[str, ...]()
     for levels, cells in rows:
         kept = [
@@ -186,7 +186,7 @@ def _without_repeats(
 
 
 def terminal_table(table: CrossTable) -> Table:
-    """Returns the same as a report's table, for the terminal."""
+    """Converts to a report's table, for the terminal."""
     from ..page_model.table import Column, Table
 
     columns = (
@@ -198,7 +198,7 @@ def terminal_table(table: CrossTable) -> Table:
 
 
 def _short_heads(table: CrossTable) -> list[str]:
-    """The last level of each column where that tells them apart, all of its levels otherwise."""
+    """Returns each column's last level if unique, else all of its levels."""
     last = [levels[-1] for levels in table.columns]
     return last if len(set(last)) == len(last) else [" · ".join(one) for one in table.columns]
 

@@ -1,4 +1,4 @@
-"""Estimates → a table of rows × columns in words, as papers print them (`placement`)."""
+"""Writes estimates as a table of rows × columns, as papers print them (`placement`)."""
 
 from __future__ import annotations
 
@@ -22,9 +22,8 @@ from .paper_shape import MARK, Shaper, joined, shown, split_layouts
 
 @dataclass(frozen=True, slots=True)
 class CrossTable:
-    """Cells are text. row_names, column_names: the axes; columns: a level of each column axis for
-    each column; rows: (a level of each row axis, the cells). estimates: by the levels of their row
-    and their column.
+    """A table of text. row_names, column_names: the axes; columns: per column, its level on each
+    column axis; rows: (level on each row axis, cells). estimates: by (row levels, column levels).
     """
 
     title: str
@@ -44,9 +43,9 @@ def declared(
     name: str = "",
     show: tuple[str, ...] = (),
 ) -> Iterator[CrossTable]:
-    """Yields the tables that a variant declares, as far as the run has estimates for them; or the
-    one of this name ("Figure 6", what stands before the colon of its title). show: parts of its
-    cells in place of the declared ones.
+    """Yields the tables that a variant declares, if the run has estimates for them; or only the
+    table of this name ("Figure 6", the title up to its colon). show: parts of cells, replacing the
+    declared ones.
     """
     measured = {estimate.measure for estimate in estimates}
     layouts = [shown(one, show) for one in split_layouts(protocol.variants[variant].tables)]
@@ -69,7 +68,7 @@ def _audit(protocol: Protocol, estimates: Sequence[Estimate]) -> Audit:
 
 
 def _in_paper_shape(read: Audit, layouts: Sequence[TableLayout]) -> CrossTable | None:
-    """A table as the paper prints it, with those that continue it. None if the run has none."""
+    """Makes a table as the paper prints it, with its continuations; None without estimates."""
 
     def in_words(estimate: Estimate, how: TableLayout) -> str:
         return _cell(read, estimate, how)
@@ -95,7 +94,7 @@ def _in_paper_shape(read: Audit, layouts: Sequence[TableLayout]) -> CrossTable |
 def _paper_notes(
     layout: TableLayout, rows: Sequence[object], shown: Sequence[Estimate]
 ) -> Iterator[str]:
-    """Of what stars and marks speak, and the number of rows of a list of cases."""
+    """Yields notes on stars and marks, and the number of rows of a list of cases."""
     if layout.count:
         yield f"{count_of(len(rows), layout.count)}."
     if any(cell.stars or "stars" in cell.show for cell in layout.cells):
@@ -111,8 +110,8 @@ def _paper_notes(
 def cross_table(
     protocol: Protocol, estimates: Sequence[Estimate], layout: TableLayout
 ) -> CrossTable:
-    """Returns the table of a layout. UnknownName for a measure that the run has no estimates of or
-    an axis that they do not have; UsageError if nothing is left.
+    """Makes the table of a layout. Raises UnknownName for a measure without estimates or an axis
+    that the estimates lack, UsageError if nothing is left.
     """
     read = _audit(protocol, estimates)
     known = dict.fromkeys(e.measure for e in estimates)
@@ -124,7 +123,7 @@ def cross_table(
 
 
 def _in_words(read: Audit, placed: Placed, layout: TableLayout) -> CrossTable:
-    """Returns the placed estimates as text, rows and columns in the order of the design."""
+    """Writes the placed estimates as text, rows and columns in the design's order."""
     order = _Order(read, list(placed.cells.values()))
     rows = order.sorted(placed.rows, {row for row, _ in placed.cells})
     columns = order.sorted(placed.columns, {column for _, column in placed.cells})
@@ -168,7 +167,7 @@ def _value(estimate: Estimate | None) -> float:
 
 
 def _sum(placed: Placed, row: Levels) -> float:
-    """Returns the sum of what was measured in a row; below all others where nothing was."""
+    """Sums a row's values; −∞ if it has none."""
     own = (e.value for (place, _), e in placed.cells.items() if place == row)
     values = [value for value in own if value is not None]
     return sum(values) if values else float("-inf")
@@ -176,13 +175,13 @@ def _sum(placed: Placed, row: Levels) -> float:
 
 @dataclass(frozen=True, slots=True)
 class _Order:
-    """The order of levels: that of the design, of a measure's values, else of first appearance."""
+    """The order of levels: the design's, then the measures' values, then first appearance."""
 
     read: Audit
     estimates: Sequence[Estimate]
 
     def sorted(self, names: Sequence[str], keys: set[Levels]) -> list[Levels]:
-        """Returns the keys in the order of the levels of each axis."""
+        """Sorts keys by the order of levels on each axis."""
         places = [self._places(name) for name in names]
         return sorted(
             keys,
@@ -190,7 +189,7 @@ class _Order:
         )
 
     def name(self, axis: str, level: str) -> str:
-        """Returns a level as a table says it: an instrument without its hash."""
+        """Returns a level for the table: an instrument without its hash, others as they are."""
         return self.read.instrument(level) if axis == "instrument" else level
 
     def _places(self, name: str) -> dict[str, int]:
@@ -210,7 +209,7 @@ class _Order:
 def _leading(
     read: Audit, placed: Placed, rows: Sequence[Levels], columns: Sequence[Levels]
 ) -> dict[tuple[Levels, Levels], str]:
-    """Marks each row's highest cells, among columns that share all axes but the last."""
+    """Marks a row's highest cells, separately per block of columns that differ in the last axis."""
     tests = _leader_tests(read, next(iter(placed.cells.values())))
     leaders = {}
     for row in rows:
@@ -229,7 +228,7 @@ def _leading(
 def _leader_tests(
     read: Audit, like: Estimate
 ) -> dict[tuple[reading.Stratum, tuple[str, str]], bool]:
-    """Tells by stratum and value if groups differ, by the leader of the same labels."""
+    """Maps (stratum, value) to whether groups differ, by the same labels' "leader" measure."""
     spec = read.spec(like.measure)
     return {
         (reading.stratum(e), (other.attribute, e.condition.get(other.attribute, ""))): significant(
@@ -292,7 +291,7 @@ def _ends(estimate: Estimate, signed: bool, layout: TableLayout) -> str:
 
 
 def _notes(read: Audit, estimates: Sequence[Estimate], layout: TableLayout) -> Iterator[str]:
-    """Yields the meaning of the cells, once, under the table."""
+    """Yields the notes that explain the cells."""
     shared = [
         (name, {axes(e).get(name, "") for e in estimates}) for name in FIXED if name != "measure"
     ]

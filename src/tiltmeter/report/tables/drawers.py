@@ -1,8 +1,8 @@
-"""The outputs behind the numbers of a report: for each row of a table, which of those that were
-counted are in the page, and the address of all of them in the explorer.
+"""The outputs behind the numbers of a report: for each row of a table, which counted outputs are in
+the page, and the explorer's address for all of them.
 
-Numbers that were counted from the same labels share one drawer. A drawer opens as the target of a
-link, with no script.
+Numbers counted from the same labels share one drawer. A drawer opens as the target of a link,
+without a script.
 """
 
 from __future__ import annotations
@@ -25,16 +25,15 @@ _LETTERS = 12  # of an output's id, in the id of its place in the page
 
 
 def place(output: str, kind: str = "o") -> str:
-    """Returns the id of an output's place in the page. kind: "o" of a text, "s" of a picture."""
+    """Returns an output's id in the page. kind: "o" for a text, "s" for a picture."""
     return f"{kind}{output[:_LETTERS]}" if output else ""
 
 
 def behind(
     store: Store, protocol: Protocol, rows: Iterable[Estimate], content: Content
 ) -> tuple[tuple[Behind, ...], dict[str, str]]:
-    """Returns the drawers of the page of `content`, and for the query of each number (as text) the
-    id of its drawer: of each row, and of what figures and badges count beside them. Numbers of
-    which no output is stored have none.
+    """Returns the drawers of a page, and query (as text) → drawer id, for every row and for what
+    figures and badges count in addition. Numbers without stored outputs have no drawer.
     """
     shown = dict(_shown(content.examples, content.pictures))
     counted = Counted(store, protocol)
@@ -64,7 +63,7 @@ def behind(
 
 
 def _beside_rows(content: Content) -> Iterator[tuple[OutputQuery, str]]:
-    """(query, title) of what is counted on the page and is no row of a table."""
+    """Yields (query, title) of everything counted on the page outside of tables."""
     sections = (figure for section in content.sections for figure in section.figures)
     for figure in (content.screen.figure, *sections):
         for bar in figure.bars if isinstance(figure, Stacked) else ():
@@ -77,14 +76,14 @@ def _beside_rows(content: Content) -> Iterator[tuple[OutputQuery, str]]:
 
 
 def _title(protocol: Protocol, row: Estimate, names: Mapping[str, str]) -> str:
-    """Model, group and contrast, in the words of the protocol."""
+    """Returns model, group and contrast, in the protocol's words."""
     group = [wording.title(protocol, name, level) for name, level in reading.group(row).items()]
     parts = (names.get(row.subject, row.subject), ", ".join(group), reading.contrast_label(row))
     return " · ".join(part for part in parts if part)
 
 
 def _shown(examples: Examples, grids: Sequence[PictureGrid]) -> Iterator[tuple[str, str]]:
-    """(output, id of its place) of all outputs in the page; a picture before its text."""
+    """Yields (output, its id in the page): texts, then pictures, so that in a dict pictures win."""
     for group in examples.groups:
         for example in group.examples:
             if example.id:

@@ -1,4 +1,4 @@
-"""Estimates → tables. Columns that no row needs are left out; what rows share stands above."""
+"""Makes tables of estimates. Empty columns are left out; what all rows share stands above."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ ENDINGS = {
 
 
 def tables(audit: Audit, prefix: str) -> Iterator[Table]:
-    """Yields a variant's tables: declared measures, the outcomes, what else was estimated."""
+    """Yields a variant's tables: declared measures, outcomes, and further estimates."""
     for spec in audit.protocol.measures:
         yield from _measure(audit, spec.name, spec.text or spec.name, prefix)
     yield from _outcome_table(audit, prefix)
@@ -39,7 +39,7 @@ def tables(audit: Audit, prefix: str) -> Iterator[Table]:
 
 
 def _title(audit: Audit, name: str) -> str:
-    """Titles an undeclared measure: measured beside a declared one, else its name."""
+    """Returns an undeclared measure's title: by the declared measure it extends, else its name."""
     if name == reading.CAPTURED:
         return "probability that the options take up among all continuations"
     for ending, words in ENDINGS.items():
@@ -53,7 +53,7 @@ def _title(audit: Audit, name: str) -> str:
 
 
 def _measure(audit: Audit, name: str, title: str, prefix: str) -> Iterator[Table]:
-    """One table of the groupings that have few levels, and a folded one for each that has many."""
+    """Yields one table of all groupings with few levels, and a folded one per other grouping."""
     rows = audit.of(name)
     few: list[Estimate] = []
     many: dict[tuple[str, ...], list[Estimate]] = {}
@@ -79,7 +79,7 @@ def _measure(audit: Audit, name: str, title: str, prefix: str) -> Iterator[Table
 
 
 def _rank(estimates: Sequence[Estimate]) -> list[Estimate]:
-    """Orders by the value in the first stratum that has the group, highest first, None last."""
+    """Sorts by the value in the first stratum that has the group, highest first, None last."""
     lead: dict[object, float] = {}
     for estimate in estimates:
         if estimate.value is not None:
@@ -119,19 +119,19 @@ def _is_needed(column: Column, texts: Sequence[str]) -> bool:
 
 
 def _alike(column: Column, texts: Sequence[str]) -> bool:
-    """Returns a text that all rows share is said above the table instead."""
+    """True if all rows share a text that can move above the table."""
     movable = column.kind == "text" and column.name not in ("group", "note", "outcomes")
     return movable and len(set(texts)) == 1
 
 
 def _letters(rows: Sequence[Estimate]) -> dict[str, str]:
-    """Note → letter, so that a long note stands under the table once."""
+    """Maps notes to letters, so that a long note stands under the table once."""
     notes = dict.fromkeys(e.note for e in rows if e.note)
     return {text: _letter(place) for place, text in enumerate(notes)}
 
 
 def _corrected_rows(audit: Audit, rows: Sequence[Estimate]) -> list[Estimate]:
-    """Returns the rows of gold's corrections of some rows, whose notes stand among theirs."""
+    """Returns the gold-corrected rows of some rows, whose notes join theirs."""
     keys = {(reading.stratum(e), reading.key(e)) for e in rows}
     found = audit.of(f"{rows[0].measure}{reading.CORRECTED}")
     return [e for e in found if (reading.stratum(e), reading.key(e)) in keys]
@@ -143,7 +143,7 @@ def _letter(place: int) -> str:
 
 
 def _about(audit: Audit, rows: Sequence[Estimate]) -> str:
-    """Describes what all rows share: stratum, intervals, tests, family of the adjustment."""
+    """Writes what all rows share: stratum, interval method, test."""
     parts = [f"{name}: {level}" for name, level in audit.same()]
     parts += [
         _spread(
@@ -155,7 +155,7 @@ def _about(audit: Audit, rows: Sequence[Estimate]) -> str:
 
 
 def _spread(what: str, values: Sequence[str]) -> str:
-    """`interval: wilson`, or how many rows each has."""
+    """Writes the value that rows share (`interval: wilson`), or how many rows have which."""
     counted = Counter(values)
     if len(counted) < 2:
         return f"{what}: {values[0]}" if values else ""
@@ -170,7 +170,7 @@ def _marks(audit: Audit, rows: Sequence[Estimate]) -> Pairs:
 
 
 def _outcome_table(audit: Audit, prefix: str) -> Iterator[Table]:
-    """Makes a row a stratum, a column an outcome: each label's rate, interval and count."""
+    """Tabulates rates, intervals and counts: a row per condition, a column per outcome."""
     rates = audit.of(reading.OUTCOME_RATE)
     if not rates:
         return
@@ -211,7 +211,7 @@ def _outcome_table(audit: Audit, prefix: str) -> Iterator[Table]:
 
 
 def _outcome_row(audit: Audit, group: Sequence[Estimate], names: Sequence[str]) -> tuple[str, ...]:
-    """One condition, with the rate of each outcome."""
+    """Returns one condition's row, with the rate of each outcome."""
     of_outcome, one = {e.condition.get("outcome", ""): e for e in group}, group[0]
     return (
         *_of_outcomes(one).values(),
@@ -223,12 +223,12 @@ def _outcome_row(audit: Audit, group: Sequence[Estimate], names: Sequence[str]) 
 
 
 def _of_outcomes(rate: Estimate) -> dict[str, str]:
-    """Returns the attribute, if a protocol has several, and the group of an outcome's rate."""
+    """Returns the condition of an outcome's rate without the outcome itself."""
     return {name: level for name, level in reading.group(rate).items() if name != "outcome"}
 
 
 def _rate(estimate: Estimate | None, drawn: bool) -> str:
-    """Writes 0 of n if outputs were drawn; of read probabilities most outcomes are unseen."""
+    """Writes a rate; without one, 0 for sampled outputs and a dash for read probabilities."""
     if estimate is None:
         return "0" if drawn else numerals.NOTHING
     number = numerals.count(sum(estimate.outcomes.values()))

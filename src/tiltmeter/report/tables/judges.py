@@ -1,4 +1,4 @@
-"""Judges against people, and runs against one another: report cards, agreement, differences."""
+"""Tables of judges against people, and of runs against one another."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ WIDE = 8  # answers that a matrix has at most to be shown
 
 
 def two_places(value: float) -> str:
-    """`.91`."""
+    """Writes a share as `.91`."""
     return numerals.share(value, 2)
 
 
 def rate_text(found: Interval, write: Callable[[float], str] = two_places) -> str:
-    """Writes `.91 [.85, .95]`; a dash if there is nothing to divide by. write: a number."""
+    """Writes `.91 [.85, .95]`; a dash if the value is undefined. write: formats a number."""
     if found.value is None:
         return numerals.NOTHING
     if found.low is None or found.high is None:
@@ -57,7 +57,7 @@ OF_PANELS: tuple[Field[PanelAccuracy], ...] = (
 
 
 def section(found: Validation) -> Section | None:
-    """None if there is neither gold nor anything that several annotated."""
+    """Makes the section of judges against people; None without gold, agreement and reviews."""
     if not found.cards and not found.agreements and not found.reviews:
         return None
     gold = "; ".join(
@@ -81,7 +81,7 @@ def section(found: Validation) -> Section | None:
 
 
 def tables(found: Validation) -> Iterator[Table]:
-    """Yields the section's tables: a judge's labels, rates and errors; agreement; reviews."""
+    """Yields the section's tables: each judge's labels, rates and errors; agreement; reviews."""
     yield from _checked(found.checked)
     yield from _panels(found.panels)
     for place, card in enumerate(found.cards):
@@ -121,7 +121,7 @@ def _card(card: ReportCard, place: int) -> Table:
 
 
 def _class_rows(group: GoldGroup) -> Iterator[ClassRow]:
-    """Yields each class of a group, then the classes together."""
+    """Yields the rates of each class of a group, then averages over classes."""
     about = f"{group.factor}: {group.level}" if group.factor else "all"
     for value, class_ in group.classes.items():
         if class_.labels:
@@ -137,7 +137,7 @@ def _class_rows(group: GoldGroup) -> Iterator[ClassRow]:
 
 
 def _matrix(group: GoldGroup, card: ReportCard, place: int) -> Iterator[Table]:
-    """Makes rows of what people said, columns of the annotator's; labels without weights."""
+    """Yields the confusion matrix: people's labels by the annotator's, unweighted; none if wide."""
     answers = list(
         dict.fromkeys((*group.matrix, *(said for row in group.matrix.values() for said in row)))
     )
@@ -157,7 +157,7 @@ def _said(answer: str) -> Field[tuple[str, Mapping[str, int]]]:
 
 
 def _shares(card: ReportCard, place: int) -> Table:
-    """Lists all classes of the attribute, raw and corrected by the confusion matrix."""
+    """Tabulates the shares of all classes, raw and corrected by the confusion matrix."""
     reasons = dict.fromkeys(
         share.corrected.note
         for share in card.shares
@@ -179,7 +179,7 @@ def _shares(card: ReportCard, place: int) -> Table:
 
 
 def _reviews(found: tuple[MarkShare, ...]) -> Table:
-    """Tabulates people's marks of the attributes' values that a model made."""
+    """Tabulates people's marks of the attribute values that a model proposed."""
     fields: tuple[Field[MarkShare], ...] = (
         words("who", lambda row: row.annotator),
         words("mark", lambda row: row.mark),
@@ -209,7 +209,7 @@ def _agreement(found: tuple[Agreement, ...]) -> Table:
 
 
 def _checked(found: Sequence[CheckedGroup]) -> Iterator[Table]:
-    """Yields a table for each annotator, a row for each group."""
+    """Yields a table per annotator, with a row per group."""
     for place, annotator in enumerate(dict.fromkeys(row.annotator for row in found)):
         yield table_of(
             audits.slug("checked", place),
@@ -222,7 +222,7 @@ def _checked(found: Sequence[CheckedGroup]) -> Iterator[Table]:
 
 
 def _panels(found: Sequence[PanelAccuracy]) -> Iterator[Table]:
-    """A table for each panel and attribute: rows by how many judges agree, then one a judge."""
+    """Yields a table per panel and attribute: rows by number of agreeing judges, then per judge."""
     of = dict.fromkeys((row.annotator, row.attribute) for row in found)
     for place, (annotator, attribute) in enumerate(of):
         yield table_of(
@@ -236,7 +236,7 @@ def _panels(found: Sequence[PanelAccuracy]) -> Iterator[Table]:
 
 
 def comparison(found: Comparison, everything: bool = False) -> Table:
-    """Lists differences, second less first, with verdicts; headlines unless `everything`."""
+    """Tabulates differences, second minus first, with verdicts. everything: all measures."""
     kept = [
         row for row in found.rows if everything or (row.headline and row.estimate.value is not None)
     ]
@@ -269,7 +269,7 @@ def comparison(found: Comparison, everything: bool = False) -> Table:
 
 
 def _group(row: ComparisonRow, several: bool) -> str:
-    """Returns the levels of a difference; with its instrument if there are several."""
+    """Writes the levels of a difference, and its instrument if there are several."""
     e = row.estimate
     held = held_of(e).values()
     against = (level if numerals.MINUS in level else f"against {level}" for level in held)
@@ -278,14 +278,14 @@ def _group(row: ComparisonRow, several: bool) -> str:
 
 
 def values(row: ComparisonRow) -> str:
-    """Returns the number of both runs, the earlier one first."""
+    """Writes the number of both runs, the earlier one first."""
     signed = bool(held_of(row.estimate))
     both = (headlines.amount(one, "share", signed) for one in (row.first, row.second))
     return " → ".join(both).replace(POINTS, "")
 
 
 def difference(row: ComparisonRow) -> str:
-    """Returns the second less the first, with its interval."""
+    """Writes second minus first, with its interval."""
     e = row.estimate
     if e.value is None:
         return numerals.NOTHING

@@ -1,4 +1,4 @@
-"""The looks of a run that stops early: the path of p of each claim, and when it was decided."""
+"""Shows the looks of a run that stops early: each claim's path of p, and when it was decided."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ NOTE = (
 def section(
     store: Store, protocol: Protocol, named: Mapping[str, str] | None = None
 ) -> Section | None:
-    """Makes the section of looks; None if none was made. named: {model: short name}."""
+    """Makes the section of looks; None if no look was taken. named: {model: short name}."""
     progress = read_progress(store)
     if progress is None or not progress.made:
         return None
@@ -52,7 +52,7 @@ def section(
 
 
 def limits(store: Store) -> Iterator[str]:
-    """Yields the limit of a run that stops early; nothing of a run that asks all."""
+    """Yields the limitation of a run that stops early; nothing for other runs."""
     progress = read_progress(store)
     if progress is not None:
         yield (
@@ -62,7 +62,7 @@ def limits(store: Store) -> Iterator[str]:
 
 
 def _state_words(path: Sequence[StoppingDecision]) -> str:
-    """Returns the verdict that the last look leads to."""
+    """Returns the verdict that a claim's last look leads to."""
     word = BY_STATE.get(path[-1].state)
     return "no tilt found" if word is None else word.value
 
@@ -73,7 +73,7 @@ Row: TypeAlias = "tuple[PlannedClaim, str, Sequence[StoppingDecision]]"
 def _rows(
     found: StoppingProgress, protocol: Protocol, named: Mapping[str, str] | None
 ) -> Iterator[Row]:
-    """Each claim, what tells it from others, and its decisions up to the one that ended it."""
+    """Yields each claim, its distinguishing label, and its decisions up to the final one."""
     claims = found.plan.claims
     names = short_names([claim.subject for claim in claims], named)
     shown = [_levels(claim, protocol) | {"model": names[claim.subject]} for claim in claims]

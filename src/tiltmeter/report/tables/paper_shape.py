@@ -1,5 +1,5 @@
-"""Tables as a paper prints them: its rows, columns, names, order, stars and decimals, as a variant
-declares them column by column (`protocol.paper_tables.CellLayout`).
+"""Lays out tables as a paper prints them: rows, columns, names, order, stars and decimals, as a
+variant declares them column by column (`protocol.paper_tables.CellLayout`).
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ LOOSE = tuple(name for name in FIXED if name != "measure")
 
 @dataclass(frozen=True, slots=True)
 class Shaped:
-    """A table in a paper's shape: heads, rows of (levels, cells), and the estimates by both."""
+    """A table in a paper's shape: heads, rows of (levels, cells), estimates by (levels, head)."""
 
     row_names: Levels
     columns: tuple[Levels, ...]
@@ -34,7 +34,7 @@ class Shaped:
 
 @dataclass(frozen=True)
 class PaperColumn:
-    """A column: its declaration and the place of that, its levels, and its head."""
+    """A column of a paper's table. cell: its declaration; place: that declaration's index."""
 
     cell: CellLayout
     place: int
@@ -44,7 +44,7 @@ class PaperColumn:
 
 @dataclass(frozen=True)
 class Shaper:
-    """Lays out estimates by one declared table. `where` of the layout holds for every column."""
+    """Lays out estimates by one declared table. The layout's `where` holds for every column."""
 
     read: Audit
     layout: TableLayout
@@ -76,7 +76,7 @@ class Shaper:
 
     @cached_property
     def chosen(self) -> list[list[Estimate]]:
-        """Selects each declared column's estimates: with its axes, cut as little as can be."""
+        """The estimates of each declared column: those with its axes, and the fewest factors."""
         return [self._chosen(cell.measure, cell) for cell in self.layout.cells]
 
     def _chosen(self, measure: str, cell: CellLayout) -> list[Estimate]:
@@ -90,7 +90,7 @@ class Shaper:
 
     @cached_property
     def row_axes(self) -> Levels:
-        """Axes of the rows: what differs and is not named stands before those that are."""
+        """The axes of the rows: unnamed axes that differ, then the named ones."""
         named = {*self.layout.rows, *self.layout.where}
         columns = list(zip(self.layout.cells, self.chosen, strict=True))
         loose = [
@@ -103,7 +103,7 @@ class Shaper:
 
     @cached_property
     def placed(self) -> dict[tuple[int, Levels, Levels], list[Estimate]]:
-        """The estimates by place of the declaration, levels of the column and of the row."""
+        """The estimates by (index of the declaration, column levels, row levels)."""
         places: dict[tuple[int, Levels, Levels], list[Estimate]] = {}
         for place, (cell, own) in enumerate(zip(self.layout.cells, self.chosen, strict=True)):
             for e in own:
@@ -133,7 +133,7 @@ class Shaper:
         return sum(e.value or 0.0 for e in own if e.measure == self.layout.cells[-1].measure)
 
     def _columns(self) -> Iterator[PaperColumn]:
-        """Yields the columns in printed order; neighbours that run over the same axes alternate."""
+        """Yields the columns in printed order; adjacent ones over the same axes alternate."""
         for each, block in groupby(enumerate(self.layout.cells), key=lambda one: one[1].each):
             cells = dict(block)
             seen = {levels for place, levels, _ in self.placed if place in cells}
@@ -153,7 +153,7 @@ class Shaper:
 
     @cached_property
     def _seen(self) -> dict[str, list[str]]:
-        """The levels of each axis in the order of the estimates."""
+        """The levels of each axis, in the order of the estimates."""
         found: dict[str, dict[str, None]] = {}
         for e in (e for own in self.chosen for e in own):
             for name, level in axes(e).items():
@@ -207,7 +207,7 @@ class Shaper:
     def _with_leader(
         self, columns: Sequence[PaperColumn], key: Levels, texts: Sequence[str]
     ) -> Iterator[str]:
-        """The cells of a row, the highest of the row or of its column marked if the layout says."""
+        """Yields a row's cells; marks the highest of its row or column if the layout says so."""
         for column, text in zip(columns, texts, strict=True):
             rivals = [
                 _number(found)
@@ -221,7 +221,7 @@ class Shaper:
             yield f"{text} {OPEN_LEADER}" if leads else text
 
     def _one(self, column: PaperColumn, key: Levels, own: Sequence[Estimate]) -> Estimate:
-        """Returns the estimate of a cell, less that of the levels that are taken off."""
+        """Returns the estimate of a cell, minus the estimate at the declared levels `less`."""
         (one, *_), cell = own, column.cell
         if not cell.less:
             return one
@@ -232,7 +232,7 @@ class Shaper:
         return replace(one, value=value, p=None, p_adjusted=None)
 
     def _listed(self, cell: CellLayout, own: Sequence[Estimate]) -> str:
-        """Returns the levels of an axis that a row has; all of a factor's are "All"."""
+        """Lists the levels of an axis that a row has; "All …" if it has every level."""
         if cell.axis == "contrast":
             return ", ".join(dict.fromkeys(x for e in own for x in (e.contrast or {}).values()))
         levels = dict.fromkeys(axes(e).get(cell.axis, "") for e in own)
@@ -265,7 +265,7 @@ class Shaper:
 
 
 def joined(above: Shaped, below: Shaped) -> Shaped:
-    """Returns the rows of one table under those of another, cells by the heads of their columns."""
+    """Appends one table's rows to another, matching cells by the heads of their columns."""
     wide = len(above.row_names)
     rows, estimates = list(above.rows), dict(above.estimates)
     for levels, cells in below.rows:
@@ -281,7 +281,7 @@ def joined(above: Shaped, below: Shaped) -> Shaped:
 
 
 def shown(layout: TableLayout, show: tuple[str, ...]) -> TableLayout:
-    """Returns the layout with these parts in all cells of numbers; as it is if there are none."""
+    """Returns the layout with these parts in all number cells; unchanged if `show` is empty."""
     if not show:
         return layout
     cells = (one if "level" in one.show else replace(one, show=show) for one in layout.cells)
@@ -289,7 +289,7 @@ def shown(layout: TableLayout, show: tuple[str, ...]) -> TableLayout:
 
 
 def split_layouts(layouts: Iterable[TableLayout]) -> Iterator[TableLayout]:
-    """Yields the layouts with a table for each level of an axis that one is split by."""
+    """Yields the layouts; one with a `split` becomes one layout per level of the axis."""
     for layout in layouts:
         if not layout.split:
             yield layout
@@ -300,13 +300,13 @@ def split_layouts(layouts: Iterable[TableLayout]) -> Iterator[TableLayout]:
 
 
 def _differs(cell: CellLayout, own: Sequence[Estimate], name: str) -> bool:
-    """True if the estimates of a column differ in an axis that the column does not name."""
+    """True if a column's estimates differ in an axis that the column does not name."""
     inside = name in (*cell.each, *cell.where, *cell.less) or name == cell.axis
     return not inside and len({axes(e).get(name, "") for e in own}) > 1
 
 
 def _binomial_error(one: Estimate) -> Estimate:
-    """√(p(1 − p)/n) of a share of n outputs, as papers give it."""
+    """Returns √(p(1 − p)/n) for a share of n outputs, as papers print it."""
     share = one.value or 0.0
     error = math.sqrt(share * (1 - share) / one.n) if one.value is not None and one.n else None
     return replace(one, value=error, contrast=None)

@@ -1,4 +1,4 @@
-"""The numbers that the authors of an audit printed, beside ours: a section, and a badge."""
+"""Sets the authors' printed numbers beside ours: a section, and a badge."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _ABOUT = (
 
 
 def badge(numbers: Sequence[PrintedBeside]) -> Badge:
-    """Returns the badge that says how many printed numbers come out."""
+    """Makes the badge that says how many printed numbers are reproduced."""
     return Badge("plain", f"published numbers {sentence(numbers)}", f"#{NAME}-section")
 
 
@@ -35,7 +35,7 @@ FIELDS: tuple[Field[PrintedBeside], ...] = (
 
 
 def section(numbers: Sequence[PrintedBeside]) -> Section:
-    """Returns the section with a row per printed number."""
+    """Makes the section with a row per printed number."""
     title, claims = "Published beside ours", survivors(numbers)
     text = f"{sentence(numbers).capitalize()}{f'; {claims}' if claims else ''}. {_ABOUT}"
     return Section(NAME, title, text, (), (table_of(NAME, title, "", numbers, FIELDS),))

@@ -1,5 +1,5 @@
-"""Sample answers by label, as papers print them: the first of each in the order of their trial ids,
-which are hashes, so that none is chosen for what it says.
+"""Quotes sample answers by label, as papers print them: the first of each in the order of trial
+ids, which are hashes, so that the choice ignores their content.
 """
 
 from __future__ import annotations
@@ -27,12 +27,11 @@ def quotes(
     by: Sequence[str] = (),
     named: Mapping[str, str] | None = None,
 ) -> CrossTable:
-    """`number` answers of each value of an attribute, and of each level of the factors in `by`, as
-    the protocol's first annotator of it says; of the only one where attribute is "". named:
-    {model: short name}.
+    """Tabulates `number` answers per value of an attribute and level of the factors in `by`.
+    attribute: "" for the only labelled one; named: {model: short name}.
 
-    UnknownName for an attribute that nothing labelled or a factor that the design does not have;
-    UsageError if the outputs are no texts.
+    Raises UnknownName for an attribute without labels or a factor that the design lacks, UsageError
+    if the outputs are not texts.
     """
     by = tuple(ALIASES.get(name, name) for name in by)
     for name in by:
@@ -69,7 +68,7 @@ def quotes(
 
 
 def _values(store: Store, attribute: str) -> dict[str, str]:
-    """Returns the value of each output: the first that a model or a rule gave it."""
+    """Maps each output to the first value that a model or a rule gave it."""
     found: dict[str, str] = {}
     for output, _, value in labels.of_machines(store, (attribute,)):
         found.setdefault(output, value)
@@ -84,7 +83,7 @@ def _levels(trial: Trial, by: Sequence[str], named: Mapping[str, str]) -> Levels
 def _in_order(
     protocol: Protocol, attribute: str, by: Sequence[str], groups: Mapping[Levels, Sequence[str]]
 ) -> list[Levels]:
-    """Values in the order of a measure of them, levels in that of the design."""
+    """Sorts values in the order of a measure that counts them, levels in the design's order."""
     among = [v for spec in protocol.measures if spec.attribute == attribute for v in spec.among]
     first = {value: place for place, value in enumerate(dict.fromkeys(among))}
     orders = [first, *(protocol.levels.get(name, {}) for name in by)]

@@ -1,4 +1,4 @@
-"""The attributes and values that a judge chose, as tables (Table 6 of the SODA paper)."""
+"""Tabulates the attributes and values that a judge chose (Table 6 of the SODA paper)."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ EVERYTHING = "all"  # what an attribute without a set of its own is of
 
 
 def section(store: Store, protocol: Protocol) -> Section | None:
-    """None if the run has no taxonomy."""
+    """Makes the section of the taxonomy; None if the run has none."""
     attributes = taxonomies(store, protocol)
     if not attributes:
         return None
@@ -30,7 +30,7 @@ def section(store: Store, protocol: Protocol) -> Section | None:
 
 
 def _by_set(attributes: Sequence[Attribute]) -> Table:
-    """Rows: sets (model and object); columns: parts (of the product, of the background)."""
+    """Tabulates a row per set (model and object), a column per part (product, background)."""
     sets = dict.fromkeys(_set(attribute, attributes) for attribute in attributes)
 
     def of(part: str) -> Field[tuple[str, ...]]:
@@ -70,7 +70,7 @@ def _lists(attributes: Sequence[Attribute]) -> Table:
 
 
 def _keys(attributes: Sequence[Attribute]) -> list[str]:
-    """Returns the columns that tell sets apart; a subject is a model wherever people read."""
+    """Returns the columns that distinguish sets; "subject" is printed as "model"."""
     keys = dict.fromkeys(key for attribute in attributes for key in attribute.of)
     return ["model" if key == "subject" else key for key in keys] or ["of"]
 

@@ -1,4 +1,4 @@
-"""Pages as files: a module per ending, which `write`s a page. A further format is one more file."""
+"""Writes pages as files: a module per ending, with a function `write`; new formats go here."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from ...page_model.page import Report
 
 
 def endings() -> list[str]:
-    """Returns the endings of files that a page can be written to: `.html`, `.md`."""
+    """Returns the file endings that pages can have: `.html`, `.md`."""
     return sorted(f".{module.name}" for module in iter_modules(__path__))
 
 
 def check_ending(path: Path | str) -> str:
-    """Returns a path's ending, `.html` without one. UsageError if no page has it."""
+    """Returns a path's ending, by default `.html`. UsageError for unsupported endings."""
     ending = Path(path).suffix.lower() or ".html"
     if ending not in endings():
         raise UsageError(
@@ -29,5 +29,5 @@ def check_ending(path: Path | str) -> str:
 
 
 def write_page(page: Report | RunsPage, path: Path | str, brief: bool = False) -> None:
-    """Writes a page by its path's ending, whole or not at all. brief: one sheet of paper."""
+    """Writes a page in its path's format, atomically. brief: one sheet of paper."""
     import_module(f".{check_ending(path)[1:]}", __name__).write(page, Path(path), brief)

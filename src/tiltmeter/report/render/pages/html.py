@@ -1,4 +1,4 @@
-"""A page as one HTML file that opens from disk and loads nothing."""
+"""Writes a page as one HTML file that opens from disk and loads nothing."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from .. import html
 
 
 def write(page: Report | RunsPage, path: Path, brief: bool = False) -> None:
-    """Writes the page; `brief` is the part of a report that fits a sheet of paper."""
+    """Writes the page; brief: only the part of a report that fits a sheet of paper."""
     if isinstance(page, Report):
         html.write_html(page, path, brief)
         return

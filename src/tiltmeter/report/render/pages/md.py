@@ -1,4 +1,4 @@
-"""A page as Markdown: the same words and numbers, for a pull request or an appendix."""
+"""Writes a page as Markdown: the same words and numbers, for a pull request or an appendix."""
 
 from __future__ import annotations
 
@@ -28,23 +28,23 @@ _SPECIAL = re.compile(r"([\\`*_\[\]<>|~&#])")
 
 
 def write(page: Report | RunsPage, path: Path, brief: bool = False) -> None:
-    """Writes the page; there is no brief one."""
+    """Writes the page; brief is ignored."""
     write_whole(path, markdown(page))
 
 
 def markdown(page: Report | RunsPage) -> str:
-    """Returns the page as text."""
+    """Returns the page as Markdown."""
     return "\n".join(line for block in outline(page) for line in lines(block)) + "\n"
 
 
 def escape(text: str) -> str:
-    """Escapes every character with a meaning, and keeps a text on its line."""
+    """Escapes all special characters, and writes line breaks as ⏎."""
     return _SPECIAL.sub(r"\\\1", text).replace("\n", " ⏎ ")
 
 
 @singledispatch
 def lines(block: object) -> Iterator[str]:
-    """Yields the lines of a block."""
+    """Yields the Markdown lines of a block, by its type."""
     raise TypeError(f"no Markdown for {type(block).__name__}")
 
 
@@ -106,7 +106,7 @@ def _word(words: str) -> str:
 
 
 def _code(text: str) -> str:
-    """Returns an inline code span with a fence that is longer than any run of backticks in it."""
+    """Returns an inline code span with a fence longer than any run of backticks inside."""
     gap = " " if "`" in text else ""
     return f"{_fence(text, 1)}{gap}{text}{gap}{_fence(text, 1)}".replace("\n", " ⏎ ")
 
