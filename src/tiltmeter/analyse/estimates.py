@@ -1,4 +1,4 @@
-"""The estimates of a run, with p adjusted: of one that stops early as its looks have them."""
+"""The estimates of a run, with p adjusted; if the run stops early, as of its looks."""
 
 from __future__ import annotations
 

@@ -33,7 +33,7 @@ def counts(name: str, values: ArrayLike) -> Floats:
 
 
 def shares(name: str, successes: ArrayLike, n_name: str, n: ArrayLike) -> tuple[Floats, Floats]:
-    """Successes and outcomes per cluster, of one shape, successes ≤ n."""
+    """Returns successes and outcomes per cluster, of one shape; ValueError if successes > n."""
     x, size = counts(name, successes), counts(n_name, n)
     same_shape(name, x, n_name, size)
     if x.size and (x - size).max() > 1e-9 * max(1.0, float(size.max())):
@@ -50,14 +50,14 @@ def same_shape(name: str, first: NDArray[Any], other_name: str, second: NDArray[
 
 
 def number(name: str, value: float, *, minimum: float = 0.0) -> float:
-    """Returns a finite number of at least ``minimum``."""
+    """Returns a finite number of at least ``minimum``, or raises ``ValueError``."""
     if not minimum <= value < float("inf"):  # NaN fails too
         raise ValueError(f"{name}: a finite number of at least {minimum:g} expected, got {value!r}")
     return float(value)
 
 
 def level(name: str, value: float) -> float:
-    """Returns a probability strictly between 0 and 1 (a confidence level, an α, a power)."""
+    """Returns a probability strictly between 0 and 1 (a confidence, an α, a power), or raises."""
     if not 0.0 < value < 1.0:
         raise ValueError(f"{name}: a number between 0 and 1 expected, got {value!r}")
     return float(value)
@@ -73,7 +73,7 @@ def draw_count(draws: int) -> int:
 def rows(
     name: str, values: ArrayLike | Sequence[Sequence[int]], attributes: int | None = None
 ) -> Codes:
-    """Returns integer codes, one row per output and one column per attribute; -1 is missing."""
+    """Returns integer codes, one row per output, one column per attribute; -1 is missing."""
     array = np.asarray(values)
     if array.ndim == 1:
         array = array.reshape(-1, 1) if array.size else array.reshape(0, attributes or 1)

@@ -127,7 +127,7 @@ def _sum_of_variances(u: Floats, w: Floats) -> tuple[float, float]:
 def _log_mover(
     xa: Floats, na: Floats, xb: Floats, nb: Floats, confidence: float
 ) -> tuple[float | None, float | None]:
-    """Limits of a ratio from the limits of the two shares, square-and-add on the log scale."""
+    """Returns limits of a ratio from the two shares' limits: square-and-add on the log scale."""
     a = clustered_share(successes=xa, n=na, confidence=confidence)
     b = clustered_share(successes=xb, n=nb, confidence=confidence)
     if not (a.value and b.value and a.low and b.low and a.high and b.high):

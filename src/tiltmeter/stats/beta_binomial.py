@@ -1,8 +1,8 @@
 """The posterior of a clustered share: each item's own share is beta, its outcomes are binomial.
 
-The posterior looks at the counts of all items and not only at their variance, so that it has width
-towards the end from which no item was drawn: ``rates.clustered_share`` takes its far limit from
-here.
+The posterior uses the counts of all items and not only their variance, so that it has width even
+towards an end (0 or 1) that no item has reached: ``rates.clustered_share`` takes its limit on that
+side from here.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def posterior_limits(successes: Floats, n: Floats, confidence: float = 0.95) -> 
 def _grid() -> tuple[Floats, Floats, Floats]:
     """Returns a, shape (means, correlations); a + b and the prior's weight, shape (correlations,).
 
-    b is a with the means reversed, since the means mirror about one half.
+    b is a with the means in reverse order, since the means are symmetric about one half.
     """
     mean = np.sin(math.pi * (np.arange(MEANS) + 0.5) / MEANS / 2) ** 2
     root = (np.arange(CORRELATIONS) + 0.5) / CORRELATIONS
@@ -64,7 +64,7 @@ def _table(doublings: int) -> Floats:
 
 
 def _rising(counts: Floats) -> Floats:
-    """Sums log a(a+1)…(a+x-1) over items, shape (means, correlations); of b with means reversed."""
+    """Sums log a(a+1)…(a+x-1) over items, shape (means, correlations); for b, reverse the means."""
     different, items = np.unique(counts, return_counts=True)
     small = different <= LOOKED_UP
     known = different[small].astype(np.intp)

@@ -19,7 +19,7 @@ TIE = 1e-7  # of probabilities: arrangements that are as likely count
 
 
 class ExceptionalItem(NamedTuple):
-    """place: of the item; others_share: the pooled share of all others."""
+    """An item. place: its index; others_share: the pooled share of all other items."""
 
     place: int
     others_share: float
@@ -27,12 +27,12 @@ class ExceptionalItem(NamedTuple):
 
 
 def exceptional_shares(*, hits: ArrayLike, n: ArrayLike) -> list[ExceptionalItem]:
-    """Finds the items whose share differs from the others' pooled share: the three most surprising.
+    """Finds items whose share differs from the others' pooled share: at most three, least p first.
 
-    Exact binomial, two-sided by the probabilities of counts no likelier than the one seen, against
-    the others' share with half a hit and half a miss more; Holm over items. Of two items neither is
-    the exception. By hand: 0 of 6 where the others have 15 of 30: 2/64 = .031, one of six items:
-    adjusted .19, so none is named. ``ValueError``: more hits than answers.
+    Exact binomial, two-sided by the probabilities of counts no likelier than the observed one,
+    against the others' share with half a hit and half a miss more; Holm over items. With two items
+    neither is the exception. By hand: 0 of 6 where the others have 15 of 30: 2/64 = .031, one of
+    six items: adjusted .19, so none is named. Raises ``ValueError`` if hits exceed answers.
     """
     x, size = arguments.shares("hits", hits, "n", n)
     others = _pooled(x, size)
@@ -50,8 +50,8 @@ def exceptional_shares(*, hits: ArrayLike, n: ArrayLike) -> list[ExceptionalItem
 def exceptional_gaps(
     *, hits: ArrayLike, n: ArrayLike, base_hits: ArrayLike, base_n: ArrayLike
 ) -> list[ExceptionalItem]:
-    """Tests the gap between a level and its baseline likewise: Fisher's exact test of each item's
-    table against the others' odds ratio (each count plus one half).
+    """Finds items whose gap between level and baseline differs from the others': Fisher's exact
+    test per item against the others' odds ratio (each count plus one half), Holm over items.
     """
     x, size = arguments.shares("hits", hits, "n", n)
     y, base = arguments.shares("base_hits", base_hits, "base_n", base_n)

@@ -22,10 +22,10 @@ def impact_ratios(*, successes: Sequence[ArrayLike], n: Sequence[ArrayLike]) -> 
     `successes` and `n` hold one array of shape (C,) per group, the clusters in the same order.
     The true ratio is r_g = min(1, min_u p_g/p_u), so
     - the lower limit is the least of the lower limits of p_g/p_u over all other groups u: one of
-      these is the ratio that is meant, so none of them needs an adjustment;
-    - the upper limit is that of the ratio to the group that was highest, at 1 − α/2K, where K is
-      the number of groups that could be the highest (whose ratio to it has 1 in its interval,
-      itself among them): where one group leads clearly, K is 1.
+      these ratios is the true one, so none of them needs an adjustment;
+    - the upper limit is that of the ratio to the group with the highest observed rate, at 1 − α/2K,
+      where K is the number of groups that could be the highest (itself, and those whose ratio to it
+      has 1 in the interval): if one group leads clearly, K is 1.
     Both are at most 1. The highest group has the value 1; its lower limit says by how much another
     could lead. Pairwise intervals are those of ``association.ratio``, paired by cluster.
     Range [0, 1]; null value 1; below 0.8 is the four-fifths rule of the EEOC's Uniform Guidelines
@@ -33,7 +33,7 @@ def impact_ratios(*, successes: Sequence[ArrayLike], n: Sequence[ArrayLike]) -> 
     Source: intersection of one-sided intervals, Hsu (1984), Ann. Statist. 12, multiple comparisons
     with the best; coverage is simulated in ``tests/stats/test_impact.py``.
     By hand: rates .2, .16 and .1 give 1, .8 and .5. No success anywhere: None. One cluster: values
-    and no interval. ``ValueError`` as ``association.ratio``; fewer than two groups.
+    and no interval. Raises ``ValueError`` as ``association.ratio``, and for fewer than two groups.
     """
     if len(successes) < 2 or len(successes) != len(n):
         raise ValueError("successes and n: one array for each of two groups or more")

@@ -1,7 +1,7 @@
 """Two shares of independent outputs: their difference with an interval, and an exact test.
 
-For groups that are levels of the design, without a sample of items: a group has nothing but its
-outputs, so the outputs and not items are dealt anew.
+For groups that are levels of the design, without a sample of items: the outputs are the only
+sample, so the test permutes outputs.
 """
 
 from __future__ import annotations
@@ -42,12 +42,12 @@ def difference(
 
 
 def shuffled_difference(*, successes_a: int, n_a: int, successes_b: int, n_b: int) -> Test:
-    """Tests if two shares differ: all ways to deal the outputs to the two sides, two-sided by the
-    size of the difference.
+    """Tests if two shares differ, over all assignments of the outputs to the two sides, two-sided
+    by the size of the difference.
 
-    The successes of side a are hypergeometric, so no draw is needed. By hand: 2 of 2 against 0 of
-    2: of 6 deals 2 part them wholly, p = 1/3, the smallest there is. Not tested if a side is
-    empty. ``ValueError``: counts that are negative or above n.
+    The successes of side a are hypergeometric, so p is exact. By hand: 2 of 2 against 0 of 2: 2 of
+    the 6 assignments separate them fully, p = 1/3, the smallest possible. Not tested if a side is
+    empty. Raises ``ValueError`` for counts that are negative or above n.
     """
     counts = [
         arguments.number(name, value)

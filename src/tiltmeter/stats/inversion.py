@@ -11,11 +11,11 @@ METHOD = "inversion of the interval"
 
 
 def invert_interval(*, interval: Interval, null: float) -> Test:
-    """Two-sided p of ``null``, on the scale of the interval, from its half towards ``null``.
+    """Computes the two-sided p of ``null`` on the interval's scale, from the half facing ``null``.
 
     The half-width is taken as a quantile of Student's t with the interval's df (the normal without)
-    times a standard error. So p < 1 - confidence exactly where the interval excludes ``null``; away
-    from there it is approximate for limits that are not symmetric. p is None without an interval.
+    times a standard error. So p < 1 - confidence if and only if the interval excludes ``null``; the
+    exact p is approximate for asymmetric limits. p is None without an interval.
     By hand: value .3, interval [.1, .5] at 95 %, normal: se = .2/1.96 = .102, z = 2.94, p = .0033.
     """
     value, low, high = interval.value, interval.low, interval.high

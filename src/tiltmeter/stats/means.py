@@ -21,16 +21,16 @@ NO_VARIANCE = "no variance between clusters: no interval"
 
 
 def pooled_mean(*, sums: ArrayLike, n: ArrayLike, confidence: float = 0.95) -> Interval:
-    """Σsums/Σn over clusters, with t on the linearised error: the mean of all outputs, whose items
-    are the population.
+    """Computes Σsums/Σn over clusters, with t on the linearised error: the mean of all outputs,
+    with items as the population.
 
     Arrays: shape (C,); sums of the numbers, and how many there are. Formula: m = Σs/N; e_i = (s_i -
     m·n_i)/N; v = C/(C-1)·Σe_i²; m ± t(df)·√v with df of ``rates.cluster_variance``. Range: that of
     the numbers; no null value.
     Source: the ratio estimator, Cochran (1977) ch. 11. By hand: s = (2, 4, 6), n = (2, 2, 2): m =
     2, e = (-2, 0, 2)/6, v = 3/2·8/36 = 1/3, t(2) = 4.3027 → 2 ± 2.4841.
-    None: no value. One cluster, or all alike: a value, no interval. ``ValueError``: NaN, shapes
-    that differ, n < 0.
+    No numbers: None. One cluster, or all alike: a value, no interval. Raises ``ValueError`` for
+    NaN, shapes that differ, n < 0.
     """
     s, size = _numbers("sums", sums, "n", n)
     confidence = arguments.level("confidence", confidence)
@@ -52,7 +52,7 @@ def pooled_difference(
     sums_b: ArrayLike,
     n_b: ArrayLike,
 ) -> Interval:
-    """The mean in A less that in B over the same clusters (paired), by t on the linearised error.
+    """Computes the mean in A less that in B over the same clusters (paired), with linearised t.
 
     Formula: d = Σs_a/N_a - Σs_b/N_b; e_i = (s_ai - m_a·n_ai)/N_a - (s_bi - m_b·n_bi)/N_b; the rest
     as ``pooled_mean``. A cluster on one side only counts there. Null value 0. Source: as
@@ -110,7 +110,7 @@ def geometric_ratio(
 
 
 def counted_mean(*, numbers: ArrayLike, counts: ArrayLike) -> Interval:
-    """The mean of independent numbers by how often each occurs, with t(n-1): one item's outputs.
+    """Computes the mean of independent numbers and their counts, with t(n-1): one item's outputs.
 
     Formula: m ± t(n-1)·s/√n. Source: Student (1908). By hand: 1 once, 2 once, 3 once: 2 ±
     4.3027·1/√3 = 2 ± 2.4841.
@@ -131,18 +131,18 @@ def counted_mean(*, numbers: ArrayLike, counts: ArrayLike) -> Interval:
 
 
 def slope(*, successes: ArrayLike, n: ArrayLike, reference: ArrayLike) -> Interval:
-    """Estimates the rise of a share with a reference share over items: 1 as the reference does,
-    above 1 more, 0 not at all.
+    """Estimates the slope of the share on a reference share over items: 1 if it rises as the
+    reference does, above 1 if more, 0 if not at all.
 
-    Arrays: shape (C,), one entry an item; shares p_i = x_i/n_i. Formula: least squares of p_i on
-    r_i, every item alike: b = Σ(r_i - r̄)(p_i - p̄)/Σ(r_i - r̄)²; v = Σ(r_i -
+    Arrays: shape (C,), one entry per item; shares p_i = x_i/n_i. Formula: least squares of p_i on
+    r_i, equal weights: b = Σ(r_i - r̄)(p_i - p̄)/Σ(r_i - r̄)²; v = Σ(r_i -
     r̄)²·(u_i/(1-h_i))²/(Σ(r_i - r̄)²)² with residuals u_i and leverages h_i (HC3), b ± t(C-2)·√v.
     Range (-inf, inf); null value 1 ("does the model exaggerate?").
     Source: Zhao et al. (2017), EMNLP, for amplification of a training set's shares; MacKinnon &
     White (1985), J. Econometrics 29, for HC3. By hand: r = (.2, .5, .8), p = (.1, .5, .9): b =
     .24/.18 = 4/3, residuals 0: no interval.
-    Fewer than three items, or all with one reference: no value and a note. ``ValueError`` as
-    ``rates.clustered_share``; for a reference outside [0, 1].
+    Fewer than three items, or all with one reference: no value and a note. Raises ``ValueError`` as
+    ``rates.clustered_share``, and for a reference outside [0, 1].
     """
     x, size = arguments.shares("successes", successes, "n", n)
     r, _ = arguments.shares("reference", reference, "1", np.ones_like(size))
@@ -176,7 +176,7 @@ def slope(*, successes: ArrayLike, n: ArrayLike, reference: ArrayLike) -> Interv
 
 
 def slope_test(*, slope: Interval, null: float) -> Test:
-    """Tests a slope against `null` by t on its own error; p None, with a note, without error."""
+    """Tests a slope against `null` by t; p is None, with a note, without a standard error."""
     if slope.value is None or not slope.se or slope.df is None:
         return Test(None, None, "t of a slope", note="no variance to test against")
     t = (slope.value - null) / slope.se
@@ -190,7 +190,7 @@ def _numbers(name: str, sums: ArrayLike, n_name: str, n: ArrayLike) -> tuple[Flo
 
 
 def _with_limits(row: Interval, influence: Floats) -> Interval:
-    """Limits of an estimator whose clusters have these influences, which sum to 0."""
+    """Adds limits to an estimate whose clusters have these influences, which sum to 0."""
     assert row.value is not None
     if influence.size == 1:
         return replace(row, note="one cluster: no interval")

@@ -1,6 +1,6 @@
-"""Adjustment of many p-values within a family that the caller names.
+"""Adjustment of many p-values within a family that the caller defines.
 
-Entries that were not tested (None or NaN) stay None: the family is what was tested.
+Entries that were not tested (None or NaN) stay None: the family is the tested entries.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ LEAST_DRAWS = 9_999
 
 @dataclass(frozen=True, slots=True)
 class Family:
-    """Tests adjusted together: p adjusted in the order given (None untested), number, method."""
+    """Tests adjusted together: adjusted p in the given order (None if untested), number, method."""
 
     p: tuple[float | None, ...]
     tests: int
@@ -44,7 +44,7 @@ def draws_needed(*, tests: int, alpha: float = 0.05) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Reach:
-    """The reach of a test on few items: its smallest p, the level α/m, the items it takes."""
+    """Whether a test on few items can reject: its smallest p, the level α/m, the items needed."""
 
     items: int
     tests: int
@@ -69,11 +69,11 @@ class Reach:
 
 
 def reach(*, items: int, tests: int, alpha: float = 0.05, conditions: int = 2) -> Reach:
-    """Computes if C items with conditions dealt at random can show a difference in a family of m.
+    """Computes if C items with random conditions can show any difference in a family of m tests.
 
     Two conditions (a sign flip): smallest p 2/2^C, needed ⌈1 + log₂(m/α)⌉. More conditions, one of
     them tested: 1/K^C and ⌈log_K(m/α)⌉. By hand: 11 items for a family of 36 at .05 and 12 for one
-    of 96 (two conditions). ``ValueError``: tests or conditions too few.
+    of 96 (two conditions). Raises ``ValueError`` for tests < 1 or conditions < 2.
     """
     level = _level(tests, alpha)
     if conditions < 2:
@@ -91,7 +91,7 @@ def _level(tests: int, alpha: float) -> float:
 
 
 def benjamini_hochberg(*, p: Iterable[float | None]) -> list[float | None]:
-    """Adjusted p-values that control the false discovery rate, in the order given.
+    """Adjusts p-values to control the false discovery rate; keeps the given order.
 
     Formula: sorted p_(i)·m/i, made monotone from the largest down, at most 1. Range [0, 1]. Valid
     for independent or positively dependent tests. Source: Benjamini & Hochberg (1995), JRSS B 57.
@@ -105,7 +105,7 @@ def benjamini_hochberg(*, p: Iterable[float | None]) -> list[float | None]:
 
 
 def holm(*, p: Iterable[float | None]) -> list[float | None]:
-    """Adjusted p-values that control the chance of any false rejection, in the order given.
+    """Adjusts p-values to control the chance of any false rejection; keeps the given order.
 
     Formula: sorted p_(i)·(m-i+1), made monotone from the smallest up, at most 1. Range [0, 1].
     Valid under any dependence. Source: Holm (1979), Scand. J. Stat. 6.
@@ -119,12 +119,12 @@ def holm(*, p: Iterable[float | None]) -> list[float | None]:
 
 
 def nested(*, p: Iterable[tuple[Hashable, float | None]]) -> Family:
-    """Adjusts claims of several cells by Holm. p: pairs of a claim and the p of one of its cells.
+    """Adjusts claims of several cells by Holm. p: (claim, p of one of its cells) pairs.
 
-    A claim of one cell has its p as it is; of several cells the smallest p adjusted by Holm inside
-    the claim. Holm over the m claims decides which are rejected. A cell of several is held against
-    α/m, not against what Holm releases, which would be spent once by each claim: p adjusted inside
-    its claim, times m. ``tests`` is the number of cells, as many as any difference is held against.
+    A claim of one cell has the cell's p; a claim of several cells has the smallest p, adjusted by
+    Holm inside the claim. Holm over the m claims decides which are rejected. A cell of a claim with
+    several is tested at α/m, not at the level that Holm frees, which every claim would spend again:
+    its p is adjusted inside the claim, times m. ``tests`` is the total number of cells.
     By hand: a (.01, .02, .5), b (.04): inside a (.03, .04, .5); Holm over (.03, .04) gives b .06;
     a's cells × 2: (.06, .08, 1). Source: Holm (1979); Westfall and Young (1993), section 2.
     """

@@ -18,15 +18,15 @@ def normal_quantile(probability: float) -> float:
 
 @lru_cache(maxsize=4096)
 def t_quantile(probability: float, df: float) -> float:
-    """The t below which Student's t with `df` degrees of freedom falls with this probability."""
+    """Returns the t below which Student's t with `df` degrees of freedom falls so often."""
     return float(special.stdtrit(df, probability))
 
 
 def t_two_sided(t: float, df: float) -> float:
-    """P(\\|T\\| ≥ \\|t\\|) for Student's t."""
+    """Returns P(\\|T\\| ≥ \\|t\\|) for Student's t with `df` degrees of freedom."""
     return float(2.0 * special.stdtr(df, -abs(t)))
 
 
 def t_upper(t: float, df: float) -> float:
-    """P(T ≥ t) for Student's t."""
+    """Returns P(T ≥ t) for Student's t with `df` degrees of freedom."""
     return float(special.stdtr(df, -t))

@@ -1,7 +1,7 @@
 """Shares and their intervals, for independent outcomes and for outcomes that come in clusters.
 
-A cluster is an item of the population that the interval speaks of (a word, a text, an occupation);
-the outcomes of one item are not independent of each other, so the item is what is counted.
+A cluster is an item of the population that the interval refers to (a word, a text, an occupation);
+the outcomes of one item are correlated, so the sample size is the number of items.
 docs/explanation/statistics.md shows the simulations behind each choice.
 """
 
@@ -44,12 +44,12 @@ ALIKE = "every item gave the same answer, so each counts once"
 
 
 def cluster_variance(influence: Floats) -> tuple[float, float]:
-    """Variance of a linearised estimator and the degrees of freedom that this variance carries.
+    """Computes the variance of a linearised estimator, and this variance's degrees of freedom.
 
     ``influence`` holds one value per cluster and sums to 0; variance = C/(C-1)·Σe². The degrees of
-    freedom are min(C-1, 2(C-1)/(k-1)) with k the kurtosis of the influences: a variance that one or
-    two clusters carry is known much less well than C-1 says (Satterthwaite's rule, var(s²) from the
-    fourth moment). With influences like a normal's, k ≤ 3, this is C-1.
+    freedom are min(C-1, 2(C-1)/(k-1)) with k the kurtosis of the influences: a variance dominated
+    by one or two clusters is known much less well than C-1 says (Satterthwaite's rule, var(s²) from
+    the fourth moment). With influences like a normal's, k ≤ 3, this is C-1.
     """
     clusters = influence.size
     squares = influence * influence
@@ -62,7 +62,7 @@ def cluster_variance(influence: Floats) -> tuple[float, float]:
 
 
 def carriers(rare: Floats) -> float:
-    """Computes Kish's effective number of clusters: (Σx)²/Σx², in [1, C]; 0 if none."""
+    """Computes Kish's effective number of clusters, (Σx)²/Σx², in [1, C]; 0 if all x are 0."""
     total, squares = float(rare.sum()), float(rare @ rare)
     return total * total / squares if squares > 0 else 0.0
 
@@ -72,21 +72,21 @@ def clustered_share(*, successes: ArrayLike, n: ArrayLike, confidence: float = 0
 
     Arrays: one entry per cluster, shape (C,); ``successes`` may be fractional (sums of
     probabilities). The limit towards the near end of [0, 1] is Wilson's on the effective n
-    (``linearised_share``), the far one that of the beta-binomial posterior
-    (``beta_binomial.posterior_limits``), which knows that a kind of cluster may not have been
-    drawn. Between .4 and .6 they are blended with λ = (p - .4)/.2, so that a share and its
-    complement mirror: low = (1-λ)·W + λ·min(B, p), high = λ·W + (1-λ)·max(B, p). Where sizes are
-    uneven and the mean of the clusters' shares is not p (by a tenth of half of W's width), the
-    farther of B and W stands in the place of B. From 50 clusters on, and for fractional counts,
-    both limits are W's. Range [0, 1]; null value: the share that the protocol names.
+    (``linearised_share``), the far limit that of the beta-binomial posterior
+    (``beta_binomial.posterior_limits``), which allows for kinds of clusters that were not sampled.
+    Between .4 and .6 they are blended with λ = (p - .4)/.2, so that a share and its complement
+    mirror: low = (1-λ)·W + λ·min(B, p), high = λ·W + (1-λ)·max(B, p). If sizes are uneven and the
+    mean of the clusters' shares differs from p (by a tenth of half of W's width), the farther of B
+    and W replaces B. From 50 clusters on, and for fractional counts, both limits are W's. Range
+    [0, 1]; null value: the share that the protocol names.
     Source: W, Korn & Graubard (1998), Survey Methodology 24, and Franco et al. (2019), J. Surv.
     Stat. Methodol. 7; the choice is by simulation, docs/explanation/statistics.md.
     By hand: x = (1, 2, 3), n = (4, 4, 4): W [.1105, .8895], B [.1982, .8018], halfway between:
-    [.1543, .8457]. One cluster has a value and no interval; none, no value either. ``note`` says
-    so, and ``cautions`` and ``note`` mark where another kind of cluster would not be covered
-    (``few_clusters``, ``other_kinds``; of fractional counts ``few_carriers``) and where sizes hang
-    on the share, of which no interval
-    knows. ``ValueError`` names the argument: NaN, negative, shapes that differ, successes > n.
+    [.1543, .8457]. One cluster: a value, no interval; none: no value either; ``note`` says so.
+    ``cautions`` and ``note`` also mark that another kind of cluster would not be covered
+    (``few_clusters``, ``other_kinds``; for fractional counts ``few_carriers``), and that sizes
+    depend on the share, which no interval allows for. Raises ``ValueError`` and names the argument
+    for NaN, negative numbers, shapes that differ, successes > n.
     """
     x, size = arguments.shares("successes", successes, "n", n)
     x, size, left_out = _filled_clusters(x, size)
@@ -112,7 +112,7 @@ def clustered_share(*, successes: ArrayLike, n: ArrayLike, confidence: float = 0
 def _blend(
     share: float, near: tuple[float, float], far: tuple[float, float]
 ) -> tuple[float, float]:
-    """Blends pairs of limits: near ones to the nearer end of [0, 1], far ones to the other."""
+    """Blends limits: `near` on the side of the nearer end of [0, 1], `far` on the other side."""
     first, last = BLENDED
     blend = min(max((share - first) / (last - first), 0.0), 1.0)
     low = (1 - blend) * near[0] + blend * min(far[0], share)
@@ -125,10 +125,10 @@ def linearised_share(*, successes: ArrayLike, n: ArrayLike, confidence: float = 
     Arrays as ``clustered_share``, without clusters that hold nothing. Formula: e_i =
     (x_i - p·n_i)/N; v = C/(C-1)·Σe_i² (linearised ratio estimator); effective n = p(1-p)/v;
     Wilson's limits at that n with the quantile t(df), df from ``cluster_variance``. With v = 0 (all
-    clusters alike) the effective n is C: the clusters could be perfectly dependent inside. Where no
-    rounding to small counts widens the interval (fractional successes, or 50 outcomes and more per
-    cluster) and some cluster departs, df is also at most 1.5·(k-1), k the effective number of
-    clusters that carry the rarer outcome (``carriers``).
+    clusters alike) the effective n is C: outcomes inside clusters could be perfectly dependent. If
+    no rounding to small counts widens the interval (fractional successes, or at least 50 outcomes
+    per cluster) and v > 0, df is also at most 1.5·(k-1), k the effective number of clusters with
+    the rarer outcome (``carriers``).
     Source: linearisation, Cochran (1977) ch. 11; Wilson on the effective n, Korn & Graubard (1998).
     By hand: x = (1, 2, 3), n = (4, 4, 4): p = .5, e = (-1, 0, 1)/12, v = 3/2·2/144 = 1/48,
     effective n = .25·48 = 12, t(2) = 4.3027 → [.1105, .8895].
@@ -162,7 +162,7 @@ def linearised_share(*, successes: ArrayLike, n: ArrayLike, confidence: float = 
 
 
 def few_clusters(clusters: int) -> IntervalCaution | None:
-    """Returns a caution if there are fewer clusters than any simulation claims coverage for."""
+    """Returns a caution if there are too few clusters for the coverage that simulations showed."""
     if clusters < FEW_CLUSTERS:
         return IntervalCaution("few_clusters", f"too few clusters (C = {clusters})")
     return None
@@ -171,9 +171,9 @@ def few_clusters(clusters: int) -> IntervalCaution | None:
 def other_kinds(share: Interval) -> IntervalCaution | None:
     """Returns a caution if clusters of another kind would move the share out of its interval.
 
-    One cluster that answers otherwise throughout moves the share by about 1/C. Where the rarer
-    outcome fills fewer than 4 clusters, C·min(p, 1-p) < 4, and the far limit lies nearer than 1/C,
-    such clusters may exist, were not drawn, and would not be covered.
+    One cluster with only opposite outcomes moves the share by about 1/C. If the rarer outcome fills
+    fewer than 4 clusters, C·min(p, 1-p) < 4, and the far limit is nearer than 1/C, such clusters
+    may exist without having been sampled, and would not be covered.
     """
     p, low, high, clusters = share.value, share.low, share.high, share.clusters
     if p is None or low is None or high is None or not clusters:
@@ -185,10 +185,10 @@ def other_kinds(share: Interval) -> IntervalCaution | None:
 
 
 def sizes_follow(alike: float, limits: tuple[float, float]) -> IntervalCaution | None:
-    """Returns a caution if sizes hang on the share: the share with every item counted alike lies
-    outside of Wilson's limits.
+    """Returns a caution if sizes depend on the share: the unweighted mean over items lies outside
+    Wilson's limits.
 
-    Coverage may then be as low as .3, and no other caution tells these tables from others.
+    Coverage may then be as low as .3, and no other caution marks such tables.
     """
     if limits[0] <= alike <= limits[1]:
         return None
@@ -197,7 +197,7 @@ def sizes_follow(alike: float, limits: tuple[float, float]) -> IntervalCaution |
 
 
 def few_carriers(clusters: int, *held: float) -> IntervalCaution | None:
-    """Returns a caution for ratios and corrected shares; ``held``: the rare ``carriers``."""
+    """Returns a caution for ratios and corrected shares; held: rarer outcomes' ``carriers``."""
     if clusters >= FEW_CLUSTERS and min(held) < FEW_CARRIERS:
         text = f"too few clusters with the rarer outcome (effectively {min(held):.1f})"
         return IntervalCaution("few_carriers", text)
@@ -212,15 +212,15 @@ def clustered_difference(
     n_b: ArrayLike,
     confidence: float = 0.95,
 ) -> Interval:
-    """Share in A minus share in B, both over the same clusters (paired), in shares (×100: points).
+    """Computes the share in A minus that in B over the same clusters (paired); ×100: points.
 
     Arrays: shape (C,), entry i of all four is cluster i. Clusters without outcomes on one side
     still count on the other. Formula: d = Σx_a/N_a - Σx_b/N_b; e_i = (x_ai - p_a·n_ai)/N_a - (x_bi
-    - p_b·n_bi)/N_b; v = C/(C-1)·Σe_i²; d ± t(df)·√v, cut at [-1, 1]. Where v = 0 the limits come
+    - p_b·n_bi)/N_b; v = C/(C-1)·Σe_i²; d ± t(df)·√v, clipped to [-1, 1]. If v = 0 the limits come
     from the two shares' own intervals (Newcombe 1998, method 10; Zou & Donner 2008, MOVER). Range
     [-1, 1]; null value 0. Source: Cochran (1977) ch. 11 for ratio estimators over clusters. By
     hand: x_a = (3, 4, 2), x_b = (1, 2, 0), n = 4: d = 9/12 - 3/12 = .5; e = (0, 0, 0): v = 0.
-    ``ValueError`` as ``clustered_share``.
+    Raises ``ValueError`` as ``clustered_share``.
     """
     xa, na = arguments.shares("successes_a", successes_a, "n_a", n_a)
     xb, nb = arguments.shares("successes_b", successes_b, "n_b", n_b)
@@ -255,7 +255,7 @@ def clustered_difference(
 
 
 def _mover(a: Interval, b: Interval) -> tuple[float | None, float | None]:
-    """Limits of a - b from the limits of a and b (square-and-add)."""
+    """Computes limits of a - b from the limits of a and b (square-and-add)."""
     if (
         a.value is None
         or b.value is None
@@ -299,11 +299,11 @@ def clustered_mean(*, values: ArrayLike) -> Interval:
 
 
 def bounds(*, successes: float, failures: float, missing: float) -> Interval:
-    """Returns the share of what was measured, between the shares that missing outcomes could give.
+    """Returns the share of the measured outcomes, in the range that missing outcomes make possible.
 
     Formula: low = s/(s+f+m), high = (s+m)/(s+f+m), value = s/(s+f). Range [0, 1]. Not a confidence
-    interval: it holds whatever the missing were. Source: Manski (1989), J. Human Resources 24. By
-    hand: 6, 2, 2 → .75 in [.6, .8]. Nothing at all gives None. ``ValueError`` for negatives, NaN.
+    interval: it holds whatever the missing values. Source: Manski (1989), J. Human Resources 24. By
+    hand: 6, 2, 2 → .75 in [.6, .8]. Without any outcome: None. ``ValueError``: negative, NaN.
     """
     s, f = arguments.number("successes", successes), arguments.number("failures", failures)
     m = arguments.number("missing", missing)

@@ -1,6 +1,6 @@
-"""An estimate with its interval, and a test: two frozen rows without behaviour.
+"""An estimate with its interval, and a test: two frozen records without behaviour.
 
-``None`` always means "not measured", and then ``note`` says why. It never means 0.
+``None`` always means "not measured", with the reason in ``note``. It never means 0.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ class Interval:
 
 
 def not_corrected(plain: Interval, reason: str | None) -> Interval:
-    """Stands in for a corrected interval: says why there is none, from how many outcomes."""
+    """Makes an empty interval for a failed correction, with its reason, n and clusters."""
     return Interval(
         None,
         None,
@@ -88,7 +88,7 @@ CUT = "cut at what is possible"  # the note of a clipped estimate
 
 
 def join_notes(*notes: str | None) -> str | None:
-    """Joins the notes that are not empty; None if all are."""
+    """Joins the notes that are not empty; None if all are empty."""
     return "; ".join(note for note in notes if note) or None
 
 

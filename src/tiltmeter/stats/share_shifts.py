@@ -8,16 +8,16 @@ SHARE_STEPS = 4_001  # shifts of a share that are tried
 
 
 def shift_of_share(*, shift: float, shares: tuple[float, float]) -> float | None:
-    """Computes the difference of two shares that is found if ``observed_shift`` gives ``shift``.
+    """Computes the detectable difference of two shares if ``observed_shift`` returns ``shift``.
 
-    ``shares``: of the tested side and of the other. Items differ more the nearer their share is to
-    one half, as p(1-p), and what is raised from a low share varies more than what was observed. So
-    the smallest s is taken with s/f(s) = ``shift``, f² = (b(1-b) + (b+s)(1-b-s)) over the same at
-    the shares observed, b the other side's share (towards one half, above it downwards). The test
-    does not change with the scale, so no table is drawn anew. Source: the beta-binomial model,
-    Skellam (1948), JRSS B 10. By hand: shares .5 and .5, s = .3: f² = (.25 + .16)/.5 = .82, so
-    s = .3 is found where ``shift`` is .331. None if no share is far enough.
-    ``ValueError`` for a share outside of 0 to 1.
+    ``shares``: of the tested side and of the other. Items vary more the nearer their share is to
+    one half, as p(1-p), and a share raised from a low one varies more than the observed one. So the
+    result is the smallest s with s/f(s) = ``shift``, f² = (b(1-b) + (b+s)(1-b-s)) over the same at
+    the observed shares, b the other side's share (towards one half; downwards if above it). The
+    test is invariant to scale, so no table is simulated again. Source: the beta-binomial model,
+    Skellam (1948), JRSS B 10. By hand: shares .5 and .5, s = .3: f² = (.25 + .16)/.5 = .82, so s =
+    .3 is the result for ``shift`` .331. None if no share is far enough.
+    Raises ``ValueError`` for a share outside 0 to 1.
     """
     tested, other = _shares(*shares)
     observed = tested * (1 - tested) + other * (1 - other)
@@ -25,11 +25,11 @@ def shift_of_share(*, shift: float, shares: tuple[float, float]) -> float | None
 
 
 def shift_from_value(*, shift: float, share: float, null: float) -> float | None:
-    """Computes a share's distance from ``null`` at which ``observed_shift`` finds ``shift``.
+    """Computes the detectable distance from ``null`` if ``observed_shift`` returns ``shift``.
 
-    As ``shift_of_share``, but ``null`` does not vary: f² = (b+s)(1-b-s) over p(1-p), p the
-    ``share`` observed and b the null value. By hand: .5 and .5, s = .3: f² = .16/.25 = .64, so
-    s = .3 is found where ``shift`` is .375.
+    As ``shift_of_share``, but ``null`` does not vary: f² = (b+s)(1-b-s) over p(1-p), p the observed
+    ``share`` and b the null value. By hand: .5 and .5, s = .3: f² = .16/.25 = .64, so s = .3 is the
+    result for ``shift`` .375.
     """
     tested, base = _shares(share, null)
     return _solve_scale(shift, base, 0.0, tested * (1 - tested))

@@ -1,8 +1,8 @@
 """The functions of ``scipy.special``, taken from the extension module that holds them.
 
-The package around it prepares other array libraries and docstrings: .17 of the .18 CPU s that it
-takes to import, which every verb that computes would pay. The functions are the same objects or
-give the same bytes (tests/stats/test_special.py).
+The package also prepares other array libraries and docstrings: .17 of the .18 CPU s of its import,
+which every command that computes would pay. The functions are the same objects or give the same
+bytes (tests/stats/test_special.py).
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ _NAMES = [
 
 
 def _functions() -> ModuleType:
-    """Imports the extension module by itself, or the whole package if it is loaded already, if
-    another thread could meet the stand-in, or if scipy is built differently.
+    """Imports the extension module alone; imports the whole package if it is loaded already, if
+    another thread could see the stand-in, or if scipy is built differently.
     """
     if _PACKAGE in sys.modules or threading.active_count() > 1:
         return import_module(_PACKAGE)

@@ -1,4 +1,4 @@
-"""Conditions as an annotator saw them, with gold → a share or difference as gold corrects it."""
+"""Corrects a share, or a difference of two, by gold labels for an annotator's errors."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ MANY_OUTSIDE = 0.05
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """One condition by item: the annotator's weights by value, and pairs of truth and answer."""
+    """One condition, by item: the annotator's weights by value, and gold by (truth, answer)."""
 
     said: Mapping[str, Mapping[str, float]]
     weighted: Mapping[str, Pairs] = field(default_factory=dict)
@@ -35,8 +35,8 @@ class Side:
 
 @dataclass(frozen=True, slots=True)
 class Sense:
-    """The meaning of a count: the hits; the denominator, () for all values but those in `without`;
-    the cluster of items that share one.
+    """The definition of a share: the values that are hits; those of the denominator (if (), all
+    values but those in `without`); and, by item, the cluster of items that it belongs to.
     """
 
     hits: Collection[str]
@@ -51,7 +51,7 @@ class Sense:
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """A correction. found: value None if nothing was corrected; note: a remark, or why not."""
+    """A correction. found: its value is None if nothing was corrected; note: remark or reason."""
 
     found: Interval
     name: str
@@ -59,10 +59,10 @@ class Result:
 
 
 def correct(sides: Sequence[Side], whole: Side, sense: Sense, random: bool) -> Result:
-    """One side's share, or the first side's less the second's.
+    """Corrects one side's share, or the first side's less the second's.
 
-    whole: all gold of the stratum, for where a side has too little of its own; random: gold was
-    drawn with known weights.
+    whole: all gold of the stratum, used if a side has too little of its own; random: gold was
+    sampled with known weights.
     """
     names = list(
         dict.fromkeys(
@@ -142,7 +142,7 @@ def _result(made: Corrected | Powered, name: str, note: str | None) -> Result:
 
 
 def sum_by_cluster(side: Side, sense: Sense, places: Mapping[str, int]) -> tuple[Floats, Floats]:
-    """(hits, denominator) by cluster."""
+    """Returns (hits, denominator), each by cluster."""
     hits, among = np.zeros(len(places)), np.zeros(len(places))
     for item, values in side.said.items():
         place = places[sense.shared.get(item, item)]
@@ -152,7 +152,7 @@ def sum_by_cluster(side: Side, sense: Sense, places: Mapping[str, int]) -> tuple
 
 
 def _confusion(side: Side, sense: Sense, places: Mapping[str, int]) -> Confusion:
-    """Pairs truth with answer, each 1 for a hit and 0 for the rest of the denominator."""
+    """Tables (truth, answer) by cluster: 1 for a hit, 0 for another value of the denominator."""
     tables = []
     for pairs in (side.weighted, side.labels):
         table = np.zeros((len(places), 2, 2))
@@ -171,7 +171,7 @@ def _confusion(side: Side, sense: Sense, places: Mapping[str, int]) -> Confusion
 
 
 def _counts(side: Side, sense: Sense, places: Mapping[str, int]) -> Counts:
-    """Sums all outputs and all gold by cluster, in the denominator or not."""
+    """Sums all outputs and all gold by cluster, also what lies outside the denominator."""
     hits, among = sum_by_cluster(side, sense, places)
     n, sums = np.zeros(len(places)), np.zeros((5, len(places)))
     for item, values in side.said.items():
@@ -200,8 +200,8 @@ def gold_of(side: Side) -> float:
 
 
 def enough_gold(side: Side, sense: Sense, random: bool) -> bool:
-    """True if a side has enough gold to be corrected by it: of hits and of the rest of the
-    denominator, or, if it is random, in all (error rates need both classes, a mean does not).
+    """True if a side has enough gold: of random gold in total, else of hits and of other values of
+    the denominator (error rates need both classes, a mean does not).
     """
     if random:
         return gold_of(side) >= 2 * FEW_GOLD

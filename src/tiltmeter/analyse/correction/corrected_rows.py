@@ -1,10 +1,10 @@
 """Shares and differences corrected by gold: a row `MEASURE_corrected` beside each naive one.
 
-Gold joins the counted labels as attributes of its own, whose values are pairs of truth and answer,
-so that it is cut into the same groups over the same items by the same code. Which correction:
-prediction-powered (ppi++) where the gold was drawn at random, Rogan–Gladen else; by the errors in
-the group itself where it has gold enough of both classes, else by those in the whole stratum, and
-the note says so (`judged.correct`).
+Gold joins the counted labels as extra attributes, whose values are pairs of truth and answer, so
+that the same code groups them by the same conditions and items. The correction is prediction-
+powered (ppi++) if the gold was sampled at random, else Rogan–Gladen. It uses the errors in the
+group itself if the group has enough gold of both classes, else those in the whole stratum, which
+the note then says (`judged.correct`).
 """
 
 from __future__ import annotations
@@ -37,8 +37,8 @@ Key = tuple[tuple[str, str], ...]
 
 
 def with_gold(frame: pl.DataFrame, store: Store) -> pl.DataFrame:
-    """Returns the counted labels, and gold beside them as attributes of its own; of several people
-    also what each says alone (`gold.voices`).
+    """Returns the counted labels with gold added as extra attributes; if several people labelled
+    it, also as each person alone labelled it (`gold.voices`).
     """
     named_pairs = [(pair, pair.attribute) for pair in gold.pairs(store)]
     random = {name for name in {name for _, name in named_pairs} if gold.is_random(store, name)}
@@ -73,32 +73,32 @@ def with_gold(frame: pl.DataFrame, store: Store) -> pl.DataFrame:
 
 
 def attributes_with_gold(frame: pl.DataFrame) -> set[str]:
-    """Returns the attributes for which the frame has counts of gold labels against the judge's."""
+    """Returns the attributes for which the frame counts gold labels paired with a judge's."""
     named = frame.filter(pl.col("attribute").str.starts_with(COUNTED))["attribute"].unique()
     return {name.removeprefix(COUNTED) for name in named if BETWEEN not in name}
 
 
 def _voices(table: CountTable, attribute: str) -> list[str]:
-    """Lists the annotators whose labels of an attribute are taken alone."""
+    """Lists the annotators of an attribute whose gold is also counted separately."""
     end, named = BETWEEN + attribute, table.rows["attribute"].unique().sort()
     voices = [name for name in named if name.startswith(COUNTED) and name.endswith(end)]
     return [name.removeprefix(COUNTED).removesuffix(end) for name in voices]
 
 
 def is_random(table: CountTable, attribute: str) -> bool:
-    """True if the gold of an attribute was drawn with known weights."""
+    """True if the gold of an attribute was sampled with known weights."""
     return not table.rows.filter(pl.col("attribute") == AT_RANDOM + attribute).is_empty()
 
 
 def can_correct(measure: MeasureSpec) -> bool:
-    """True if the measure is a share of labels, or shares of labels held against each other."""
+    """True if the measure is a share of labels, or a comparison of such shares."""
     return bool(measure_kind(measure.kind).sides) and measure.per == "labels"
 
 
 def corrected_rows(
     naive: Iterable[Estimate], table: CountTable, measure: MeasureSpec, by: Sequence[str]
 ) -> Iterator[Estimate]:
-    """Makes a corrected row for each naive share, difference and effect; not for one item."""
+    """Yields a corrected row per naive share, difference and effect of more than one item."""
     rows = [row for row in naive if row.measure == measure.name and (row.clusters or 0) > 1]
     if not rows or not can_correct(measure) or not table.variant.intervals or not table.drawn:
         return
@@ -115,7 +115,7 @@ def corrected_rows(
 def _by_gold(
     rows: Sequence[Estimate], table: CountTable, measure: MeasureSpec, by: Sequence[str], voice: str
 ) -> Iterator[Estimate]:
-    """Yields each row as all gold corrects it, or that of one voice."""
+    """Yields each row corrected by all gold, or by the gold of one voice."""
     whole = sides(table, replace(measure, kind="share"), (), voice).get((), {})
     random = is_random(table, measure.attribute)
     groups, shared = sides(table, measure, by, voice), shared_items(table)
@@ -139,7 +139,7 @@ def _row(
     random: bool,
     null: float | None,
 ) -> Estimate:
-    """Corrects a row by its gold; if that cannot be done, without a value and with the reason."""
+    """Corrects a row by its gold; if impossible, returns it without a value, with the reason."""
     clear = naive.without_value(naive.measure + CORRECTED)
     if len(found) < (1 if naive.contrast is None else 2):
         return replace(clear, note="uncorrected: no outcomes on one side")
@@ -150,7 +150,7 @@ def _row(
 
 
 def corrected_row(naive: Estimate, made: Result, null: float | None) -> Estimate:
-    """Returns a row with what its gold makes of it, as long as its cue words make the interval."""
+    """Returns a row with its corrected value; the interval is widened for sampled cue words."""
     interval = widened(made.found, naive.population)
     tests = [
         None if null is None else inversion.invert_interval(interval=one, null=null)
@@ -184,8 +184,8 @@ def corrected_row(naive: Estimate, made: Result, null: float | None) -> Estimate
 def with_errors_of(
     sides: Sequence[Side], wholes: Sequence[Side], sense: Sense, random: bool
 ) -> tuple[list[Side], bool, str] | None:
-    """Returns the sides, whether their gold is random, and what to remark; if one has too little
-    gold, each with the gold of its own whole. None if that is too little as well.
+    """Returns (sides, whether their gold is random, a remark). If a side has too little gold, each
+    side gets the gold of its `whole`; None if that is too little as well.
     """
     if all(enough_gold(side, sense, random) for side in sides):
         return [*sides], random, ""
@@ -198,7 +198,7 @@ def with_errors_of(
 
 
 def _names(row: Estimate, measure: MeasureSpec) -> tuple[str, ...]:
-    """Returns the sides of a row: one, or the tested one and what it is held against."""
+    """Returns the names of a row's sides: the tested one, then the one compared with, if any."""
     if row.contrast is None:
         return (TESTED,)
     contrast = measure.contrast or {}
@@ -211,8 +211,8 @@ def _names(row: Estimate, measure: MeasureSpec) -> tuple[str, ...]:
 
 
 def hits(measure: MeasureSpec, condition: Mapping[str, str], by: Sequence[str]) -> Collection[str]:
-    """Returns the values that count in a row: what is expected in its condition, the one value that
-    it is about, or the measure's; () if other values are expected of other trials of the row.
+    """Returns the values that are hits in a row: those expected in its condition, the one value
+    that the row is about, or the measure's; () if trials of the row expect different values.
     """
     if measure.expected:
         known = all(factor in condition for factor in measure.expected)
@@ -232,8 +232,8 @@ def hits(measure: MeasureSpec, condition: Mapping[str, str], by: Sequence[str]) 
 def sides(
     table: CountTable, measure: MeasureSpec, by: Sequence[str], voice: str = ""
 ) -> dict[Key, dict[str, Side]]:
-    """Condition → side (TESTED, and what it is held against) → the annotator's values by item, with
-    their gold, or that of one voice alone.
+    """Returns, by condition, the sides (TESTED and each compared with it): the annotator's values
+    by item, with all gold or the gold of one voice.
     """
     gold_name = f"{voice}{BETWEEN if voice else ''}{measure.attribute}"
     attributes = set(table.rows["attribute"].unique())
@@ -263,7 +263,7 @@ def sides(
 def side_cuts_of(
     table: CountTable, measure: MeasureSpec, by: Sequence[str]
 ) -> dict[Key, dict[str, Cut]]:
-    """Condition → side (TESTED, and each that it is held against) → its sums."""
+    """Returns, by condition, the sums of each side: TESTED and each compared with it."""
     compared = measure_kind(measure.kind).sides
     if compared == "controls":
         return side_cuts(table, measure, by)

@@ -1,15 +1,15 @@
-"""Shares corrected by gold that was drawn at random, whose denominator the judge gets wrong too.
+"""Shares corrected by random gold if the judge also errs about what is in the denominator.
 
-A share of she among answers that are she or he is a ratio: a judge that calls some of the she
-"both" takes them out of both of its parts. So numerator and denominator are corrected over all
-outputs. With N and D the prediction-powered means of "is a hit" and of "is in the denominator", θ₀
-= N/D, and r_i = (hit_i - θ₀·among_i)/D, the estimate is θ₀ plus the prediction-powered mean of r
-(one Newton step, the linearisation of a ratio of means; Cochran 1977, ch. 6), and so is its
-interval. Where nothing lies outside of the denominator r adds nothing and it is the plain
+A share of she among answers that are she or he is a ratio: if a judge calls some of the she
+"both", they leave numerator and denominator. So both of these are corrected over all outputs.
+With N and D the prediction-powered means of "is a hit" and of "is in the denominator", θ₀ = N/D,
+and r_i = (hit_i - θ₀·among_i)/D, the estimate is θ₀ plus the prediction-powered mean of r (one
+Newton step, the linearisation of a ratio of means; Cochran 1977, ch. 6), and so is its interval.
+If nothing lies outside the denominator, r adds nothing and the estimate is the plain
 prediction-powered share.
 
 By hand: 10 outputs, all with gold, truth 4 she, 4 he, 2 neither; the judge calls 2 of the she
-neither: N = .4, D = .8, .5.
+neither: N = .4, D = .8, θ₀ = .5.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ METHOD = "ppi++ ratio, linearised over items, t"
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """One condition by item, shape (C,): hits and denominator among all `n` outputs as the judge
-    says; of the gold, weighted, as the judge and as people say.
+    """One condition by item, shape (C,): hits and denominator among all `n` outputs by the judge's
+    labels; then, weighted, of the gold: by the judge's labels (judged) and by people's (true).
     """
 
     hits: Floats
@@ -48,7 +48,7 @@ class _Side:
 
 
 def powered_contrast(sides: Sequence[Counts]) -> Powered:
-    """One side's share, or the first side's less the second's. Refusals as `prediction_powered`."""
+    """Corrects a side's share, or first's less second's. Refuses as `prediction_powered`."""
     parts = []
     for side in sides:
         part = _side(side)
@@ -67,7 +67,7 @@ def powered_contrast(sides: Sequence[Counts]) -> Powered:
 
 
 def _side(side: Counts) -> _Side | Powered:
-    """θ₀ and the residuals; what the refusal says where there is too little."""
+    """Returns θ₀ and the residuals; if there is too little gold, the refusal with its reason."""
     top = prediction_powered.prediction_powered(
         sums=Sums(side.hits, side.n, side.judged_hits, side.true_hits, side.gold)
     )
@@ -94,7 +94,7 @@ def _side(side: Counts) -> _Side | Powered:
 
 
 def _shift(made: Powered, by: float, least: float) -> Powered:
-    """Returns the mean of the residuals added to θ₀, cut at what is possible."""
+    """Adds `by` to the mean of the residuals, and clips value and interval to [least, 1]."""
     row = made.corrected
     if row.value is None:
         return made

@@ -1,10 +1,10 @@
-"""Gold by several people: what the labels of each say alone, so that nobody makes a tilt who errs
-otherwise for one group.
+"""Gold by several people: each person's labels are also used alone, so that one person's errors
+about one group cannot create a tilt.
 
-Of two people the number is corrected from each alone: one sign, and the larger p. Of three and more
-it is corrected by their majority, which must stand without any one of them. By simulation (200
-answers, no difference, one person of several biased by group): pooled labels claim a tilt in .19 of
-runs with two people, the larger p of each alone in .009; a majority of three in .031.
+With two people the number is corrected by each alone: both must have one sign, and the larger p
+counts. With three or more it is corrected by their majority, and must hold without any single
+person. By simulation (200 answers, no difference, one person biased by group): pooled labels claim
+a tilt in .19 of runs with two people, the larger p in .009; a majority of three in .031.
 """
 
 from __future__ import annotations
@@ -16,18 +16,18 @@ from ...records import Estimate, Voice
 
 
 def voice_of(who: str, row: Estimate) -> Voice:
-    """Returns the numbers of a row that is corrected by the labels of these people alone."""
+    """Returns the numbers of a row that was corrected by these people's labels alone."""
     return Voice(who, row.value, row.low, row.high, row.p)
 
 
 def with_voices(
     row: Estimate, voices: Sequence[Estimate], who: Sequence[str], null: float | None
 ) -> Estimate:
-    """Returns the row as it stands by every voice. voices: the row corrected by each alone (two
-    people), or without each (three and more); those that could not be corrected do not count.
+    """Returns the row that every voice supports. voices: the row corrected by each person alone (if
+    two), or without each person (if three or more); voices without a result do not count.
 
     By hand: two people, +.20 with p .01 and +.12 with p .04: +.12 with p .04; +.20 and −.05: p 1,
-    and an interval over both.
+    and an interval that spans both.
     """
     usable = [
         (name, voice)
@@ -52,7 +52,7 @@ def with_voices(
 
 
 def _of_these(shown: Estimate, rows: Sequence[Estimate], least: float = 0.0) -> Estimate:
-    """The row with the largest p that a voice gives these cue words alone, at least this."""
+    """Returns the row with the largest `p_these` (p for these cue words only), at least `least`."""
     if shown.population is None:
         return shown
     known = [row.population["p_these"] for row in rows if row.population is not None]

@@ -1,4 +1,4 @@
-"""The counted labels of a stratum by groups of items: what every kind of measure starts from."""
+"""The counted labels of a stratum by groups of items: the input of every kind of measure."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ MANY = 30  # values of an attribute: from here on they are not listed one by one
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """One cell of a table: sums by item. `hits` and `among` have one entry an item, shape (C,).
+    """One cell of a table: sums by item. `hits` and `among` have one entry per item, shape (C,).
 
     fixed: the group is one item, so its outputs and not the items are the population.
     drawn: outputs were sampled, not read from probabilities.
@@ -40,11 +40,11 @@ class Group:
 
     @property
     def missing(self) -> float:
-        """The labels that are not in the denominator."""
+        """The number of labels that are not in the denominator."""
         return max(0.0, sum(self.outcomes.values()) - float(self.among.sum()))
 
     def align_to(self, items: Sequence[str]) -> tuple[Floats, Floats]:
-        """Hits and denominators in the order of `items`, 0 where this group has none."""
+        """Returns hits and denominators in the order of `items`, 0 for items not in this group."""
         if self.items == items:
             return self.hits, self.among
         place = {item: number for number, item in enumerate(items)}
@@ -56,9 +56,9 @@ class Group:
 
 @dataclass(frozen=True, slots=True)
 class Cut:
-    """The sums of one group before it is said what is a hit: for each value its weights by item,
-    and outputs, shape (C,). expected: the weights of what the measure's `expected` names for the
-    level of each row, by item; None for a measure without it.
+    """The sums of one group before hits are chosen: for each value its weights by item; and
+    outputs, by item, shape (C,). expected: the weights, by item, of the values that the measure's
+    `expected` names for each row's level; None if the measure has no `expected`.
     """
 
     condition: Mapping[str, str]
@@ -83,8 +83,8 @@ class Cut:
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """Two groups that differ in the level of one factor, over the same items: level first, baseline
-    second. missing: labels of each that are not in the denominator, by item.
+    """Two groups that differ in the level of one factor, over the same items: (level, baseline).
+    missing: the labels of each that are not in the denominator, by item.
     """
 
     condition: Mapping[str, str]
@@ -104,11 +104,11 @@ class Pair:
 
 @dataclass(frozen=True, slots=True)
 class CountTable:
-    """The counted labels of one stratum (see `count_labels`), and how they are to be read.
+    """The counted labels of one stratum (see `count_labels`), and settings of how to read them.
 
-    labelled_outputs: reads the labels of whole outputs, of all strata, for the measures that need
-    them; stratum: the place there.
-    shuffles: for measures that shuffle outputs; draws: of a test that is sampled over items.
+    labelled_outputs: reads the labels of whole outputs, of all strata, for measures that need
+    them; stratum: its key in these.
+    shuffles: for measures that shuffle outputs; draws: how often a test over items is sampled.
     """
 
     rows: pl.DataFrame
@@ -121,12 +121,12 @@ class CountTable:
     draws: int = DRAWS
 
     def has_one_label(self, attribute: str) -> bool:
-        """True if no answer has several labels of an attribute (ten picked words)."""
+        """True if no answer has several labels of an attribute (a list of ten words has)."""
         weight = self.rows.filter(pl.col("attribute") == attribute)["weight"].sum()
         return float(weight) <= float(self.rows["outputs"].sum()) + 1e-6
 
     def values(self, measure: MeasureSpec) -> list[tuple[dict[str, str], tuple[str, ...]]]:
-        """Lists the counted values with their conditions: the declared ones, or each by itself."""
+        """Lists (added condition, values that are hits): the declared values, or each alone."""
         if measure.values != (EVERY,):
             return [({}, measure.values)]
         return [({measure.attribute: value}, (value,)) for value in self.answers(measure)]
@@ -173,19 +173,19 @@ class CountTable:
     def groups(
         self, measure: MeasureSpec, by: Sequence[str], values: Sequence[str]
     ) -> Iterator[Group]:
-        """Returns the groups of one grouping with the values that are counted as hits."""
+        """Returns the groups of one grouping, with `values` as hits."""
         return (self.group(cut, measure, values) for cut in self.cuts(measure, by))
 
     def count_groups(
         self, measure: MeasureSpec, by: Sequence[str]
     ) -> Iterator[tuple[dict[str, str], list[Group]]]:
-        """For each of `values`, what it adds to the condition, and the groups."""
+        """Yields, per entry of `values`, (what it adds to the condition, the groups)."""
         cuts = list(self.cuts(measure, by))
         for more, values in self.values(measure):
             yield more, [self.group(cut, measure, values) for cut in cuts]
 
     def group(self, cut: Cut, measure: MeasureSpec, values: Sequence[str]) -> Group:
-        """Returns the group of this cut with `values` as hits, among what the measure says."""
+        """Returns the group of this cut with `values` as hits, and the measure's denominator."""
         hits = cut.sum(values) if cut.expected is None else cut.expected
         among = (
             cut.outputs if measure.per == "outputs" else cut.sum(measure.among or tuple(cut.values))
@@ -197,7 +197,7 @@ class CountTable:
     def pairs(
         self, measure: MeasureSpec, by: Sequence[str]
     ) -> Iterator[tuple[dict[str, str], Pair]]:
-        """Yields level against baseline of the contrast, paired by item, by value and group."""
+        """Yields the level paired with the baseline by item, per counted value and group."""
         contrast = measure.contrast or {}
         factor, level, baseline = contrast["factor"], contrast["level"], contrast["baseline"]
         sides = [
@@ -220,7 +220,7 @@ class CountTable:
                 yield more, pair
 
     def contrast_groups(self, measure: MeasureSpec, by: Sequence[str]) -> dict[Key, dict[str, Cut]]:
-        """Yields the groups of a grouping, each by those levels of the contrast that it has."""
+        """Returns the groups of a grouping, each cut into the contrast's levels that it has."""
         contrast = measure.contrast or {}
         ends = pl.col(contrast["factor"]).is_in([contrast["level"], contrast["baseline"]])
         return replace(self, rows=self.rows.filter(ends)).sides(measure, by, contrast["factor"])
@@ -228,7 +228,7 @@ class CountTable:
     def sides(
         self, measure: MeasureSpec, by: Sequence[str], factor: str
     ) -> dict[Key, dict[str, Cut]]:
-        """The groups of one grouping, each cut by the level of a factor that it does not name."""
+        """Returns the groups of one grouping, each cut by the levels of a factor outside `by`."""
         groups: dict[Key, dict[str, Cut]] = {}
         for cut in self.cuts(measure, (*by, factor)):
             condition = dict(cut.condition)
@@ -239,7 +239,7 @@ class CountTable:
         return groups
 
     def split_levels(self, by: Sequence[str]) -> pl.DataFrame:
-        """Splits rows so that each factor of the grouping has one level, as the variant says."""
+        """Splits, or drops, rows with several levels of a factor in `by`, as the variant sets."""
         rows = self.rows
         for factor in by:
             if self.variant.several == "each":
@@ -253,21 +253,21 @@ Table = CountTable  # its name in packages of others, which earlier docs gave th
 
 
 def _left_out(cut: Cut, group: Group, items: Sequence[str]) -> Floats:
-    """Returns the labels that are in no denominator, in the order of `items`."""
+    """Returns the number of labels outside the denominator, in the order of `items`."""
     every = cut.sum(tuple(cut.values))
     return replace(group, hits=np.maximum(every - group.among, 0.0)).align_to(items)[0]
 
 
 def together(a: Mapping[str, float], b: Mapping[str, float]) -> dict[str, float]:
-    """Outcomes of two sides as those of both."""
+    """Adds up the outcomes of two sides."""
     return {name: a.get(name, 0.0) + b.get(name, 0.0) for name in dict.fromkeys((*a, *b))}
 
 
 def _outputs_by_group(
     frame: pl.DataFrame, levels: int, item: int
 ) -> dict[Levels, dict[str, float]]:
-    """{levels of a group: {item: its outputs}}; the levels stand in the first columns of the frame,
-    the item in the column of that number, the outputs in the last.
+    """Returns {levels of a group: {item: its outputs}}. In the frame the first columns are the
+    levels, column number `item` is the item, and the last column is the outputs.
     """
     groups: dict[Levels, dict[str, float]] = {}
     for row in frame.iter_rows():
@@ -276,7 +276,7 @@ def _outputs_by_group(
 
 
 def _weights_by_group(frame: pl.DataFrame, levels: int, item: int) -> dict[Levels, list[Weight]]:
-    """{levels of a group: (item, value, weight)}; value and weight stand in the last columns."""
+    """Returns {levels of a group: [(item, value, weight)]}; value and weight are last columns."""
     groups: dict[Levels, list[Weight]] = {}
     for row in frame.iter_rows():
         groups.setdefault(row[:levels], []).append((row[item], row[-2], row[-1]))
@@ -284,7 +284,7 @@ def _weights_by_group(frame: pl.DataFrame, levels: int, item: int) -> dict[Level
 
 
 def _by_value(weights: Sequence[Weight], items: Sequence[str]) -> dict[str, Floats]:
-    """(item, value, weight) as {value: its weights in the order of `items`}."""
+    """Turns (item, value, weight) into {value: its weights in the order of `items`}."""
     column = {item: number for number, item in enumerate(items)}
     line = {
         value: number
@@ -300,7 +300,7 @@ def _by_value(weights: Sequence[Weight], items: Sequence[str]) -> dict[str, Floa
 def _expected_weights(
     rows: pl.DataFrame, measure: MeasureSpec, keys: Sequence[str], levels: int, item: int
 ) -> dict[Levels, list[Weight]]:
-    """Returns the weights of the labels that are what the measure expects at their row's levels."""
+    """Returns the weights of labels whose value the measure expects at their row's levels."""
     if not measure.expected:
         return {}
     fits = pl.any_horizontal(
@@ -319,7 +319,7 @@ def _expected_hits(weights: Sequence[Weight], items: Sequence[str]) -> Floats:
 
 
 def _outcomes(weights_of: Mapping[Levels, Sequence[Weight]]) -> dict[Levels, dict[str, float]]:
-    """Sums weights by value in each group; of many values (words) only those of no answer."""
+    """Sums weights by value per group; of more than MANY values, answers are summed as "answer"."""
     many = len({value for weights in weights_of.values() for _, value, _ in weights}) > MANY
     outcomes: dict[Levels, dict[str, float]] = {}
     for levels, weights in weights_of.items():

@@ -1,4 +1,4 @@
-"""Stored labels → counts: a row for each stratum, levels of factors, attribute and value."""
+"""Stored labels → counts: one row per stratum, levels of factors, attribute and value."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ Columns: TypeAlias = dict[tuple[str, ...], dict[str, str]]
 
 
 def count_labels(store: Store, protocol: Protocol, factors: Sequence[str] = ()) -> pl.DataFrame:
-    """Labels summed by stratum, factors, attribute and value: one row each, with `weight` and the
+    """Sums labels by stratum, factors, attribute and value: one row each, with `weight` and the
     number of `outputs`.
 
-    factors: those that are kept apart, () for all of the design. `outputs` counts an output once
-    for each annotator (on its first label), so that its sum over a stratum is n. Rows are in the
-    order of the trials' factors, as stored.
+    factors: those to keep separate, () for all of the design. `outputs` counts an output once per
+    annotator (on its first label), so that its sum over a stratum is n. Rows are in the order of
+    the trials' factors, as stored.
     """
     names = tuple(factors or dict.fromkeys((*protocol.factors, protocol.item)))
     names = tuple(dict.fromkeys((*names, *cue_columns(protocol))))
@@ -50,8 +50,8 @@ def count_labels(store: Store, protocol: Protocol, factors: Sequence[str] = ()) 
 
 
 class _Words:
-    """The words of a run in their order. texts: all of them; places: of each integer, among them;
-    integers that no word has stand for none.
+    """The words of a run, sorted. texts: all words; places: by a word's integer, its index in
+    texts, or null if no word has that integer.
     """
 
     def __init__(self, store: Store) -> None:
@@ -67,8 +67,8 @@ class _Words:
 def _sums(
     rows: Iterator[OutputLabels], places: pl.DataFrame, words: _Words
 ) -> Iterator[pl.DataFrame]:
-    """Sums of weights, and of outputs, for one piece of the labels after another (an empty one
-    where there are none), by the places of words.
+    """Yields the sums of weights and of outputs per piece of PIECE labelled outputs, by the words'
+    indices; at least one piece, which may be empty.
     """
     integers = pl.col(_LISTS).str.json_decode(pl.List(pl.Int64))
     last: tuple[int | None, int | None] = (None, None)
@@ -92,8 +92,8 @@ def _sums(
 
 
 def take_near(places: pl.DataFrame, outputs: pl.Series) -> pl.DataFrame:
-    """Returns the rows of `places`, which is in the order of its outputs, from the first of these
-    outputs to the last: a join takes up the whole of what it looks in. outputs: their integers.
+    """Returns the rows of `places`, which is sorted by output, from the first of these outputs to
+    the last: a join with all of `places` would be slow. outputs: their integers.
     """
     if outputs.is_empty():
         return places.clear()
@@ -109,7 +109,7 @@ def _sum_parts(parts: Sequence[pl.DataFrame]) -> pl.DataFrame:
 
 
 def cue_columns(protocol: Protocol) -> tuple[str, ...]:
-    """The columns of cue words, of their sets, and of line-ups, which are kept apart in counts."""
+    """Returns the columns of cue words, cue-word sets and line-ups, which counts keep separate."""
     words = [name for cue in protocol.cues.values() for name in cue.columns]
     return tuple(dict.fromkeys((*words, *filter(None, [lineup_column(protocol)]))))
 
@@ -117,11 +117,11 @@ def cue_columns(protocol: Protocol) -> tuple[str, ...]:
 def read_cells(
     store: Store, names: Sequence[str], protocol: Protocol | None = None
 ) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """Returns the different (subject, mode, *levels of the factors) in their order, and each
-    output's `place` among them, by `n`, the integer of its trial.
+    """Returns the distinct (subject, mode, *levels of the factors), sorted, and a frame of each
+    output's row among them (`place`) by `n`, the integer of its trial.
 
-    protocol: if some names are columns of its tables that are no factors, such as cue words. These
-    are looked up by the prompt; "" for a prompt that is not of its design.
+    protocol: needed if some names are columns of its tables but not factors, such as cue words.
+    These are looked up by the prompt; "" for a prompt that is not of its design.
     """
     known, by_text = ({}, False) if protocol is None else _columns_by_place(protocol, names)
     order = [] if protocol is None else _factors(protocol)
@@ -147,8 +147,8 @@ def read_cells(
 
 
 def _columns_by_place(protocol: Protocol, names: Sequence[str]) -> tuple[Columns, bool]:
-    """Returns the columns that are no factors, by the levels of a prompt, and by its text too if
-    the levels do not tell; True if they do not. {} if all names are factors.
+    """Returns the columns that are not factors, by the levels of a prompt; if one choice of levels
+    has several prompts, by the text too, and True. {} if all names are factors.
     """
     factors = _factors(protocol)
     columns = [name for name in names if name not in factors]
@@ -178,10 +178,10 @@ def _factors(protocol: Protocol) -> list[str]:
 def _numbered(
     rows: Iterator[tuple[int, ...]], designs: dict[tuple[int, ...], int]
 ) -> Iterator[pl.DataFrame]:
-    """Yields the outputs with the number of their (subject, mode, factors), piece by piece; at
-    least one. What they have in common is not held a million times.
+    """Yields the outputs with the number of their (subject, mode, factors), in one or more pieces;
+    numbers save the memory of the repeated texts.
 
-    designs: the numbers, in which those that are met are put down.
+    designs: the numbers so far; new ones are added.
     """
     schema = {"n": pl.Int64, "design": pl.Int64}
     while True:
@@ -194,7 +194,7 @@ def _numbered(
 
 
 def by_columns(schema: Mapping[str, Any], rows: Sequence[Sequence[Any]]) -> pl.DataFrame:
-    """Rows as a frame; by columns, which polars takes up far quicker than row by row."""
+    """Builds a frame from rows, by columns, which polars reads much faster than rows."""
     columns = zip(*rows, strict=True) if rows else ((),) * len(schema)
     return pl.DataFrame(dict(zip(schema, columns, strict=True)), schema)
 
@@ -202,8 +202,8 @@ def by_columns(schema: Mapping[str, Any], rows: Sequence[Sequence[Any]]) -> pl.D
 def with_derived(
     rows: pl.DataFrame, protocol: Protocol, wanted: Sequence[str] = ()
 ) -> pl.DataFrame:
-    """Adds the attributes that follow from others (a word's class): more rows, whose `outputs` are
-    counted already. wanted: the attributes that are kept, () for all.
+    """Adds attributes derived from others (such as a word's class) as rows with 0 `outputs`, since
+    these are counted already. wanted: the attributes that are kept, () for all.
     """
     language = pl.col("language") if "language" in rows.columns else pl.lit("").alias("language")
     added = []

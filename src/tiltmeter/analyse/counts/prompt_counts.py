@@ -1,4 +1,4 @@
-"""Counts by prompt: what each cue word got in each item, on the side of a comparison that it is on.
+"""Counts by prompt: hits and denominator per cue word and item, by side of a comparison.
 
 A prompt here is a cell of side, cue word and item; wordings and orders are summed over.
 """
@@ -23,10 +23,10 @@ _PLACE = ("side", "word", "item")
 
 @dataclass(frozen=True, slots=True)
 class PromptCounts:
-    """The prompts of one row of a table of estimates. places: (side, word, item) of each; shares:
-    its share of hits, or mean score; within: the variance of that over its own answers, 0 for a
-    single answer; arrays of shape (prompts,), as the design. fewest: cue words of the side that has
-    fewest, of those that have any.
+    """The prompts of one row of a table of estimates. places: (side, word, item) per prompt;
+    shares: its share of hits, or mean score; within: the variance of that share over the prompt's
+    own answers, 0 for a single answer; arrays of shape (prompts,), like the design. fewest: the
+    number of cue words on the side that has the fewest (above 0).
     """
 
     design: Crossed
@@ -37,8 +37,8 @@ class PromptCounts:
 
 
 def change_of_prompts(first: PromptCounts, second: PromptCounts) -> PromptCounts | None:
-    """Subtracts the first run's counts from the second's for each prompt of both; None if they have
-    fewer than two in common, or a side none.
+    """Subtracts the first run's shares from the second's for each prompt in both; None if they
+    share fewer than two prompts, or none on one side.
     """
     earlier = {place: n for n, place in enumerate(first.places)}
     pairs = [(earlier[p], n) for n, p in enumerate(second.places) if p in earlier]
@@ -62,11 +62,11 @@ def prompt_counts(
     cue: CueWords | None,
     values: Sequence[str],
 ) -> dict[Key, PromptCounts]:
-    """Condition → its prompts, with ``values`` as hits (their numbers as scores, of means).
+    """Returns, by condition, its prompts, with ``values`` as hits (as numbers if scores).
 
-    Of a measure with a contrast both its levels are sides; of any other all prompts are one side.
-    A condition is left out if the cue word of some prompts is not known, or a side is empty. A side
-    without cue words (nobody is named) has one that is fixed; so have all without ``cue``.
+    If the measure has a contrast, its two levels are the sides; else all prompts are one side. A
+    condition is left out if some prompts' cue word is unknown, or a side is empty. A side without
+    cue words (nobody is named) has one fixed word; without ``cue`` every side does.
     """
     rows = table.split_levels(by)
     contrast = measure.contrast
@@ -89,7 +89,7 @@ def prompt_counts(
 
 
 def _counted(rows: pl.DataFrame, measure: MeasureSpec, values: Sequence[str]) -> pl.DataFrame:
-    """Rows of the measure's attribute with what they add to sums, squares and the denominator."""
+    """Returns the attribute's rows with their additions to sums, squares and denominator."""
     kept = rows.filter(pl.col("attribute") == measure.attribute)
     if measure.without:
         kept = kept.filter(~pl.col("value").is_in(list(measure.without)))

@@ -1,8 +1,8 @@
-"""Items that are put together or kept apart before measures are computed.
+"""Items that are asked together, and levels that are kept separate, before measures are computed.
 
 A cell of the design whose item column holds several items (`de:wache|fr:garde`) was asked once for
 all of them: a control that they share. Its labels count for each of these items, and the items are
-one cluster wherever they are compared with it.
+one cluster in every comparison with it.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ SHARED = "shared"
 
 
 def spread_shared(frame: pl.DataFrame, protocol: Protocol) -> pl.DataFrame:
-    """Gives labels of shared cells to each item that shares them and was asked itself."""
+    """Copies the labels of shared cells to each item that shares them and was also asked alone."""
     several = pl.col(protocol.item).str.contains(SEVERAL, literal=True)
     rows, alone = frame.filter(several), frame.filter(~several)
     if rows.is_empty():
@@ -43,7 +43,7 @@ def spread_shared(frame: pl.DataFrame, protocol: Protocol) -> pl.DataFrame:
 
 
 def _own(protocol: Protocol, names: list[str]) -> dict[str, dict[str, str]]:
-    """Returns by factor the level of each item that has the same in all its own cells."""
+    """Returns, by factor, the level of each item that has just one in its own cells."""
     seen: dict[str, dict[str, set[str]]] = {name: {} for name in names}
     for cell in protocol.cells:
         if SEVERAL not in cell[protocol.item]:
@@ -56,7 +56,7 @@ def _own(protocol: Protocol, names: list[str]) -> dict[str, dict[str, str]]:
 
 
 def keep_apart(frame: pl.DataFrame, protocol: Protocol) -> tuple[pl.DataFrame, list[str]]:
-    """Returns the factors `apart` of which the run has several levels, and the split frame."""
+    """Returns the frame split by the factors in `apart` with several levels, and these factors."""
     kept_apart = []
     for name in protocol.apart:
         plain = frame.filter(~pl.col(name).str.contains(SEVERAL, literal=True))[name].n_unique()

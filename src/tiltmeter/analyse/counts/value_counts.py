@@ -1,7 +1,7 @@
 """Outputs of one group with the values of their attributes, and how often each value occurs.
 
-Every measure of whole outputs asks the same groups the same questions, so a group counts its values
-once: it holds its rows as numbers, and all questions are answered from those.
+All measures of whole outputs ask the same of the same groups, so a group counts its values once:
+it stores its rows as integer codes and answers every query from those.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ NONE = "invalid"  # the value of an attribute that an output lacks
 
 
 class AttributeColumn(NamedTuple):
-    """One attribute of a group. places: of each output's value in `values`, which stand in the
-    order in which they first occur; numbers: how many outputs have each; known: the same without
-    the words for no value.
+    """One attribute of a group. places: the index of each output's value in `values`, which are in
+    order of first occurrence; numbers: how many outputs have each value; known: the same as a dict,
+    without the reserved words for a missing value.
     """
 
     places: Codes
@@ -32,7 +32,7 @@ class AttributeColumn(NamedTuple):
 
 
 class OutputGroup(Sequence[Values]):
-    """The values of some outputs, which do not change."""
+    """An immutable sequence of the values of some outputs."""
 
     def __init__(self, outputs: Iterable[Values] = ()) -> None:
         self._outputs = tuple(outputs)
@@ -54,7 +54,7 @@ class OutputGroup(Sequence[Values]):
         return iter(self._outputs)
 
     def column(self, attribute: str) -> AttributeColumn:
-        """One attribute of all outputs, read once."""
+        """Returns one attribute of all outputs; reads it only once."""
         read = self._columns.get(attribute)
         if read is None:
             read = self._columns[attribute] = self._read(attribute)
@@ -77,14 +77,14 @@ def group_of(outputs: Sequence[Values]) -> OutputGroup:
 
 
 def codes(groups: Sequence[Sequence[Values]], attributes: Sequence[str]) -> list[Codes]:
-    """Codes each group's outputs as integers, shape (outputs, attributes); -1 has no value."""
+    """Codes each group's outputs as integers, shape (outputs, attributes); -1: value missing."""
     return codes_with_values(groups, attributes)[0]
 
 
 def codes_with_values(
     groups: Sequence[Sequence[Values]], attributes: Sequence[str]
 ) -> tuple[list[Codes], list[list[str]]]:
-    """Returns the rows of `codes`, and the values of each attribute by their codes."""
+    """Returns the arrays of `codes`, and per attribute its values in the order of their codes."""
     numbers: dict[str, dict[str, int]] = {name: {} for name in attributes}
     coded = []
     for group in map(group_of, groups):
@@ -101,24 +101,24 @@ def codes_with_values(
 
 
 def counts(groups: Sequence[Sequence[Values]], attribute: str) -> list[list[int]]:
-    """Counts each value in each group, over the values that occur in any."""
+    """Counts each value in each group, over the values that occur in any group."""
     known = [group_of(group).column(attribute).known for group in groups]
     seen = sorted({value for one in known for value in one})
     return [[one.get(value, 0) for value in seen] for one in known]
 
 
 def value_counts(outputs: Sequence[Values], attribute: str) -> dict[str, float]:
-    """{value: how many outputs have it} with the words for no value, the commonest first."""
+    """Returns {value: how many outputs have it}, commonest first, reserved words included."""
     column = group_of(outputs).column(attribute)
     pairs = zip(column.values, map(float, column.numbers), strict=True)
     return dict(sorted(pairs, key=lambda item: (-item[1], item[0])))
 
 
 def count_with_value(sides: Sequence[Sequence[Values]], name: str) -> float:
-    """Counts the outputs that have a value of an attribute."""
+    """Counts the outputs, over all sides, that have a value of an attribute."""
     return float(sum(sum(group_of(side).column(name).known.values()) for side in sides))
 
 
 def values_seen(sides: Sequence[Sequence[Values]], name: str) -> set[str]:
-    """Returns the values of an attribute that occur."""
+    """Returns the values of an attribute that occur on any side."""
     return {value for side in sides for value in group_of(side).column(name).known}

@@ -1,8 +1,8 @@
-"""Outputs with all their attributes together, which a divergence over attributes is measured on.
+"""Outputs with all their attributes together, for divergences over several attributes.
 
-Sums of labels (`count_table.py`) have forgotten which labels were one output's; to shuffle outputs
-whole they must be known. They are held against each other inside one object: the outputs of its
-base prompt and of each group.
+Sums of labels (`count_table.py`) do not say which labels belong to one output; to shuffle whole
+outputs this must be known. Outputs are compared inside one object: those of its base prompt and
+those of each group.
 """
 
 from __future__ import annotations
@@ -45,10 +45,10 @@ class LabelledOutput(NamedTuple):
 class LabelledOutputs:
     """All outputs of a run by stratum, and the factors that were asked.
 
-    asked:     the factors of each trial that is measured, with or without labels.
+    asked:     the factors of each measured trial, with or without labels.
     lists:     the closed lists of each annotator.
     chosen_on: by annotator, {subject: the outputs on which its attributes were chosen}.
-    groups:    what `split_by_base` made of them, for all measures that split them alike.
+    groups:    a cache of `split_by_base`, for all measures that split outputs alike.
     drawn:     shuffles that strata and measures share.
     """
 
@@ -62,7 +62,7 @@ class LabelledOutputs:
     )
 
     def pool_subjects(self, stratum: Stratum) -> list[LabelledOutput]:
-        """Returns the outputs of all subjects that the same annotator labelled."""
+        """Returns the outputs of all subjects with the annotator and mode of this stratum."""
         return [
             one for key, found in self.outputs.items() if key[1:] == stratum[1:] for one in found
         ]
@@ -73,7 +73,7 @@ class LabelledOutputs:
 
 
 def read_labelled_outputs(store: Store, protocol: Protocol) -> LabelledOutputs:
-    """Reads all labels of a run. Of several values of one attribute the last counts."""
+    """Reads all labels of a run. Of several values of one attribute the greatest counts."""
     read = cache(json.loads)  # of what many trials and outputs have alike
     trials = {
         number: (subject, mode, read(factors))
@@ -114,7 +114,7 @@ def read_labelled_outputs(store: Store, protocol: Protocol) -> LabelledOutputs:
 def _places_by_annotator(
     words: Mapping[int | None, str], annotators: str, attributes: str
 ) -> list[tuple[str, list[tuple[str, int]]]]:
-    """Reads two JSON arrays of word numbers: each annotator's attributes and their places."""
+    """Reads two JSON arrays of word numbers: each annotator's attributes with their indices."""
     lists = [[words[one] for one in json.loads(text)] for text in (annotators, attributes)]
     named = zip(*lists, count(), strict=False)
     return [
@@ -131,7 +131,7 @@ def _artefact(store: Store, kind: str, annotator: str) -> str:
 
 
 def _lists(store: Store, protocol: Protocol, annotator: str) -> list[taxonomy.Attribute]:
-    """Returns an annotator's closed lists, of its settings and taxonomy; {} if undeclared."""
+    """Returns an annotator's closed lists, from its settings and taxonomy; [] if undeclared."""
     name = annotator.partition("/")[0]
     spec = next((spec for spec in protocol.instruments if spec.name == name), None)
     if spec is None:
@@ -147,15 +147,15 @@ def _lists(store: Store, protocol: Protocol, annotator: str) -> list[taxonomy.At
 
 @dataclass(frozen=True, slots=True)
 class BaseAndGroups:
-    """The outputs of one object (or of the whole): those of the base prompt, and of each group.
+    """The outputs of one object (or of all): those of the base prompt, and those of each group.
 
-    groups:     in the order of the design, without the base; empty where none has a label.
+    groups:     in the order of the design, without the base; empty if no output has a label.
     attributes: those of any of these outputs, in the order of the closed lists.
     lists:      {attribute: its closed list}.
-    background: the attributes that are of the background and not of the product.
-    subject:    whose outputs these are; "" if they are of all.
+    background: the attributes of the background (others describe the product).
+    subject:    the model that gave the outputs; "" if all did.
     drawn:      shuffles that strata and measures share.
-    supports:   what `support` found.
+    supports:   a cache of `support`.
     """
 
     condition: Mapping[str, str]
@@ -169,8 +169,8 @@ class BaseAndGroups:
     supports: dict[str, int] = field(default_factory=dict, repr=False)
 
     def shuffles(self, draws: int) -> Shuffles:
-        """Returns shuffles, the same for all measures, others for another object or subject: so a
-        result depends on no other cell, and those of several cells are independent.
+        """Returns shuffles seeded by subject and object: the same for all measures of one cell, so
+        that a result depends on no other cell, and independent between cells.
         """
         name = "\0".join((self.subject, *self.condition.values()))
         generator = np.random.default_rng(list(name.encode()))
@@ -183,22 +183,22 @@ class BaseAndGroups:
 
     @property
     def prompts(self) -> dict[Place, OutputGroup]:
-        """{place: its outputs}, the base prompt first."""
+        """The outputs by (dimension, group), the base prompt's first."""
         return {BASE: self.base, **self.groups}
 
     def about(self, place: Place) -> dict[str, str]:
-        """Returns the condition of a row that speaks of one prompt."""
+        """Returns the condition of a row about one prompt."""
         return {**self.condition, "dimension": place[0], "group": place[1]}
 
     def dimensions(self) -> dict[str, dict[str, OutputGroup]]:
-        """{dimension: {group: the values of its outputs}}, in the order of the design."""
+        """Returns {dimension: {group: the values of its outputs}}, in the order of the design."""
         found: dict[str, dict[str, OutputGroup]] = {}
         for (dimension, group), outputs in self.groups.items():
             found.setdefault(dimension, {})[group] = outputs
         return found
 
     def support(self, attribute: str) -> int:
-        """Counts the values of the closed list, and those that occur beside it."""
+        """Counts the values that are on the attribute's closed list or occur in these outputs."""
         if attribute not in self.supports:
             seen = values_seen([self.base, *self.groups.values()], attribute)
             self.supports[attribute] = len(seen | set(self.lists.get(attribute, ())))
@@ -213,11 +213,11 @@ def split_by_base(
     protocol: Protocol,
     pooled: bool = False,
 ) -> Sequence[BaseAndGroups]:
-    """One for each level of `by`, in the order of the design, of the outputs that the measure's
-    `where` keeps. The contrast of the measure names base, group and dimension. pooled: of the
-    outputs of all subjects.
+    """Splits the outputs that the measure's `where` keeps, per combination of levels in `by`, in
+    the order of the design. The measure's contrast names base, group and dimension. pooled: uses
+    the outputs of all subjects.
 
-    Of `by` the group and the dimension are left to the score, whose rows name them.
+    Group and dimension are ignored in `by`: the rows of scores name them.
     """
     contrast = measure.contrast or {}
     names = (contrast["within"], contrast["factor"])
@@ -309,5 +309,5 @@ def notes(
 
 @lru_cache(maxsize=8)
 def shuffles_of(measure: str, draws: int) -> Shuffles:
-    """Makes the shuffles of all cells of a measure: a result depends on its sizes alone."""
+    """Returns the shuffles for all cells of a measure, seeded by its name."""
     return Shuffles(draws=draws, generator=np.random.default_rng(list(measure.encode())))

@@ -34,10 +34,10 @@ TESTED = "tested"  # the side that is no control
 
 @dataclass(frozen=True)
 class Sides:
-    """One group of items on each side. Arrays have one entry an item, shape (C,).
+    """One group of items by side. Arrays have one entry per item, shape (C,).
 
-    hits, among, total: by side, what counts, the denominator, and all labels; clusters: the number
-    of each item's cluster; names: those of the clusters; items: those of the items.
+    hits, among, total: by side: what counts, the denominator, all labels; clusters: each item's
+    cluster number; names: of the clusters; items: names of the items.
     """
 
     condition: Mapping[str, str]
@@ -50,26 +50,26 @@ class Sides:
     items: Sequence[str] = ()
 
     def sum_by_cluster(self, values: Floats) -> Floats:
-        """Values by item as values by cluster."""
+        """Sums values by item into values by cluster."""
         sums: Floats = np.bincount(self.clusters, weights=values).astype(np.float64)
         return sums
 
     @cached_property
     def defined(self) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
-        """Items whose share is defined on every side, as the paper's test wants it."""
+        """True for the items whose share is defined on every side, as the paper's test requires."""
         flags: np.ndarray[tuple[int], np.dtype[np.bool_]] = np.all(
             [n > 0 for n in self.among.values()], axis=0
         )
         return flags
 
     def share(self, side: str, rest: float) -> float:
-        """The share with this part of what is not in the denominator counted as hits, 0 to 1."""
+        """Returns the share if this fraction (0 to 1) of labels outside `among` were hits."""
         total = self.total[side].sum()
         missing = total - self.among[side].sum()
         return float((self.hits[side].sum() + rest * missing) / total) if total > 0 else np.nan
 
     def differences(self, control: str) -> Floats:
-        """The tested side's share less the control's, of defined items, mean inside clusters."""
+        """Returns tested share less control's, of defined items, averaged inside each cluster."""
         kept = self.defined
         gap = (
             self.hits[TESTED][kept] / self.among[TESTED][kept]
@@ -99,7 +99,7 @@ def effect(table: CountTable, measure: MeasureSpec, by: Sequence[str]) -> Iterat
 
 
 def item_sides(table: CountTable, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Sides]:
-    """Yields the groups of one grouping that have the tested side and a control."""
+    """Yields each group of one grouping that has the tested side and a control."""
     shared = shared_items(table)
     for key, cuts in side_cuts(table, measure, by).items():
         if TESTED in cuts and len(cuts) > 1:
@@ -122,7 +122,7 @@ def side_cuts(
 
 
 def shared_items(table: CountTable) -> dict[str, str]:
-    """Item → the group of items that share its controls."""
+    """Returns, by item, the name of the group of items that share its controls."""
     if SHARED not in table.rows.columns:
         return {}
     item = table.protocol.item
@@ -166,7 +166,7 @@ def _arrays(
 
 
 def hits_of(measure: MeasureSpec, condition: Mapping[str, str]) -> tuple[str, ...]:
-    """Returns the values that count in a group: what is expected there, or the measure's values."""
+    """Returns the values that are hits in a group: those expected in it, else the measure's."""
     expected = [
         levels[condition[factor]].split(SEVERAL)
         for factor, levels in measure.expected.items()
@@ -204,7 +204,7 @@ def _effect(sides: Sides, control: str, measure: MeasureSpec, table: CountTable)
 
 
 def _test(differences: Floats, measure: MeasureSpec, estimate: Estimate, table: CountTable) -> Test:
-    """Tests as published by t over items; else exact below 12 items, where t rejects too often."""
+    """Tests as published by t over items; else exactly below 12 items, where t is too liberal."""
     if measure.per == "items":
         return sign_flip_of(estimate, differences)
     if not table.variant.intervals:
@@ -230,7 +230,7 @@ def _estimate_of(
 
 
 def bounds(sides: Sides, control: str, measure: MeasureSpec, table: CountTable) -> Estimate:
-    """The effect whatever all that is not in the denominator would have been, on either side."""
+    """Returns the range of the effect if labels outside the denominator were all or no hits."""
     xa, na, xb, nb = (
         values[side].sum() for side in (TESTED, control) for values in (sides.hits, sides.among)
     )

@@ -35,7 +35,7 @@ def divergences(table: CountTable, measure: MeasureSpec, by: Sequence[str]) -> I
 
 
 def _groups(table: CountTable, by: Sequence[str]) -> Iterator[tuple[dict[str, str], CountTable]]:
-    """Yields each combination of levels that occurs, in the order of the design, with its rows."""
+    """Yields (levels in `by`, their rows) per existing combination, in the order of the design."""
     levels = [list(table.protocol.levels[factor]) for factor in by]
     for combination in product(*levels):
         condition = dict(zip(by, combination, strict=True))
@@ -46,7 +46,7 @@ def _groups(table: CountTable, by: Sequence[str]) -> Iterator[tuple[dict[str, st
 
 def codes_of(table: CountTable, measure: MeasureSpec, among: Sequence[str]) -> dict[str, Codes]:
     """Returns the labels at each level of the measure's factor as codes, shape (outputs, 1): the
-    places of values in `among`. A level without labels has none.
+    index of each value in `among`. Levels without labels are left out.
     """
     factor = (measure.contrast or {})["factor"]
     rows = table.rows.filter(
@@ -64,7 +64,7 @@ def codes_of(table: CountTable, measure: MeasureSpec, among: Sequence[str]) -> d
 
 
 def _between_levels(table: CountTable, measure: MeasureSpec) -> Iterator[Estimate]:
-    """Yields all pairs of the levels of the measure's factor together, then each pair."""
+    """Yields the estimate over all pairs of the factor's levels, then that of each pair."""
     factor = (measure.contrast or {})["factor"]
     among = table.answers(measure)
     codes = codes_of(table, measure, among) if table.drawn else {}
@@ -97,9 +97,9 @@ def _between_levels(table: CountTable, measure: MeasureSpec) -> Iterator[Estimat
 
 
 def _smallest_found(codes: Mapping[str, Codes], groups: int) -> Detect:
-    """Returns a function from the test's level to the divergence that shuffling finds with 80 %
-    power: one of so many groups moves towards the rarest value, the others are as all levels
-    together. Every group has as many outputs as a level has, by their harmonic mean.
+    """Returns a function from the test's level to the divergence that shuffling detects with 80 %
+    power. Alternative: one of `groups` groups shifts towards the rarest value, the others stay at
+    the pooled distribution; every group has the harmonic mean of the levels' numbers of outputs.
     """
     pooled = np.bincount(np.concatenate(list(codes.values()))[:, 0])
     shares = pooled[pooled > 0]
@@ -124,7 +124,7 @@ def _with_permutation(estimate: Estimate, found: Permuted, counts: Sequence[Code
 
 
 def exact(found: Permuted, expected: float) -> Permuted:
-    """Puts this E₀ in the place of the mean of the shuffles."""
+    """Replaces the mean over shuffles by this exact E₀."""
     if found.value is None:
         return found
     adjusted = divergence.chance_adjusted(divergence=found.value, expected=expected)
@@ -132,7 +132,7 @@ def exact(found: Permuted, expected: float) -> Permuted:
 
 
 def adjusted_row(estimate: Estimate, found: Permuted) -> Estimate:
-    """Returns the chance-adjusted divergence as the headline; None if there is no null band."""
+    """Sets the chance-adjusted divergence as the row's value; None if there is no null band."""
     if found.low is None or found.high is None:
         found = replace(found, value=None)
     return with_chance_adjusted(estimate, found, found.note, n=float(sum(found.sizes)))

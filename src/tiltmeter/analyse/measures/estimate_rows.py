@@ -1,6 +1,6 @@
 """Rows of the table of estimates: an interval, a test, bounds, each as an `Estimate`.
 
-A kind of measure says what was measured; who, where and the signature are added afterwards.
+A kind of measure fills in what was measured; subject, stratum and signature are added afterwards.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def row_of(
     value: float | None = None,
     **others: Any,
 ) -> Estimate:
-    """Makes a row in the unit of its measure, without its condition. others: its fields."""
+    """Makes a row in the unit of its measure. others: further fields of `Estimate`."""
     fields = {"measure": measure.name, "unit": measure.unit, **others}
     return Estimate("", "", "", condition=condition, contrast=contrast, value=value, **fields)
 
@@ -50,7 +50,7 @@ def estimate_row(
     table: CountTable,
     contrast: Mapping[str, str] | None = None,
 ) -> Estimate:
-    """Makes an estimate of an interval; what is not finite is null."""
+    """Turns an interval into an estimate; numbers that are not finite become None."""
     low, high = (finite(found.low), finite(found.high)) if table.variant.intervals else (None, None)
     return row_of(
         measure,
@@ -71,8 +71,8 @@ def estimate_row(
 
 
 def with_shuffled(row: Estimate, found: Permuted, **others: Any) -> Estimate:
-    """Adds what shuffling gives to a row: its value, its null band, and p if there is a test.
-    others: further fields, or these as the row has them.
+    """Adds the result of shuffling to a row: value, null band, and p if there is a test.
+    others: further fields; these take precedence over the result's.
     """
     fields: dict[str, Any] = {"value": found.value, "null_low": found.low, "null_high": found.high}
     if found.p is not None:
@@ -83,8 +83,8 @@ def with_shuffled(row: Estimate, found: Permuted, **others: Any) -> Estimate:
 def with_chance_adjusted(
     row: Estimate, found: Permuted, *notes: str | None, cells: str | None = None, **others: Any
 ) -> Estimate:
-    """Adds the chance-adjusted value, with the null band on the same scale, and p; the plug-in and
-    its expectation by chance stand in the note. notes: follow them; cells: stands before them.
+    """Adds the chance-adjusted value, with the null band on the same scale, and p; the note has the
+    plug-in and its expectation by chance. notes: appended to the note; cells: put before it.
     """
     if found.value is None or found.expected is None:
         return replace(row, note=found.note or "not measured")
@@ -100,7 +100,7 @@ def with_chance_adjusted(
 
 
 def with_sides(estimate: Estimate, pair: Pair) -> Estimate:
-    """Adds the pooled share of each of the two levels, where both have answers."""
+    """Adds the pooled share of each of the two levels, if both have answers."""
     totals = [float(among.sum()) for among in pair.among]
     if not all(totals):
         return estimate
@@ -109,16 +109,16 @@ def with_sides(estimate: Estimate, pair: Pair) -> Estimate:
 
 
 def spread_of(found: Interval) -> tuple[float, float] | None:
-    """Standard error and degrees of freedom of an interval by t; None of any other."""
+    """Returns standard error and degrees of freedom of an interval by t; None for any other."""
     return (found.se, found.df) if found.se and found.df else None
 
 
 def with_test(
     estimate: Estimate, test: Test, found: Interval, detect: Detect | None = None
 ) -> Estimate:
-    """Adds p, and how the difference that would be found follows from the level of the test.
+    """Adds p, and a function from the level of the test to the detectable difference.
 
-    detect: by the row's own test; by t on the error of the interval where it is left out.
+    detect: for the row's own test; by default by t, with the standard error of the interval.
     """
     note = join_notes(estimate.note or None, test.note) or ""
     detect = detect or by_t(found, ratio=estimate.unit in RATIOS)
@@ -126,7 +126,7 @@ def with_test(
 
 
 def by_t(found: Interval, *, ratio: bool = False) -> Detect:
-    """Returns the difference found with 80 % power by t. ratio: one on the log scale."""
+    """Returns level → difference that t detects with 80 % power. ratio: if on the log scale."""
 
     def smallest(level: float) -> float | None:
         clusters = found.clusters or 0
@@ -142,8 +142,8 @@ def by_t(found: Interval, *, ratio: bool = False) -> Detect:
 
 
 def with_detectable(estimate: Estimate) -> Estimate:
-    """Adds the difference that the row's test finds in its family with 80 % power; a row that was
-    not tested has none. How it and its items are tested is done with.
+    """Adds the difference that the row's test detects in its family with 80 % power; none without a
+    test. Removes the fields that hold pending tests of the row and its items.
     """
     if estimate.detect is None:
         return estimate
@@ -162,7 +162,7 @@ def with_sign_flip(
     table: CountTable,
     as_unit: Callable[[float], float | None] = float,
 ) -> Estimate:
-    """Flips signs over items, if the variant has intervals. as_unit: a shift in the row's unit."""
+    """Adds a sign-flip test over items, if the variant has intervals. as_unit: converts a shift."""
     if not table.variant.intervals or not differences.size:
         return estimate
 
@@ -180,8 +180,8 @@ def with_studentised_shuffle(
     table: CountTable,
     as_unit: Callable[[float], float | None] = float,
 ) -> Estimate:
-    """Outcomes dealt anew to the two sides of each item, for few and unequal outputs, where
-    a sign flip rejects too often. sides: hits and outputs of the one, then of the other, by item.
+    """Adds a test that reassigns outcomes to the two sides of each item, for few and unequal
+    outputs, for which a sign flip rejects too often. sides: hits and outputs of each side, by item.
     """
     if not table.variant.intervals:
         return estimate
@@ -204,12 +204,12 @@ def with_studentised_shuffle(
 
 
 def shift_as_odds(shift: float) -> float | None:
-    """Converts a shift from a share of one half into odds, above 1. By hand: .1: .6/.4 - 1 = .5."""
+    """Converts a shift of a share from one half into odds less 1. By hand: .1: .6/.4 - 1 = .5."""
     return 2 * shift / (0.5 - shift) if shift < 0.5 else None
 
 
 def sign_flip_of(estimate: Estimate, differences: Floats, draws: int = DRAWS) -> Test:
-    """Flips the signs of a row's differences; the seed comes from what the row is about."""
+    """Flips the signs of a row's differences, with a seed from the row's measure and condition."""
     sampled = np.count_nonzero(differences) > resampling.ENUMERATED
     generator = generator_of(estimate) if sampled else None
     return resampling.sign_flip(differences=differences, draws=draws, generator=generator)
@@ -218,7 +218,7 @@ def sign_flip_of(estimate: Estimate, differences: Floats, draws: int = DRAWS) ->
 def with_shuffled_items(
     estimate: Estimate, sides: tuple[Floats, Floats], found: Interval, table: CountTable
 ) -> Estimate:
-    """Shuffles items over two sides that share none (male-typed and female-typed nouns)."""
+    """Shuffles items over two sides that have none in common (male- and female-typed nouns)."""
     if not table.variant.intervals:
         return estimate
     test = resampling.permuted_means(
@@ -228,14 +228,14 @@ def with_shuffled_items(
 
 
 def bounds(group: Group, measure: MeasureSpec) -> Estimate:
-    """Bounds a share: all other outcomes against it, and all for it, whatever they would be."""
+    """Bounds a share: with all other outcomes counted against it, and all for it."""
     hits, among = float(group.hits.sum()), float(group.among.sum())
     found = rates.bounds(successes=hits, failures=max(0.0, among - hits), missing=group.missing)
     return bounds_row(group, measure, found)
 
 
 def bounds_of_pair(pair: Pair, group: Group, measure: MeasureSpec) -> Estimate:
-    """The difference whatever the outcomes that are in neither denominator would have been."""
+    """Bounds the difference over all possible values of outcomes outside the denominators."""
     (first, other) = (
         rates.bounds(successes=x.sum(), failures=max(0.0, (n - x).sum()), missing=missing.sum())
         for x, n, missing in zip(pair.hits, pair.among, pair.missing, strict=True)
@@ -259,7 +259,7 @@ def bounds_row(
     found: Interval,
     contrast: Mapping[str, str] | None = None,
 ) -> Estimate:
-    """Bounds as a row of their own, beside that of the measure."""
+    """Makes a separate row of bounds, next to the measure's own."""
     return row_of(
         replace(measure, name=measure.name + BOUNDS),
         group.condition,
@@ -276,14 +276,14 @@ def bounds_row(
 
 
 def share_of_items(group: Group) -> Interval:
-    """Returns the share of a group over its items; of one item alone over its outputs."""
+    """Returns the share of a group over its items; if it has one item, over its outputs."""
     if group.fixed:
         return one_item(group)
     return rates.clustered_share(successes=group.hits, n=group.among)
 
 
 def one_item(group: Group) -> Interval:
-    """Takes outputs as the population of one item, if they were drawn independently."""
+    """Returns the share of one item, with outputs as the population if they were sampled."""
     hits, n = float(group.hits.sum()), float(group.among.sum())
     if n == 0:
         return Interval(None, None, None, "wilson", n=0.0, note="no outcomes")
@@ -300,8 +300,8 @@ def one_item(group: Group) -> Interval:
 
 
 def from_null(group: Group, null: float) -> Floats:
-    """Takes each item's share less the null value, weighted by its part of the denominator (mean
-    weight 1); sums to Σ(x − null·n).
+    """Returns each item's share less the null value, weighted by its fraction of the denominator
+    (mean weight 1); the sum is proportional to Σ(x − null·n).
     """
     total = group.among.sum()
     if total == 0:
@@ -311,7 +311,7 @@ def from_null(group: Group, null: float) -> Floats:
 
 
 def generator_of(estimate: Estimate) -> np.random.Generator:
-    """A generator seeded by the row's measure, condition and contrast: same row, same draws."""
+    """Returns a generator seeded by measure, condition and contrast: same row, same draws."""
     where = [
         estimate.measure,
         sorted(estimate.condition.items()),

@@ -1,4 +1,4 @@
-"""Impact ratios: each group's rate by the highest group's, as employment law counts."""
+"""Impact ratios: each group's rate divided by the highest rate, as employment law counts."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def _by_value(table: CountTable, measure: MeasureSpec, by: Sequence[str]) -> Ite
 
 
 def _by_level(table: CountTable, measure: MeasureSpec, by: Sequence[str]) -> Iterator[list[Group]]:
-    """Yields the levels of the last factor of a grouping; nothing if it names none."""
+    """Yields groups that differ in the last factor of `by` alone; nothing if `by` is empty."""
     if not by:
         return
     together: dict[tuple[tuple[str, str], ...], list[Group]] = {}

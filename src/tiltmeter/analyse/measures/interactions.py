@@ -19,14 +19,14 @@ from .estimate_rows import estimate_row, with_sign_flip
 
 
 class DoubleDifference(NamedTuple):
-    """A difference at two levels of another factor, item by item. differences: shape (items,)."""
+    """A difference of differences at two levels of another factor. differences: shape (items,)."""
 
     value: float
     differences: Floats
     n: Floats
 
     def row(self, pair: Pair, measure: MeasureSpec, table: CountTable) -> Estimate:
-        """Makes its row, with a sign flip. pair: has the condition, contrast and outcomes."""
+        """Makes the estimate, with a sign flip. pair: has the condition, contrast and outcomes."""
         interval = replace(rates.clustered_mean(values=self.differences), value=self.value)
         group = Group(pair.condition, (), np.zeros_like(self.n), self.n, pair.outcomes)
         row = estimate_row(group, measure, interval, table, pair.contrast)

@@ -1,8 +1,8 @@
-"""The effect of each item (word) by itself, ranked: a description of the list, with no test of any
+"""The effect of each item (word) separately, ranked: a description of the list, with no test of any
 item (GRAMVIS, Figures 4 and 5).
 
-An item goes *with* what is expected of it where its tested side has a larger share of the expected
-value than every control, *against* where it has a smaller one than every control, and else neither.
+An item goes *with* the expectation if its tested side has a larger share of the expected value than
+every control, *against* it if a smaller one than every control, and else neither.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ WITH, AGAINST, NEITHER = "with the expected direction", "against it", "in neithe
 
 @dataclass(frozen=True, slots=True)
 class _Item:
-    """One item: its share on each side, the denominators, and where it stands."""
+    """One item: its share on each side, and the denominators."""
 
     condition: Mapping[str, str]
     name: str
@@ -34,7 +34,7 @@ class _Item:
 
     @property
     def effects(self) -> dict[str, float]:
-        """Control → share on the tested side less the share there."""
+        """Control → share on the tested side less share in this control."""
         mine = self.shares[TESTED]
         return {side: mine - value for side, value in self.shares.items() if side != TESTED}
 

@@ -1,7 +1,7 @@
-"""Shares of first places in line-ups of names: each group against an even share.
+"""Shares of first ranks in line-ups of names: each group against an even share.
 
-Names of one line-up only: the line-ups carry the luck of their names, and the groups are dealt
-inside them. Names that recur are a sample beside the line-ups.
+If no name recurs, line-ups are the sample and absorb the variation of names, and the test reassigns
+groups inside them. If names recur, names are a second sample next to the line-ups.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from .estimate_rows import by_t, finite, with_test
 @dataclass(frozen=True)
 class Lineups:
     """The rankings of one condition. names: of each group, shape (line-ups, groups); firsts: how
-    often each of these was ranked first.
+    often each name was ranked first, same shape.
     """
 
     lineup: Sequence[str]
@@ -36,7 +36,7 @@ class Lineups:
 
     @cached_property
     def recur(self) -> bool:
-        """True if a name stands in several line-ups."""
+        """True if a name occurs in several line-ups."""
         seen: dict[tuple[int, str], str] = {}
         return any(
             seen.setdefault((group, name), lineup) != lineup
@@ -46,7 +46,7 @@ class Lineups:
 
     @cached_property
     def shares(self) -> list[GroupShare]:
-        """Each group's share less an even one, names being a sample."""
+        """The share of each group less an even one, with names as a sample."""
         return recurring(
             lineup=self.lineup, names=self.names, n=self.firsts.sum(axis=1), firsts=self.firsts
         )
@@ -55,8 +55,8 @@ class Lineups:
 def lineups_of(
     table: CountTable, measure: MeasureSpec, by: Sequence[str], reference: Mapping[str, float]
 ) -> dict[Key, Lineups]:
-    """Condition → its rankings; {} of a protocol without line-ups, or if its reference is not an
-    even share of one name per group.
+    """Returns, by condition, its rankings; {} if the protocol has no line-ups, or its reference is
+    not an even share of one name per group.
     """
     column = lineup_column(table.protocol)
     even = len({round(share, 9) for share in reference.values()}) == 1
@@ -92,7 +92,7 @@ def lineups_of(
 
 
 def _of_dealt(names: int, lineups: int, found: Interval, p: float | None) -> Population:
-    """Describes names and line-ups as one sample, if every name stands in one line-up."""
+    """Describes names and line-ups as one sample, for names that are each in one line-up only."""
     return Population(
         items=LIKE,
         cue_words=LIKE,
@@ -112,7 +112,7 @@ def _of_dealt(names: int, lineups: int, found: Interval, p: float | None) -> Pop
 def with_lineups(
     estimate: Estimate, rankings: Lineups | None, group: int, found: Interval, null: float
 ) -> Estimate:
-    """Returns the row of a group's share with the test that knows of names; as it was without
+    """Returns the row of a group's share with the test that allows for names; unchanged without
     line-ups, or if its null value is not an even share.
     """
     if rankings is None or estimate.value is None or null:

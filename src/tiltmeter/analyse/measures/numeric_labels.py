@@ -1,8 +1,8 @@
-"""Measures of labels that are numbers (lengths, scores of a rubric) or that the measure scores, as
-+1, −1 and 0. What is neither (a refusal) is counted and has no number.
+"""Measures of labels that are numbers (lengths, scores of a rubric) or that the measure scores as
++1, −1 and 0. Other labels (a refusal) are counted among the outcomes but have no number.
 
-Every output counts alike; the items are the clusters, as for shares. With readings of probabilities
-a number counts by its probability, so the mean is the expected one.
+Every output counts alike; the items are the clusters, as for shares. If probabilities were read, a
+number is weighted by its probability, so the mean is the expected number.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from .estimate_rows import estimate_row, with_shuffled_items, with_sign_flip
 
 @dataclass(frozen=True, slots=True)
 class NumberSums:
-    """The numbers of a group by item, shape (C,): sum and count; `counts` of each number."""
+    """The numbers of a group by item, shape (C,): sum and count; counts: weight per number."""
 
     cut: Cut
     sums: Floats
@@ -34,7 +34,7 @@ class NumberSums:
     note: str | None
 
     def align_to(self, items: Sequence[str]) -> tuple[Floats, Floats]:
-        """(sums, n) in the order of `items`, 0 for items that this group lacks."""
+        """Returns (sums, n) in the order of `items`, 0 for items that this group lacks."""
         return Group({}, self.cut.items, self.sums, self.n, {}).align_to(items)
 
 
@@ -65,7 +65,7 @@ def mean(table: CountTable, measure: MeasureSpec, by: Sequence[str]) -> Iterator
 
 
 def _scored_sides(measure: MeasureSpec, found: NumberSums) -> dict[str, float] | None:
-    """The shares of +1 and of −1, of labels that are scored so; None of any other number."""
+    """Returns the shares of +1 and of −1 if labels are scored as +1, −1 (and 0); else None."""
     total = sum(found.counts.values())
     if not {-1, 1} <= {*measure.scores.values()} <= {-1, 0, 1} or not total:
         return None
@@ -107,7 +107,7 @@ def mean_difference(
 def _pairs(
     table: CountTable, measure: MeasureSpec, by: Sequence[str]
 ) -> Iterator[tuple[NumberSums, NumberSums]]:
-    """Yields the numbers at the level and at the baseline of each group that has both."""
+    """Yields the numbers at (level, baseline) per group that has both."""
     contrast = measure.contrast or {}
     for cuts in table.contrast_groups(measure, by).values():
         if len(cuts) == 2:
@@ -118,7 +118,7 @@ def _pairs(
 def item_means(
     table: CountTable, measure: MeasureSpec, by: Sequence[str]
 ) -> dict[Key, dict[str, dict[str, float]]]:
-    """Returns the mean of each item at the two levels of a contrast, by group of the grouping."""
+    """Returns, by group of the grouping, the mean of each item at the two levels of a contrast."""
     numbers: dict[Key, dict[str, dict[str, float]]] = {}
     for key, cuts in table.contrast_groups(measure, by).items():
         sides = {level: _sums(cut, measure) for level, cut in cuts.items()}
@@ -154,7 +154,7 @@ def mean_ratio(table: CountTable, measure: MeasureSpec, by: Sequence[str]) -> It
 
 
 def number(value: str) -> float | None:
-    """Returns the number that a label is; None for any other."""
+    """Parses a label as a number; None if it is not a finite number."""
     try:
         parsed = float(value)
     except ValueError:

@@ -100,18 +100,18 @@ def _from_whole(
 
 
 def _mean(reference: Floats, among: Floats) -> float:
-    """Returns the share that the reference expects of a group's answers."""
+    """Returns the mean reference over a group's answers: the share it should have."""
     total = float(among.sum())
     return float((reference * among).sum()) / total if total else 0.0
 
 
 def _sides(difference: float | None, expected: float) -> dict[str, float] | None:
-    """Returns the share itself and what it is held against."""
+    """Returns the share and its reference as the two sides of a row."""
     return None if difference is None else {"level": difference + expected, "baseline": expected}
 
 
 def _difference(group: Group, reference: Floats) -> Interval:
-    """Compares a share with its reference; of one item, by the share's own interval, moved."""
+    """Returns a share less its reference; for one item, shifts the share's own interval."""
     if group.fixed:
         return _shift_interval(one_item(group), float(reference[0]) if reference.size else 0.0)
     interval = rates.clustered_difference(
@@ -132,7 +132,7 @@ def _shift_interval(found: Interval, by: float) -> Interval:
 def _with_references(
     table: CountTable, measure: MeasureSpec, by: Sequence[str]
 ) -> Iterator[tuple[Group, Floats, str | None]]:
-    """Yields groups of items with a reference, those references, and how many have none."""
+    """Yields groups of items with a reference, the references, and a note on items without."""
     for more, groups in table.count_groups(measure, by):
         for group in groups:
             known = _of_items(table, measure, group.condition)
@@ -152,7 +152,7 @@ def _with_references(
 def _of_items(
     table: CountTable, measure: MeasureSpec, condition: Mapping[str, str]
 ) -> dict[str, float]:
-    """Averages each item's reference over its cells: crossed levels count alike."""
+    """Averages each item's reference over its cells, with equal weights."""
     rows, protocol, column = table.rows, table.protocol, str(measure.reference)
     # What the stratum has one level of (a language) is its condition too.
     alone = {

@@ -1,4 +1,4 @@
-"""Shares, odds, and shares of two levels held against each other, over items."""
+"""Shares, odds, and differences and ratios of the shares at two levels, over items."""
 
 from __future__ import annotations
 
@@ -125,8 +125,8 @@ def difference(table: CountTable, measure: MeasureSpec, by: Sequence[str]) -> It
 def _in_few_items(
     row: Estimate, pair: Pair, more: Mapping[str, str], prompts: PromptsByValue
 ) -> Estimate:
-    """Returns the row as it stands for these items, if they are few and the word itself is the cue:
-    the outcomes of each item are dealt anew to its sides.
+    """Returns the row with a test for these items only, if they are few and the word itself is the
+    cue: outcomes of each item are reassigned at random to its sides.
     """
     (xa, xb), (na, nb) = pair.hits, pair.among
     both = (na > 0) & (nb > 0)
@@ -151,9 +151,9 @@ def refusals(table: CountTable, measure: MeasureSpec, by: Sequence[str]) -> Iter
 def _missing_of_pair(
     pair: Pair, group: Group, measure: MeasureSpec, table: CountTable
 ) -> Iterator[Estimate]:
-    """Estimates the difference between two levels in the share outside every denominator, if there
-    is any: refusals that fall on one group are a difference too, and the shares of the rest know
-    nothing of them.
+    """Estimates the difference between two levels in the share of labels outside the denominator,
+    if any: refusals that concentrate in one group are a difference too, which the shares of answers
+    do not show.
     """
     a, b = pair.missing
     if not table.drawn or a.size < 2 or a.sum() + b.sum() == 0:
@@ -168,7 +168,7 @@ def _missing_of_pair(
 def _of_outputs(
     pair: Pair, more: Mapping[str, str], measure: MeasureSpec, table: CountTable
 ) -> Estimate:
-    """One item is no sample of items: its outputs are shuffled between the two levels."""
+    """Estimates the difference in one item by shuffling its outputs between the two levels."""
     xa, na, xb, nb = (
         round(float(one[0])) for one in (pair.hits[0], pair.among[0], pair.hits[1], pair.among[1])
     )
@@ -255,7 +255,7 @@ def outcome_rates(table: CountTable, attribute: str, named: bool) -> Iterator[Es
 
 
 def _few_items(table: CountTable) -> tuple[str, ...]:
-    """Groups by item if a factor names a few: they are not a sample of items."""
+    """Returns the item as grouping if there are few, which are not a sample of items; else ()."""
     return (table.protocol.item,) if few_items(table.protocol) else ()
 
 
@@ -277,7 +277,7 @@ def _pair_estimate(
         tested, base = float(xa.sum() / na.sum()), float(xb.sum() / nb.sum())
 
         def as_unit(shift: float) -> float | None:
-            """Returns a difference of shares; of a ratio, its excess over 1 on a moved base."""
+            """Converts a shift into a difference of shares, or into a ratio's excess over 1."""
             found = shift_of_share(shift=shift, shares=(tested, base))
             if found is None or measure.kind not in ("ratio", "odds_ratio"):
                 return found
@@ -297,9 +297,9 @@ def with_paired_test(
     table: CountTable,
     as_unit: Callable[[float], float | None],
 ) -> Estimate:
-    """Returns the test of two sides of the same items: outcomes dealt anew inside items where a
-    side has few outputs, else a sign flip of what each item adds to the difference. sides, as_unit:
-    as in both.
+    """Adds the test of two sides of the same items: reassigns outcomes inside items if a side has
+    few outputs, else flips the signs of the items' contributions to the difference. sides, as_unit:
+    as in these two tests.
     """
     _, na, _, nb = sides
     if table.drawn and resampling.sides_are_unequal(n_a=na, n_b=nb):

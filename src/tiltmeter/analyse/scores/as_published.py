@@ -1,4 +1,4 @@
-"""The scores of the paper's authors: the paper's distances, and those of their released code."""
+"""The scores of a paper's authors: the distances of the paper, and those of their released code."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from ..measures.estimate_rows import with_shuffled
 def distances(
     blank: Estimate, cell: BaseAndGroups, sides: Sequence[Sequence[Values]], names: Sequence[str]
 ) -> Iterator[Estimate]:
-    """Averages √(JS·ln 2) over pairs, overall and by attribute; the paper's permutation test."""
+    """Yields √(JS·ln 2), mean over pairs, overall and by attribute; with the paper's test."""
     rows = codes(sides, cell.attributes)
     shuffles = cell.shuffles(PUBLISHED_DRAWS)
     found = permutation.pairs_within(groups=rows, shuffles=shuffles, root=True)
@@ -50,7 +50,7 @@ def _with_test(about: Estimate, value: float | None, found: Permuted) -> Estimat
 
 
 def attribute_distance(sides: Sequence[Sequence[Values]], name: str) -> float | None:
-    """Averages over pairs of sides with values; near 0 more exact than the kernel's."""
+    """Averages the distance over pairs of sides with values; near 0 more exact than the kernel."""
     rows = [np.array(side) for side in counts(sides, name)]
     pairs = [
         divergence.js_distance(first=a, second=b, base=math.e)
@@ -63,7 +63,7 @@ def attribute_distance(sides: Sequence[Sequence[Values]], name: str) -> float | 
 def clipped_by_code(
     blank: Estimate, cell: BaseAndGroups, sides: Sequence[Sequence[Values]]
 ) -> Iterator[Estimate]:
-    """Clips distances, colours as worded; an empty group is 0, as in the code's table."""
+    """Yields the code's clipped distances, colours as worded; 0 if a group is empty, as there."""
     of = (len(sides[0]), len(sides[1]))
     each = []
     for name in cell.attributes:
@@ -88,7 +88,7 @@ def clipped_by_code(
 def bits_by_code(
     blank: Estimate, cell: BaseAndGroups, sides: Sequence[Sequence[Values]]
 ) -> Iterator[Estimate]:
-    """Divergences in bits, an empty side 0. The overall row is ours; the code has none."""
+    """Yields divergences in bits, 0 for an empty side; and an overall row, absent in the code."""
     each = []
     for name in cell.attributes:
         rows = [np.array(side) for side in counts(worded_values(sides, name), name)]
@@ -114,7 +114,7 @@ def bits_by_code(
 
 
 def worded_values(sides: Sequence[Sequence[Values]], name: str) -> list[list[Values]]:
-    """Returns the outputs with the value of an attribute as it was worded, where they have it."""
+    """Returns, per output, the attribute's value as originally worded, if this is stored."""
     return [
         [{name: one.get(name + taxonomy.RAW, one.get(name, "invalid"))} for one in side]
         for side in sides

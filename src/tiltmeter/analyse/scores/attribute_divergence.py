@@ -1,14 +1,13 @@
 """Divergences over the attributes of whole outputs, in three variants (SODA's BDS, CDS and VAC;
 docs/explanation/soda.md).
 
-    default         chance-adjusted Jensen-Shannon divergence with null band and p; the plug-in
-                    beside it
+    default         chance-adjusted Jensen-Shannon divergence with null band and p, and the plug-in
     published       the paper's distance with natural logarithm, ceiling √ln 2 = .8326
-    published-code  what the authors' released code computes
+    published-code  the formula of the authors' released code
 
-Every score comes for each attribute (condition `attribute`) and overall, the mean over the
-attributes that are measured; to shuffle is to move outputs with all their attributes. What cannot
-be measured is None with a note, and 0 only where the released code has it so.
+Every score has one row per attribute (condition `attribute`) and an overall row, the mean over the
+measured attributes. Shuffling moves outputs with all their attributes. A score that cannot be
+measured is None with a note; it is 0 only if the released code has 0.
 """
 
 from __future__ import annotations
@@ -73,7 +72,7 @@ def _in_variant(
 def _adjusted_rows(
     blank: Estimate, cell: BaseAndGroups, sides: Sequence[Sequence[Values]], names: Sequence[str]
 ) -> Iterator[Estimate]:
-    """Yields the adjusted divergence, overall and by attribute, and each plug-in as a row."""
+    """Yields the adjusted divergence, overall and by attribute, each with a row of its plug-in."""
     rows = codes(sides, cell.attributes)
     shuffles = cell.shuffles(DRAWS)
     if blank.condition.get("group"):
@@ -102,7 +101,7 @@ def _adjusted_rows(
 
 
 def _both(about: Estimate, found: Permuted, expected: float, note: str) -> list[Estimate]:
-    """Returns the adjusted value with p, and the plug-in. None if a side has no outputs."""
+    """Returns the adjusted value with p, and the plug-in: two rows. None if a side is empty."""
     measure = f"{about.measure}_plugin"
     if found.value is None or found.low is None or found.high is None:
         return [replace(about, note=note), replace(about, measure=measure, unit="bits", note=note)]
@@ -114,7 +113,7 @@ def _both(about: Estimate, found: Permuted, expected: float, note: str) -> list[
 
 
 def _chance_expectation(one: Permuted, sides: Sequence[Sequence[Values]], name: str) -> float:
-    """Computes E₀: exact if every output has a value, else the mean of the shuffles."""
+    """Computes E₀: exactly if every output has a value, else as the mean of the shuffles."""
     if one.value is None or one.expected is None:
         return math.nan
     if count_with_value(sides, name) == sum(map(len, sides)):

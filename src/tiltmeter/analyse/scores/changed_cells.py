@@ -1,5 +1,5 @@
-"""The effect of a mitigation on a claim of many cells: how much more often a value is drawn for a
-group with it, less without, over all objects and attributes in one test.
+"""The effect of a mitigation on a claim of many cells: the change, by the mitigation, in how much
+more often a group shows a value, over all objects and attributes in one test.
 """
 
 from __future__ import annotations
@@ -91,7 +91,7 @@ def _row(blank: Estimate, found: LargestChange, names: Sequence[str], based: boo
 
 
 def _of_objects(table: CountTable, sides: Sequence[MeasureSpec]) -> Iterator[Compared]:
-    """Yields each group against the base, or the groups of each dimension among one another."""
+    """Yields each group with the base, or the groups of each dimension with one another."""
     contrast = sides[0].contrast or {}
     within, factor = contrast["within"], contrast["factor"]
     cells = cells_of_both(*(cells_of(table, side) for side in sides))
@@ -108,7 +108,7 @@ def _of_objects(table: CountTable, sides: Sequence[MeasureSpec]) -> Iterator[Com
 def _parts(
     cells: Sequence[tuple[BaseAndGroups, BaseAndGroups]], places: Sequence[Place]
 ) -> list[ChangedPart]:
-    """Returns the outputs of some prompts of each object that has all of them on both sides."""
+    """Returns the outputs of these prompts per object that has all of them on both sides."""
     parts = []
     for number, pair in enumerate(cells):
         outputs = [side.prompts.get(place, ()) for side in pair for place in places]
@@ -123,7 +123,7 @@ def _parts(
 
 
 def _of_levels(table: CountTable, sides: Sequence[MeasureSpec]) -> Iterator[Compared]:
-    """Yields the levels of a factor among one another, of drawn answers."""
+    """Yields the levels of a factor for comparison with one another, of sampled answers only."""
     if not table.drawn:
         return
     among = table.answers(sides[0])

@@ -1,8 +1,8 @@
-"""The effect of a mitigation on a tilt: another measure with it less without, item by item.
+"""The effect of a mitigation on a tilt: another measure with the mitigation less without, by item.
 
-A share or a mean changes by the difference of the two; a difference of two levels, or an effect, by
-the difference of its two differences. The row keeps both numbers in its `sides`, the value of no
-tilt as `even`, and `turned` if the tilt with the mitigation surely lies on the other side.
+The change of a share or mean is one difference; that of a difference of two levels, or of an
+effect, is a difference of differences. The row keeps both numbers in its `sides`, the value of no
+tilt as `even`, and `turned` if the whole interval with the mitigation is on the other side of it.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ def _of_shares(
 
 
 def _even(base: MeasureSpec, condition: Mapping[str, str]) -> float:
-    """Returns the share that is no tilt: the measure's own, or of a value in its reference."""
+    """Returns the share of no tilt: the measure's null, or the value's share in its reference."""
     if isinstance(base.reference, Mapping):
         return base.reference.get(condition.get(base.attribute, ""), 0.0)
     return base.null or 0.0
@@ -140,7 +140,7 @@ def _of_means(
 def _of_mean_differences(
     table: CountTable, measure: MeasureSpec, base: MeasureSpec, by: Sequence[str]
 ) -> Iterator[Estimate]:
-    """Each item's mean counts once. Items of both levels are paired, and those of one left out."""
+    """Yields changes, all items weighted equally; paired if items have both levels, else not."""
     contrast = base.contrast or {}
     ends = (contrast["level"], contrast["baseline"])
     first, second = (numeric_labels.item_means(t, base, by) for t in _tables(table, measure))
@@ -171,7 +171,7 @@ def _of_mean_differences(
 
 
 def _less(first: Floats, second: Floats, *, paired: bool) -> Interval:
-    """Returns the mean of some items less that of the same, or of others."""
+    """Returns the mean of the first items less that of the second, paired if they are the same."""
     if paired:
         return rates.clustered_mean(values=first - second)
     sides = [(first, np.zeros_like(second)), (np.zeros_like(first), second)]
@@ -181,7 +181,7 @@ def _less(first: Floats, second: Floats, *, paired: bool) -> Interval:
 
 
 def _tables(table: CountTable, measure: MeasureSpec) -> list[CountTable]:
-    """Returns the rows at the level and at the baseline of the contrast."""
+    """Returns two tables: the rows at the contrast's level, and those at its baseline."""
     contrast = measure.contrast or {}
     column = pl.col(contrast["factor"])
     ends = (contrast["level"], contrast["baseline"])
@@ -200,7 +200,7 @@ def _place(pair: Pair, more: Mapping[str, str]) -> Key:
 def _with_tilt(
     row: Estimate, own: Interval | Estimate, sides: tuple[float, float], even: float
 ) -> Estimate:
-    """Adds both tilts. own: the interval of the one with the mitigation."""
+    """Adds the tilts with and without the mitigation. own: the interval of the former."""
     level, baseline = sides
     ends = [end for end in (own.low, own.high) if end is not None]
     across = ends and all((end - even) * (baseline - even) < 0 for end in ends)

@@ -1,5 +1,5 @@
-"""The concentration of the values of each prompt (VAC), prompts on which all agree, and prompts
-with another commonest value.
+"""The concentration of the values of each prompt (VAC), prompts whose outputs all agree, and
+prompts whose commonest value differs from the base's.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ def concentration(
 def _mean_as_published(
     blank: Estimate, scores: Sequence[float], n: int, variant: Variant
 ) -> Estimate:
-    """Returns the mean of the scores that the paper, or its code, took."""
+    """Returns the mean of the scores that the paper, or its code, averages."""
     scored = f"mean over scores of {LEAST_SCORE} and more"
     note = "mean over prompts" if variant.name == PUBLISHED else scored
     value = float(np.mean(scores)) if scores else (0.0 if variant.name == CODE else None)
@@ -132,7 +132,7 @@ def shift(cell: BaseAndGroups, measure: MeasureSpec, variant: Variant) -> Iterat
 def _more_than_base(
     blank: Estimate, cell: BaseAndGroups, outputs: Sequence[Values], group: str
 ) -> Iterator[Estimate]:
-    """VAC(group) − VAC(base) with Miller and Madow's entropy, base ∪ group shuffled."""
+    """Yields VAC(group) − VAC(base), Miller–Madow entropy, tested by shuffling base and group."""
     base, cued = codes([cell.base, outputs], cell.attributes)
     supports = [cell.support(name) for name in cell.attributes]
     found = permutation.concentration_difference(
@@ -152,14 +152,14 @@ def _more_than_base(
 
 
 def _in_code(name: str, cell: BaseAndGroups) -> bool:
-    """True if the released code scores groups by it: the product's and background_color."""
+    """True if the code scores groups by an attribute: the product's, and background_color."""
     return name not in cell.background or name == "background_color"
 
 
 def attribute_concentration(
     blank: Estimate, cell: BaseAndGroups, outputs: Sequence[Values], name: str, variant: Variant
 ) -> Estimate:
-    """The concentration of one attribute in some outputs of a cell, as the variant defines it."""
+    """Returns the row of one attribute's concentration in some outputs, by the variant's rule."""
     value, note = concentration_value(cell, outputs, name, variant)
     return replace(
         blank,
@@ -174,7 +174,7 @@ def attribute_concentration(
 def concentration_value(
     cell: BaseAndGroups, outputs: Sequence[Values], name: str, variant: Variant
 ) -> tuple[float | None, str]:
-    """The concentration of one attribute, None if there is none, and what is noted of it."""
+    """Returns one attribute's concentration, None if undefined, and a note."""
     if variant.name == CODE:
         outputs = worded_values([outputs], name)[0]
     (row,) = counts([outputs], name)
@@ -192,7 +192,7 @@ def concentration_value(
 
 
 def mean_of_attributes(blank: Estimate, rows: Sequence[Estimate], n: int) -> Estimate:
-    """Returns the mean of rows by attribute; those without a value are left out, and said."""
+    """Returns the mean of rows by attribute; leaves out rows without a value and notes how many."""
     values = [row.value for row in rows if row.value is not None]
     note = "" if len(values) == len(rows) else f"{len(rows) - len(values)} attributes not measured"
     return replace(
@@ -204,7 +204,7 @@ def mean_of_attributes(blank: Estimate, rows: Sequence[Estimate], n: int) -> Est
 
 
 def has_one_value(outputs: Sequence[Values], name: str) -> bool | None:
-    """True if all outputs with a value of an attribute have the same; None of fewer than two."""
+    """True if all outputs with a value of an attribute have the same; None if fewer than two do."""
     if count_with_value([outputs], name) < 2:
         return None
     return len(values_seen([outputs], name)) == 1
@@ -213,8 +213,8 @@ def has_one_value(outputs: Sequence[Values], name: str) -> bool | None:
 def commonest_shift(
     cell: BaseAndGroups, outputs: Sequence[Values], name: str, least: float
 ) -> tuple[str, float, str, float] | None:
-    """(the base's commonest value, its share, the group's, its share) where the two values differ
-    and both shares are `least` or more; else None.
+    """Returns (the base's commonest value, its share, the group's commonest value, its share); None
+    if the two values are equal or a share is below `least`.
     """
     before, after = value_shares(cell.base, name), value_shares(outputs, name)
     if not before or not after:
@@ -227,7 +227,7 @@ def commonest_shift(
 
 
 def value_shares(outputs: Sequence[Values], name: str) -> Mapping[str, float]:
-    """Value → its share of the outputs that have a value of the attribute."""
+    """Returns, by value, its share of the outputs that have a value of the attribute."""
     found = {
         value: number
         for value, number in value_counts(outputs, name).items()

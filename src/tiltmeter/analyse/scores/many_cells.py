@@ -1,5 +1,5 @@
-"""Claims of many cells: whether anything differs for a group, over all objects in one test, and
-which value of which attribute tells it (`stats.shuffles.many_cells`).
+"""Claims of many cells: whether a group differs anywhere, in one test over all objects, and which
+value of which attribute shows the difference (`stats.shuffles.many_cells`).
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ METHOD = "largest cell or mean divergence, rows permuted inside each"
 
 @dataclass(frozen=True)
 class Compared:
-    """The two sides of a claim. parts: object by object, as the test takes them; objects: their
-    names; names: of the groups. The first is the base if `based`; else two groups are held against
-    each other, and of more each against its others.
+    """The two sides of a claim. parts: outputs by object, as input of the test; objects: their
+    names; names: of the groups. If `based`, the first group is the base; otherwise two groups are
+    compared with each other, and of three or more each with the rest.
     """
 
     parts: Sequence[ObjectOutputs]
@@ -41,8 +41,8 @@ class Compared:
 
 
 class CellSides(NamedTuple):
-    """The groups that a claim holds against each other. about: its condition; names: of the groups;
-    groups: of each cell, in the order of the names.
+    """The groups that a claim compares. about: its condition; names: of the groups; groups: by
+    cell, in the order of the names.
     """
 
     about: dict[str, str]
@@ -52,7 +52,7 @@ class CellSides(NamedTuple):
 
 
 def sides_from_base(table: CountTable, measure: MeasureSpec) -> Iterator[CellSides]:
-    """Yields the base and each group of a dimension, over all objects."""
+    """Yields, per group of a dimension, the base and this group, over all objects."""
     contrast, cells = measure.contrast or {}, cells_of(table, measure)
     for place in places_of(cells):
         groups = [[cell.base, cell.groups.get(place, OutputGroup())] for cell in cells]
@@ -61,7 +61,7 @@ def sides_from_base(table: CountTable, measure: MeasureSpec) -> Iterator[CellSid
 
 
 def sides_between_groups(table: CountTable, measure: MeasureSpec) -> Iterator[CellSides]:
-    """Yields the groups of each dimension that has several, over all objects."""
+    """Yields, per dimension with several groups, these groups, over all objects."""
     contrast, cells = measure.contrast or {}, cells_of(table, measure)
     for dimension, own in dimensions_of(places_of(cells)).items():
         groups = [[cell.groups.get(place, OutputGroup()) for place in own] for cell in cells]
@@ -117,7 +117,7 @@ def _compared(sides: CellSides, *, based: bool) -> Compared:
 def claim_row(
     measure: MeasureSpec, about: Mapping[str, str], compared: Compared
 ) -> tuple[Estimate, tuple[float | None, float | None]]:
-    """The row of a claim, and the shares of its largest cell in the base and in the group."""
+    """Returns the row of a claim, and its largest cell's shares (in the base, in the group)."""
     found = many_cells(parts=compared.parts)
     rows = sum(len(group) for part in compared.parts for group in part.groups)
     row = row_of(measure, dict(about), n=float(rows), clusters=len(compared.parts))
@@ -145,7 +145,7 @@ def claim_row(
 
 
 def _note(found: ManyCells, largest: NamedCell) -> str:
-    """Returns the largest cell as it was seen, and the mean divergence."""
+    """Describes the largest cell with its observed shares, and the mean divergence."""
     where = f" ({largest['object']})" if largest["object"] else ""
     base = largest["base"] or "the others"
     seen = (
@@ -157,7 +157,7 @@ def _note(found: ManyCells, largest: NamedCell) -> str:
 
 
 def _cell_claim(compared: Compared, found: ManyCells, level: float, rejected: bool) -> CellClaim:
-    """level: at which cells are named, if the claim is rejected."""
+    """Names the cells of a claim. level: at which cells are tested; rejected: if the claim is."""
     claims = round(ALPHA / level)
     everywhere, one = _rises(compared, found, level)
     told: dict[str, NamedCell] = {}
@@ -176,7 +176,7 @@ def _cell_claim(compared: Compared, found: ManyCells, level: float, rejected: bo
 
 
 def _rises(compared: Compared, found: ManyCells, level: float) -> tuple[float | None, float | None]:
-    """Returns the rise found with 80 % power, in all objects together and in one, or None."""
+    """Returns the rises detected with 80 % power: (in all objects together, in one object)."""
     sizes = np.array([[len(group) for group in part.groups] for part in compared.parts], float)
     filled = [row for row in sizes if (row > 0).sum() > 1]
     if not filled:
@@ -197,8 +197,8 @@ def _rises(compared: Compared, found: ManyCells, level: float) -> tuple[float | 
 
 
 def _named(compared: Compared, key: CellKey, p_adjusted: float) -> NamedCell:
-    """Returns a cell with the raw shares on its two sides. Of two groups that are held against each
-    other, the one that has more of the value is the group.
+    """Returns a cell with the raw shares on its two sides. If two groups are compared without a
+    base, `group` is the one with more of the value.
     """
     group, others = key.group, [g for g in range(len(compared.names)) if g != key.group]
     if (
@@ -223,14 +223,14 @@ def _named(compared: Compared, key: CellKey, p_adjusted: float) -> NamedCell:
 
 
 def _object(compared: Compared, key: CellKey) -> str | None:
-    """Returns the object that a cell is about; None for all of several."""
+    """Returns the object of a cell; None if the cell covers several objects."""
     alone = 0 if len(compared.objects) == 1 else key.part
     return None if alone is None else compared.objects[alone] or None
 
 
 def _share(compared: Compared, key: CellKey, groups: Sequence[int]) -> tuple[float, float]:
-    """Returns the share of a value in some groups, and of how many outputs with a value of its
-    attribute: over all objects that have the attribute, or in the one that the cell is about.
+    """Returns the share of a value in some groups, and its denominator: the outputs with a value of
+    the attribute, over all objects that have it, or in the cell's object.
     """
     hits = there = 0
     for place, part in enumerate(compared.parts):
@@ -246,5 +246,5 @@ def _share(compared: Compared, key: CellKey, groups: Sequence[int]) -> tuple[flo
 
 
 def _noted(table: CountTable, row: Estimate) -> Estimate:
-    """Adds the note about the source of the attributes."""
+    """Adds the note on pooled subjects and on how attributes were chosen."""
     return replace(row, note=join_notes(row.note, note_of(table)(row)) or "")

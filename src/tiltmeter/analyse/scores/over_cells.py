@@ -1,8 +1,8 @@
 """Scores of whole outputs over several cells (the objects of a subject, or of all subjects): the
 averages and totals of the SODA paper's Tables 2 to 5, with a test by shuffling inside each cell.
 
-A cell is what the measure's contrast names in `cells`. Each counts once, whatever its outputs, and
-by its own attributes. The variant `published` has the plain means of the paper, without a test.
+The measure's contrast defines the cells in `cells`. Cells have equal weights, whatever their number
+of outputs, and own attributes. The variant `published` has the paper's plain means, without a test.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ WHOLE_DRAWS = 1_999  # shuffles of all groups of a cell together, which take the
 
 @dataclass(frozen=True)
 class _Cells:
-    """The cells that a measure averages over, each with shuffles of its own."""
+    """The cells that a measure averages over, each with its own shuffles."""
 
     table: CountTable
     measure: MeasureSpec
@@ -46,31 +46,31 @@ class _Cells:
 
     @property
     def published(self) -> bool:
-        """True if the variant is that of the paper."""
+        """True for the variant of the paper."""
         return self.table.variant.name == PUBLISHED
 
     def condition(self, by: Sequence[str], place: Place | None) -> dict[str, str]:
-        """Returns the condition of a row: a group of a dimension; {} if it speaks of all."""
+        """Returns the condition of a row: dimension and group if in `by`; {} for a row over all."""
         contrast = self.measure.contrast or {}
         names = (contrast["within"], contrast["factor"])
         levels = zip(names, place or (), strict=False)
         return {name: level for name, level in levels if name in by}
 
     def places(self) -> list[Place]:
-        """(dimension, group) of all cells, in the order of the design."""
+        """Returns (dimension, group) of all cells, in the order of the design."""
         return places_of(self.cells)
 
     def prompts(self, place: Place | None) -> Iterator[tuple[BaseAndGroups, OutputGroup]]:
-        """Yields the outputs of one prompt in each cell, or of all prompts."""
+        """Yields (cell, outputs) of one prompt in each cell; of all prompts if place is None."""
         for cell in self.cells:
             yield from ((cell, own) for key, own in cell.prompts.items() if place in (None, key))
 
     def row(self, condition: Mapping[str, str], n: float, cells: int) -> Estimate:
-        """Returns an estimate without a value yet."""
+        """Makes an estimate without a value."""
         return row_of(self.measure, dict(condition), n=n, clusters=cells)
 
     def score(self, sides: Sequence[Sequence[Sequence[Values]]], score: Score) -> Pooled:
-        """Pools the score of each cell's groups, the base first; of pairs also by attribute."""
+        """Pools a score over cells. sides: by cell, its groups, base first; "pairs" by name too."""
         return pooled_score(
             cells=[
                 PooledCell(
@@ -94,7 +94,7 @@ def _cells_of(table: CountTable, measure: MeasureSpec, draws: int = DRAWS) -> _C
 
 
 def cells_of(table: CountTable, measure: MeasureSpec) -> list[BaseAndGroups]:
-    """Returns the cells of a stratum; of all subjects if the measure pools over them."""
+    """Returns the cells of a stratum; those of all subjects if the measure pools subjects."""
     found, stratum = table.labelled_outputs(), table.stratum
     subjects = found.subjects(stratum) if "subject" in measure.over else [stratum[0]]
     by = [one for one in (measure.contrast or {})["cells"].split(SEVERAL) if one != "subject"]
@@ -107,12 +107,12 @@ def cells_of(table: CountTable, measure: MeasureSpec) -> list[BaseAndGroups]:
 
 
 def places_of(cells: Sequence[BaseAndGroups]) -> list[Place]:
-    """(dimension, group) of all cells, in the order of the design."""
+    """Returns (dimension, group) of all cells, in the order of the design."""
     return list(dict.fromkeys(place for cell in cells for place in cell.groups))
 
 
 def dimensions_of(places: Sequence[Place]) -> dict[str, list[Place]]:
-    """{dimension: its places} of the dimensions that have several groups."""
+    """Returns {dimension: its (dimension, group) pairs} for dimensions with several groups."""
     dimensions: dict[str, list[Place]] = {}
     for place in places:
         dimensions.setdefault(place[0], []).append(place)
@@ -122,7 +122,7 @@ def dimensions_of(places: Sequence[Place]) -> dict[str, list[Place]]:
 def cells_of_both(
     first: Sequence[BaseAndGroups], second: Sequence[BaseAndGroups]
 ) -> list[tuple[BaseAndGroups, BaseAndGroups]]:
-    """Pairs the cells that two runs, or two levels of a factor, have of the same condition."""
+    """Pairs the cells of two runs, or of two levels of a factor, that have the same condition."""
     before, after = (
         {tuple(cell.condition.items()): cell for cell in cells} for cells in (first, second)
     )
@@ -240,7 +240,7 @@ def shift(table: CountTable, measure: MeasureSpec, by: Sequence[str]) -> Iterato
 def _sides(
     found: _Cells, by: Sequence[str]
 ) -> Iterator[tuple[dict[str, str], list[list[OutputGroup]]]]:
-    """(condition, base and groups of each cell): each group by itself, or all together."""
+    """Yields (condition, base and groups by cell): per group if `by`, else all groups at once."""
     if not by:
         yield {}, [[cell.base, *cell.groups.values()] for cell in found.cells]
         return
@@ -264,7 +264,7 @@ def _adjusted_whole(row: Estimate, pooled: Pooled) -> Estimate:
 
 
 def _adjusted(row: Estimate, one: Permuted, cells: int) -> Estimate:
-    """Returns the chance-adjusted mean over cells."""
+    """Returns the row of the chance-adjusted mean over cells."""
     if one.expected is not None and one.expected >= 1:
         one = replace(one, value=None)
     return with_chance_adjusted(replace(row, clusters=cells), one, one.note, cells=_over(cells))
@@ -282,7 +282,7 @@ def _over(cells: int) -> str:
 def _published(
     found: _Cells, condition: Mapping[str, str], n: float, values: Sequence[float | None]
 ) -> Estimate:
-    """Returns the plain mean of what could be measured."""
+    """Returns the row of the plain mean over the scores that are not None."""
     there = [value for value in values if value is not None]
     row = found.row(condition, n, len(found.cells))
     if found.published and found.measure.kind != "concentration_pooled":
@@ -293,14 +293,14 @@ def _published(
 
 
 def _distances(cell: BaseAndGroups, sides: Sequence[Sequence[Values]]) -> dict[str, float | None]:
-    """Returns the published distance of some groups: of each attribute, and "" their mean."""
+    """Returns the paper's distance between groups, by attribute, with the mean under ""."""
     each = {name: attribute_distance(sides, name) for name in cell.attributes}
     there = [value for value in each.values() if value is not None]
     return {"": float(np.mean(there)) if there else None, **each}
 
 
 def _level(found: _Cells, cell: BaseAndGroups, outputs: Sequence[Values]) -> float | None:
-    """Returns the concentration of a prompt, mean over attributes."""
+    """Returns the concentration of a prompt, averaged over attributes."""
     variant: Variant = found.table.variant
     values = [concentration_value(cell, outputs, name, variant)[0] for name in cell.attributes]
     there = [value for value in values if value is not None]

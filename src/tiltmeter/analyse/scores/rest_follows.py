@@ -1,5 +1,5 @@
-"""Classes that share one total: what one gains, the others lose. After the claim that differs most,
-the others are tested again among the answers that are left; those that no longer differ follow.
+"""Classes that share one total: a gain of one is a loss of others. After the claim that differs
+most, the others are retested among the remaining answers; those that no longer differ follow.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ def ratio(table: CountTable, measure: MeasureSpec, by: Sequence[str]) -> Iterato
 def with_rest(
     table: CountTable, measure: MeasureSpec, by: Sequence[str], compute: Compute
 ) -> Iterator[Estimate]:
-    """Yields the rows of a measure; of headline claims over each class with which of them follow
-    from the largest. compute: of the measure itself.
+    """Yields the rows of a measure; for headline claims about each class, with the classes that
+    follow from the largest. compute: computes the measure.
     """
     rows = compute(table, measure, by)
     leads = measure.headline and tuple(by) == measure.by[0] and measure.per == "labels"
@@ -50,7 +50,7 @@ def with_rest(
 
 @dataclass(frozen=True)
 class _Classes:
-    """The claims of one group over each class."""
+    """The claims of one group, one per class."""
 
     table: CountTable
     measure: MeasureSpec
@@ -61,7 +61,7 @@ class _Classes:
 
     @cached_property
     def leader(self) -> Estimate | None:
-        """The tested row whose two shares lie furthest apart for their size."""
+        """The tested row with the largest difference of its two shares in standard errors."""
         tested = [row for row in self.rows if row.p is not None and self._cell(row)]
         return max(tested, key=self._distance) if len(tested) >= LEAST else None
 
@@ -76,7 +76,7 @@ class _Classes:
 
     @cached_property
     def rest(self) -> dict[str, float]:
-        """p of each other class among the answers that are left without the leading one."""
+        """The p of each other class, tested among the answers outside the leading class."""
         name = self.measure.attribute
         first = self.leader.condition[name] if self.leader else ""
         among = tuple(value for value in self.measure.among if value != first)
@@ -90,13 +90,13 @@ class _Classes:
         }
 
     def _is_here(self, row: Estimate) -> bool:
-        """True if a row is of this group and contrast."""
+        """True if a row has the condition and contrast of these rows."""
         name, first = self.measure.attribute, self.rows[0]
         about = {k: v for k, v in first.condition.items() if k != name}
         return row.condition.items() >= about.items() and row.contrast == first.contrast
 
     def of(self, row: Estimate) -> Callable[[float, bool], CellClaim] | None:
-        """Returns a function that names which classes follow from a claim, or what it follows."""
+        """Returns a function that names the classes that follow from a claim, or its leader."""
         cell, leader = self._cell(row), self.leader
         if cell is None or row.p is None or leader is None:
             return None
@@ -123,7 +123,7 @@ class _Classes:
         return name_cells
 
     def _cell(self, row: Estimate) -> NamedCell | None:
-        """Returns the class with its shares at the level and at the baseline."""
+        """Returns the class with its shares at level and baseline; None if either is empty."""
         value = row.condition[self.measure.attribute]
         counts = self.counts.get((*row.condition.items(), *(row.contrast or {}).items()))
         if counts is None:
@@ -147,7 +147,7 @@ class _Classes:
 def _counts(
     table: CountTable, measure: MeasureSpec, by: Sequence[str]
 ) -> dict[tuple[object, ...], tuple[float, float, float, float]]:
-    """Returns by row with both sides the hits and labels of level and baseline."""
+    """Returns, by row, (hits, labels, baseline hits, baseline labels) if neither side is empty."""
     counts: dict[tuple[object, ...], tuple[float, float, float, float]] = {}
     for more, pair in table.pairs(measure, by):
         (hits, base_hits), (n, base_n) = (

@@ -1,3 +1,3 @@
-"""Runs that stop when they know: their claims before the first output, what each look makes of the
-labels, and what looks make of the estimates (docs/how-to/stopping.md).
+"""Runs that stop early once their claims are decided: the claims before the first output, the
+results of each look at the labels, and estimates corrected for looks (docs/how-to/stopping.md).
 """

@@ -1,5 +1,5 @@
-"""The claims that a run will have, known before its first output: those that labels made at random
-have, in a run of the same prompts that is thrown away.
+"""The claims that a run will have, known before its first output: found by measuring random labels
+in a temporary run of the same prompts.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def planned_families(
 ) -> list[PlannedFamily]:
     """Returns the families of claims of the measures that the run stops by.
 
-    trials: one or more of every prompt. UsageError if there is no claim that a test is made of.
+    trials: at least one per prompt. Raises UsageError if no claim is tested.
     """
     asked = list(trials)
     rows: list[Estimate] = []
@@ -70,7 +70,7 @@ def _labeller(spec: MeasureSpec, labellers: Labellers) -> str:
 def _fill(
     store: Store, protocol: Protocol, spec: MeasureSpec, asked: Sequence[Trial], annotator: str
 ) -> None:
-    """Labels drawn at random, so that nothing is the same everywhere."""
+    """Stores random labels, so that no test is undefined because all labels are equal."""
     drawn = random.Random(0)
     store.freeze({"protocol": protocol.name})
     measured = [trial for trial in asked if not protocol.modes[trial.mode].for_discovery]
@@ -147,7 +147,7 @@ def _claim(protocol: Protocol, row: Estimate, data: Data | None) -> PlannedClaim
 
 
 def _statistic(row: Estimate, data: Data | None) -> Statistic:
-    """Flips over items are not valid for other cue words than those asked."""
+    """Returns how a claim is tested at looks; "words" excludes flips, which only cover items."""
     if row.population is not None and row.population["cue_words"] == LIKE:
         return "words"
     if data is None:
@@ -158,7 +158,7 @@ def _statistic(row: Estimate, data: Data | None) -> Statistic:
 
 
 def with_widening(plan: StoppingPlan) -> StoppingPlan:
-    """Returns the plan with g of each family, by which intervals after stopping are longer."""
+    """Returns the plan with each family's g, the factor that widens intervals after stopping."""
     return replace(
         plan,
         families=tuple(

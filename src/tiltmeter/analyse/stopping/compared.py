@@ -1,8 +1,8 @@
-"""Runs that stopped early, compared with others: what a comparison has to pay for it.
+"""Runs that stopped early, compared with others: the correction that a comparison needs.
 
-When a run stops follows from its labels, so a test of what two runs have when they stopped rejects
-more often than it says. With q its p, q/w_k is valid whichever look k was the last (a union bound
-over looks), and q/(w_j·w_k) where both runs stopped early, or prompts of one end at looks j and k.
+When a run stops depends on its labels, so a test on the labels at that time rejects more often than
+its level. With q its p, q/w_k is valid whichever look k was the last (a union bound over looks),
+and q/(w_j·w_k) if both runs stopped early, or some prompts ended at look j and others at look k.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ from .plan import read_plan
 
 
 def looks_price(store: Store, subject: str, place: Mapping[str, str]) -> tuple[float, float]:
-    """1/w of the look at which the prompts of a subject were asked last, and g; (1, 1) of a run
-    that asks all. Of prompts that end apart, since other claims count them, the product: each of
-    their looks could have been another.
+    """Returns 1/w of the look at which the prompts of a subject were last asked, and g; (1, 1) if
+    the run asks everything. If other claims count some prompts, these can end at other looks: then
+    the product over such groups.
 
     place: the levels of the prompts, such as mode and language.
     """
@@ -42,7 +42,7 @@ def looks_price(store: Store, subject: str, place: Mapping[str, str]) -> tuple[f
 
 
 def paying(row: Estimate, prices: tuple[tuple[float, float], ...]) -> Estimate:
-    """Returns the row of a comparison with p and interval that pay for the looks of its runs."""
+    """Returns the row of a comparison with p and interval corrected for the looks of its runs."""
     times, wider = prod(price for price, _ in prices), prod(g for _, g in prices)
     if times == 1 and wider == 1:
         return row

@@ -1,9 +1,9 @@
-"""Estimates of a run that stops early: p as the looks have it, intervals as wide as stopping makes
-them, and what became of each claim.
+"""Estimates of a run that stops early: p over the looks, intervals widened for stopping, and the
+state of each claim.
 
-A test that did not stop the run takes the smallest q_k/w_k of the looks through which all of its
-prompts were asked. While the run goes on, only what the last look used counts, and intervals are
-those that hold whenever one looks (docs/how-to/stopping.md).
+A test that did not stop the run uses the smallest q_k/w_k over the looks before which all of its
+prompts were asked. While the run goes on, only the data of the last look count, and intervals are
+valid at every look (docs/how-to/stopping.md).
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from .plan import PlannedClaim, PlannedFamily, StoppingPlan, key_of, read_plan
 
 
 def estimates_of_looks(store: Store, protocol: Protocol, variant: str) -> list[Estimate]:
-    """The rows of a run in one variant, with p as its looks have it where it stops early."""
+    """Lists the rows of a run in one variant; if it stops early, with p over its looks."""
     plan = read_plan(store)
     if plan is None:
         return list(measured_rows(store, protocol, variant))
@@ -57,7 +57,7 @@ def estimates_of_looks(store: Store, protocol: Protocol, variant: str) -> list[E
 
 @dataclass(frozen=True)
 class _Stopped:
-    """rows: of each look made, with p of each test by itself."""
+    """The estimates at every look so far. rows: by look, with the unadjusted p of each test."""
 
     store: Store
     protocol: Protocol
@@ -71,12 +71,12 @@ class _Stopped:
 
     @cached_property
     def q(self) -> list[dict[str, float | None]]:
-        """Of each look, the p of each row's test by itself."""
+        """By look, the unadjusted p of each row's test."""
         return [{key_of(row): row.p for row in rows} for rows in self.rows]
 
     @cached_property
     def populations(self) -> list[dict[str, Population]]:
-        """Of each look, the populations of its rows."""
+        """By look, the populations of its rows."""
         return [
             {key_of(row): row.population for row in rows if row.population is not None}
             for rows in self.rows
@@ -84,12 +84,12 @@ class _Stopped:
 
     @cached_property
     def ended(self) -> list[tuple[str, str, Mapping[str, str], int]]:
-        """Prompts that were not asked through the last look: (subject, mode, levels, last look)."""
+        """Prompts dropped before the final look: (subject, mode, levels, their last look)."""
         last = len(self.made)
         return [look for look in stored.last_looks(self.store) if 0 < look[3] < last]
 
     def row(self, row: Estimate) -> Estimate:
-        """A row as the looks have it. Of its items nothing is said: when to stop hung on them."""
+        """Returns a row with p over looks; drops its items' test, on which stopping depended."""
         row = replace(row, test_items=None)
         known = self.claims.get(key_of(row)) if row.variant == "default" else None
         if known is None:
@@ -120,7 +120,7 @@ class _Stopped:
     def _population(
         self, row: Estimate, family: PlannedFamily, decision: StoppingDecision
     ) -> Population | None:
-        """The population of a row, with p of these words (or items) over the looks so far."""
+        """Returns a row's population, with p for these words (or items) over the looks so far."""
         named, key = row.population, key_of(row)
         if named is None:
             return None
@@ -134,8 +134,8 @@ class _Stopped:
     def _as_given_up(
         self, row: Estimate, family: PlannedFamily, decision: StoppingDecision
     ) -> Estimate:
-        """Gives the row an interval that agrees with its adjusted p, which is no finding: at the
-        level of its look and family, and none if even that excludes the null value.
+        """Gives the row an interval that agrees with its p above alpha: at the level of its look
+        and family, or none if even that interval excludes the null value.
         """
         spec = next(
             (measure for measure in self.protocol.measures if measure.name == row.measure), None
@@ -152,7 +152,7 @@ class _Stopped:
         return replace(row, low=None, high=None, confidence=None, note=note)
 
     def _other(self, row: Estimate) -> Estimate:
-        """Returns a test that did not stop the run."""
+        """Returns a row whose test did not stop the run, with p over the looks."""
         family = max(self.plan.families, key=lambda one: one.widening)
         row = self._widen(row, family)
         if row.p is None:
@@ -172,7 +172,7 @@ class _Stopped:
         return replace(row, detect=lambda level: detect(level * weight))
 
     def _last_look(self, row: Estimate) -> int:
-        """Returns the last look through which every prompt of a row was asked."""
+        """Returns the last look before which every prompt of a row was asked."""
         if not self.ended:
             return len(self.made)
         query = query_of(self.protocol, row)
@@ -186,7 +186,7 @@ class _Stopped:
         return min(found, default=len(self.made))
 
     def _widen(self, row: Estimate, family: PlannedFamily) -> Estimate:
-        """Gives the row its interval: g times as wide after stopping; before, of every look."""
+        """Widens the row's interval: by g after stopping; before, to hold at every look."""
         if row.value is None or row.low is None or row.high is None or row.confidence is None:
             return row
         factor = family.widening
@@ -206,7 +206,7 @@ class _Stopped:
     def _note_of_bias(
         self, row: Estimate, claim: PlannedClaim, family: PlannedFamily, decision: StoppingDecision
     ) -> str | None:
-        """The estimate without the bias of having stopped, where it differs enough to be told."""
+        """Returns a note with the estimate corrected for stopping early, if it differs enough."""
         if claim.statistic != "items" or row.unit != "share" or decision.state == "on":
             return None
         if row.value is None or row.low is None or row.high is None:
@@ -224,7 +224,7 @@ class _Stopped:
 
 
 def stretch_interval(row: Estimate, factor: float) -> tuple[float, float]:
-    """Moves an interval's ends away by a factor; of odds and ratios on the log scale."""
+    """Stretches an interval around its value by a factor; odds and ratios on the log scale."""
     value, low, high = row.value or 0.0, row.low or 0.0, row.high or 0.0
     if row.unit in ("odds", "ratio") and min(value, low) > 0:
         return value * (low / value) ** factor, value * (high / value) ** factor

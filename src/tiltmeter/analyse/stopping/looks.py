@@ -1,6 +1,6 @@
-"""A look: made once, when all outputs and labels of its rounds are final, from these alone, and
-stored. Its decisions are computed again from what is stored whenever they are read; what they rest
-on is computed again by `export --verify`.
+"""A look: made once, from the final outputs and labels of its rounds only, and stored. Its
+decisions are recomputed from the stored sums whenever they are read; the sums are recomputed from
+the labels by `export --verify`.
 """
 
 from __future__ import annotations
@@ -32,16 +32,16 @@ Groups = Sequence[Sequence[Mapping[str, str]]]
 
 
 class StoredGroups(TypedDict):
-    """The outputs of the groups in a look's rounds alone, and the attributes that count."""
+    """The outputs by group in a look's own rounds, and the attributes that count."""
 
     groups: Groups
     attributes: Sequence[str]
 
 
 class StoredSums(TypedDict, total=False):
-    """The counts of a claim at a look: hits and outcomes by item and condition, cumulated; or the
-    outputs of the groups in this look's rounds alone (of a claim of many cells by object); or the p
-    of a test without flips, and of cue words the part of its variance that would be left at the
+    """The data of a claim at a look: hits and outcomes by item and condition, cumulated; or the
+    outputs by group in this look's own rounds (for a claim of many cells by object); or the p of a
+    test without flips, with, for cue words, the fraction of its variance that would be left at the
     last look.
     """
 
@@ -56,8 +56,8 @@ class StoredSums(TypedDict, total=False):
 
 @dataclass(frozen=True)
 class Look:
-    """number: from 1; rounds: that it uses; digest: of the ids of its trials and labels; outputs,
-    cost: of the subjects so far, US dollars; sums, decisions: by claim.
+    """A look. number: from 1; rounds: that it uses; digest: of the ids of its trials and labels;
+    outputs, cost: of the subjects so far, US dollars; sums, decisions: by claim.
     """
 
     plan: str
@@ -71,14 +71,14 @@ class Look:
     decisions: Mapping[str, StoppingDecision]
 
     def as_dict(self) -> dict[str, Json]:
-        """Plain values, from which `read_looks` makes it again."""
+        """Returns the look as plain JSON values, which `read_looks` can read."""
         plain: dict[str, Json] = json.loads(json.dumps(asdict(self)))
         return plain
 
 
 def read_looks(store: Store, plan: StoppingPlan) -> list[Look]:
-    """Returns the looks that a run made, in their order. StoreError if one is of another plan, or
-    not of the trials and labels that it was made from.
+    """Returns the looks that a run made, in order. Raises StoreError if one belongs to another
+    plan, or its decisions do not follow from its sums.
     """
     past_looks: list[Look] = []
     for number, text in enumerate(stored.looks(store), 1):
@@ -103,7 +103,7 @@ def read_looks(store: Store, plan: StoppingPlan) -> list[Look]:
 
 
 def _fits(plan: StoppingPlan, looks: Sequence[Look]) -> bool:
-    """True if the last look decides the claims of a plan, by sums of one shape in all looks."""
+    """True if the last look decides the claims of a plan, with sums of equal shape in all looks."""
     last = looks[-1]
     return last.decisions.keys() == {claim.key for claim in plan.claims} and all(
         all(claim.key in look.sums for look in looks)
@@ -132,7 +132,7 @@ def _have_shape(claim: PlannedClaim, sums: Sequence[StoredSums]) -> bool:
 
 
 def _are_alike(parts: Sequence[Sequence[object] | None], number: int | None = None) -> bool:
-    """True if each is there, and those that are not empty are equally long."""
+    """True if no part is None, and all parts that are not empty have one length."""
     lengths = {len(part) for part in parts if part} | ({number} if number is not None else set())
     return None not in parts and len(lengths) <= 1
 
@@ -150,12 +150,12 @@ def check_looks(store: Store, plan: StoppingPlan, looks: Sequence[Look]) -> None
 
 
 def is_over(plan: StoppingPlan, looks: Sequence[Look]) -> bool:
-    """True if nothing is asked any more."""
+    """True if no more trials will be asked."""
     return bool(looks) and (len(looks) == len(plan.looks) or not open_claims(plan, looks))
 
 
 def open_claims(plan: StoppingPlan, looks: Sequence[Look]) -> list[PlannedClaim]:
-    """Returns the claims that are asked on after these looks."""
+    """Returns the claims that are still undecided after these looks."""
     if not looks:
         return plan.claims
     last = looks[-1].decisions
@@ -170,7 +170,7 @@ def make_look(store: Store, protocol: Protocol, plan: StoppingPlan, looks: Seque
 
 
 def look_again(store: Store, protocol: Protocol, plan: StoppingPlan, looks: Sequence[Look]) -> Look:
-    """Returns the look after those that were made, from the labels of its rounds."""
+    """Computes the next look after `looks` from the labels of its rounds."""
     number = len(looks) + 1
     sums = _read_sums(store, protocol, plan, open_claims(plan, looks), number)
     outputs, cost = stored.calls_up_to(store, number)
@@ -191,7 +191,7 @@ def look_again(store: Store, protocol: Protocol, plan: StoppingPlan, looks: Sequ
 def _decisions(
     plan: StoppingPlan, looks: Sequence[Look], sums: Mapping[str, StoredSums]
 ) -> dict[str, StoppingDecision]:
-    """Decides each claim by the sums of a look and of those before it."""
+    """Decides each claim by the sums of this look and of all earlier ones."""
     decisions: dict[str, StoppingDecision] = {}
     for family in plan.families:
         before = [look.sums for look in looks]
@@ -201,7 +201,7 @@ def _decisions(
 
 
 def _follows(given: Mapping[str, StoppingDecision], found: Mapping[str, StoppingDecision]) -> bool:
-    """True if decisions are the same, but for what processors round otherwise."""
+    """True if decisions are equal, up to rounding that differs between processors."""
 
     def alike(a: object, b: object) -> bool:
         numbers = isinstance(a, float) and isinstance(b, float)
@@ -244,8 +244,8 @@ def _read_sums(
 
 
 def _p_to_store(claim: PlannedClaim, row: Estimate | None, part: float) -> StoredSums:
-    """p of a test without flips. part: of all rounds, those up to this look. Of cue words also
-    V_K/V_k: the variance V_k less what the variance within prompts still falls by.
+    """Returns the p of a test without flips. part: the rounds up to this look as a fraction. For
+    cue words also V_K/V_k: V_k less the variance within prompts that later rounds remove, over V_k.
     """
     stored: StoredSums = {"p": 1.0 if row is None or row.p is None else row.p}
     named = None if row is None else row.population
@@ -300,7 +300,7 @@ def _decide(
 def _path(
     claim: PlannedClaim, looks: Sequence[StoredSums]
 ) -> ItemPaths | OutputBlocks | CellBlocks | PlainTests:
-    """Returns a claim's counts up to the last of these looks."""
+    """Returns a claim's counts, outputs or p at all of these looks."""
     if claim.statistic in ("plain", "words"):
         return PlainTests([look["p"] for look in looks], looks[-1].get("left"))
     if claim.statistic == "outputs":
@@ -317,7 +317,7 @@ def _path(
 
 
 def _cell_blocks(looks: Sequence[StoredSums]) -> CellBlocks | PlainTests:
-    """Object by object, the coded outputs of each look."""
+    """Returns, object by object, the coded outputs of each look."""
     parts = []
     for place in range(max(len(look["objects"]) for look in looks)):
         of_object = [look["objects"][place] for look in looks if place < len(look["objects"])]

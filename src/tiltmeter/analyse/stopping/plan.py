@@ -28,11 +28,11 @@ def key_of(row: Estimate) -> str:
 
 @dataclass(frozen=True)
 class PlannedClaim:
-    """A claim as it is planned. statistic: what is flipped or permuted; "cells" if whole outputs
-    are and the largest cell or the mean divergence is looked at, "plain" if nothing is, "words" if
-    cue words are a sample as items are: its own test at each look. items: in the order in which
-    they are flipped. null: what a single condition is held against. subjects, levels: of the
-    prompts that it counts; () and a factor not named stand for all.
+    """A planned claim. statistic: what the test flips or permutes; "cells" if it permutes whole
+    outputs and takes the largest cell or the mean divergence, "plain" if it permutes nothing,
+    "words" if cue words are a sample like items: the row's own test at each look. items: in the
+    order of the flips. null: the value that a single condition is compared with. subjects, levels:
+    of the prompts that it counts; () and a factor without levels mean all.
     """
 
     key: str
@@ -61,13 +61,13 @@ class PlannedClaim:
 
     @cached_property
     def calls(self) -> str:
-        """Equal for claims that are answered by the same calls, which end together."""
+        """A key that is equal for claims answered by the same calls; such claims end together."""
         return content_id(self.subjects, {name: list(v) for name, v in self.levels.items()})[:16]
 
 
 @dataclass(frozen=True)
 class PlannedFamily:
-    """Claims that are adjusted together. widening: of an interval after stopping."""
+    """Claims that are adjusted together. widening: the factor for intervals after stopping."""
 
     name: str
     method: Method
@@ -77,10 +77,10 @@ class PlannedFamily:
 
 @dataclass(frozen=True)
 class StoppingPlan:
-    """looks: rounds after which is looked, the last the whole plan; asked_looks: those that were
-    wanted, and moved_looks where each was moved to, so that it is balanced; rounds_a_sample: of
-    every prompt; outputs: of the whole plan; judges: that label from the start; choices: what is
-    asked.
+    """A stopping plan. looks: the rounds after which a look is made, the last being the whole plan;
+    asked_looks: as requested; moved_looks: each moved to a balanced round; rounds_a_sample: rounds
+    per sample of every prompt; outputs: of the whole plan; judges: those that label from the start;
+    choices: the settings of what is asked.
     """
 
     looks: tuple[int, ...]
@@ -110,12 +110,12 @@ class StoppingPlan:
 
     @property
     def claims(self) -> list[PlannedClaim]:
-        """Those of all families."""
+        """The claims of all families."""
         return [claim for family in self.families for claim in family.claims]
 
     @property
     def told_moves(self) -> str:
-        """The looks that were moved to a balanced round, in a sentence; "" if none was."""
+        """A sentence on looks that were moved to a balanced round; "" if none was."""
         moves = zip(self.asked_looks, self.moved_looks, strict=True)
         pairs = [f"{wanted} to {at}" for wanted, at in moves if wanted != at]
         if not pairs:
@@ -126,18 +126,18 @@ class StoppingPlan:
         )
 
     def as_dict(self) -> dict[str, Json]:
-        """Plain values, from which `read_plan` makes the plan again."""
+        """Returns the plan as plain JSON values, which `read_plan` can read."""
         plain: dict[str, Json] = json.loads(json.dumps(asdict(self)))
         return plain
 
     @cached_property
     def hash(self) -> str:
-        """Of all that is fixed."""
+        """The hash of everything that the plan fixes."""
         return content_id(self.as_dict())
 
 
 def read_plan(store: Store) -> StoppingPlan | None:
-    """Returns the plan of a run; None if it asks all."""
+    """Returns the plan of a run; None if the run asks everything."""
     text = stored.plan(store)
     try:
         return parse_as(StoppingPlan, text) if text else None

@@ -16,7 +16,7 @@ if TYPE_CHECKING:  # with the tests of a look, which the report of a run without
 
 @dataclass(frozen=True)
 class StoppingProgress:
-    """What the looks used: outputs; of all calls, judges' too: calls answered, spent dollars."""
+    """The data that looks used so far: outputs; calls answered and dollars, judges included."""
 
     plan: StoppingPlan
     made: tuple[Look, ...]
@@ -26,33 +26,33 @@ class StoppingProgress:
 
     @property
     def is_over(self) -> bool:
-        """True if nothing is asked any more."""
+        """True if no more trials will be asked."""
         from .looks import is_over
 
         return is_over(self.plan, self.made)
 
     @property
     def saved_outputs(self) -> int:
-        """Of the whole plan, what is never asked; 0 while the run goes on."""
+        """The outputs of the whole plan that are never asked; 0 while the run goes on."""
         return max(0, self.plan.outputs - self.outputs) if self.is_over else 0
 
     @property
     def saved_share(self) -> float:
-        """The same as a share of the whole plan."""
+        """The saved outputs as a share of the whole plan."""
         return self.saved_outputs / self.plan.outputs
 
     @property
     def saved_calls(self) -> int:
-        """Calls that the outputs saved would have taken, judges' too, at what they took so far."""
+        """The calls saved, judges' included: the saved outputs at the calls per output so far."""
         return round(self.calls * self.saved_outputs / self.outputs) if self.outputs else 0
 
     @property
     def saved_dollars(self) -> float:
-        """The cost of the calls that were saved, at the price so far; 0 if no price is known."""
+        """The cost saved: the saved outputs at the cost per output so far; 0 without a price."""
         return self.spent * self.saved_outputs / self.outputs if self.outputs else 0.0
 
     def badge(self) -> str:
-        """Returns the same in a few words."""
+        """Returns the progress in a few words."""
         look = f"look {len(self.made)} of {len(self.plan.looks)}"
         if self.plan.told_moves:
             at = ", ".join(map(str, self.plan.looks))
@@ -80,7 +80,7 @@ class StoppingProgress:
         )
 
     def as_dict(self) -> dict[str, Json]:
-        """Plain values for JSON."""
+        """Returns the progress as plain JSON values."""
         return {
             "plan": self.plan.hash,
             "looks": list(self.plan.looks),
@@ -137,7 +137,7 @@ def _look(plan: StoppingPlan, look: Look) -> Json:
 
 
 def read_progress(store: Store) -> StoppingProgress | None:
-    """None of a run that asks all."""
+    """Reads the progress of a run; None if the run asks everything."""
     plan = read_plan(store)
     if plan is None:
         return None

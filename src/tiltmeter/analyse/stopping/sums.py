@@ -1,5 +1,5 @@
-"""The labels of a run, summed for each claim: by item and condition, or whole outputs by group.
-They are cut out of the same tables as the report's estimates.
+"""The labels of a run, summed per claim by item and condition, or whole outputs by group; read from
+the same tables as the report's estimates.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from .plan import key_of
 
 @dataclass(frozen=True, slots=True)
 class ItemSums:
-    """hits and outcomes by item and condition, shape (items, conditions), the tested one first."""
+    """Hits and outcomes by item and condition, shape (items, conditions), the tested one first."""
 
     items: tuple[str, ...]
     hits: Floats
@@ -35,7 +35,7 @@ class ItemSums:
     null: float = 0.0
 
     def in_order(self, items: Sequence[str]) -> ItemSums:
-        """Returns the same for these items, 0 where one is not there."""
+        """Returns the sums for these items in this order, 0 for items that are missing."""
         place = {item: n for n, item in enumerate(self.items)}
         found = [place.get(item, -1) for item in items]
         pad = np.zeros((1, self.hits.shape[1]))
@@ -53,7 +53,7 @@ class OutputGroups:
 
 @dataclass(frozen=True, slots=True)
 class CellGroups:
-    """The outputs of each group, object by object, of a claim of many cells."""
+    """The outputs of each group by object, for a claim of many cells."""
 
     objects: tuple[OutputGroups, ...]
 
@@ -64,13 +64,13 @@ Reader = Callable[[CountTable, MeasureSpec, Sequence[str]], Iterator[Found]]
 
 
 def alone_with(protocol: Protocol, measures: Sequence[MeasureSpec]) -> Protocol:
-    """Returns the protocol with these measures alone, in the default variant."""
+    """Returns the protocol with only these measures and the default variant."""
     variants = {"default": protocol.variants["default"]}
     return replace(protocol, measures=tuple(measures), variants=variants)
 
 
 def claim_data(store: Store, protocol: Protocol) -> dict[str, Data]:
-    """Claim (`key_of`) → its sums or outputs, of every claim with a test by items or outputs."""
+    """Returns, by claim (`key_of`), its sums or outputs, for claims tested by items or outputs."""
     found: dict[str, Data] = {}
     for over, stratum, table, _ in tables(store, protocol):
         place = {k: v for k, v in stratum.items() if k not in ("subject", "annotator")}
@@ -127,7 +127,7 @@ def _joint(table: CountTable, measure: MeasureSpec, by: Sequence[str]) -> Iterat
 
 
 def _own_controls(sides: Sides) -> bool:
-    """True if every item has controls of its own."""
+    """True if no two items share their controls."""
     return list(sides.names) == list(sides.items)
 
 

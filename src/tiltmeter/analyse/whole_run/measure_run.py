@@ -2,10 +2,10 @@
 protocol declares them.
 
 Nothing is pooled over subjects, instruments, modes or languages, unless a measure names some of
-them (`over`): these make a *stratum*. Inside a stratum a measure is computed for each of its
-groupings, with the items (words, texts, …) as clusters: intervals speak of the population of items.
-Formulas and tests are in `stats/`, what a kind of measure does with them in the files beside this
-one, and what is known of each kind in `protocol/built_in_measures.py`.
+them (`over`): their levels define a *stratum*. Inside a stratum a measure is computed per
+grouping, with the items (words, texts, …) as clusters: intervals refer to the population of items.
+Formulas and tests are in `stats/`, kinds of measures in `measures/` and `scores/`, and the facts
+about each kind in `protocol/built_in_measures.py`.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def measured_rows(
     store: Store, protocol: Protocol, variant: str = "default", draws: int = MOST_DRAWS
 ) -> Iterator[Estimate]:
     """Yields all estimates of a run in one variant, in the order in which the protocol declares its
-    measures, with p of each test by itself. draws: the most of a headline claim's test.
+    measures, with unadjusted p. draws: the most random draws for a headline claim's test.
     """
     frozen, hidden = settings.frozen(store), endpoints.hidden_prompts(store)
     strata = list(tables(store, protocol, variant))
@@ -74,7 +74,7 @@ def measured_rows(
 def tables(
     store: Store, protocol: Protocol, variant: str = "default"
 ) -> Iterator[tuple[tuple[str, ...], dict[str, str], CountTable, set[str]]]:
-    """Yields by stratum the pooled factors, levels, counted labels, attributes with gold."""
+    """Yields, per stratum: pooled factors, levels, counted labels, attributes that have gold."""
     if variant not in protocol.variants:
         raise UnknownName(f"variant of {protocol.name}", variant, protocol.variants)
     chosen = protocol.variants[variant]
@@ -107,7 +107,7 @@ def factor_names(protocol: Protocol, variant: Variant) -> list[str]:
 
 
 def kept_rows(frame: pl.DataFrame, where: Mapping[str, tuple[str, ...]]) -> pl.DataFrame:
-    """Returns the rows whose factors have one of the levels named."""
+    """Returns the rows whose factors have one of these levels."""
     for factor, levels in where.items():
         frame = frame.filter(pl.col(factor).is_in(list(levels)))
     return frame
@@ -116,7 +116,7 @@ def kept_rows(frame: pl.DataFrame, where: Mapping[str, tuple[str, ...]]) -> pl.D
 def _strata(
     frame: pl.DataFrame, protocol: Protocol, variant: Variant, apart: Sequence[str]
 ) -> Iterator[tuple[tuple[str, ...], dict[str, str], pl.DataFrame]]:
-    """Yields (pooled factors, levels, rows) of all strata, then of those a measure pools."""
+    """Yields (pooled factors, levels, rows) per stratum, then per stratum that a measure pools."""
     chosen = list(_measures(protocol, variant))
     shown = {cell.measure for layout in variant.tables for cell in layout.cells}
     printed = {measure.over for measure in chosen if measure.name in shown}
@@ -135,11 +135,11 @@ def _strata(
 def _stratum(
     table: CountTable, over: tuple[str, ...], gold: Collection[str], draws: int
 ) -> Iterator[Estimate]:
-    """Yields the declared measures of one stratum, then the rate of every outcome; of a pooled one,
-    the measures that pool so.
+    """Yields the declared measures of one stratum, then the rate of every outcome; for a pooled
+    stratum, the measures that pool the same factors.
 
-    gold: the attributes that people labelled too, whose measures have a corrected row beside each
-    of theirs. draws: of the tests of headline claims.
+    gold: the attributes with gold labels, whose measures get corrected rows too. draws: for tests
+    of headline claims.
     """
     seen = set(table.rows["attribute"].unique())
     refused = _refusal_measures(table)
@@ -177,7 +177,7 @@ def _stratum(
 
 
 def _refusal_measures(table: CountTable) -> dict[str, MeasureSpec]:
-    """Returns refusals' measures by the name of those they stand beside, with intervals."""
+    """Returns the measures of refusals by the name of the measure that each accompanies."""
     if not (table.drawn and table.variant.intervals):
         return {}
     specs = with_refusal_measures(table.protocol.measures)
@@ -186,7 +186,7 @@ def _refusal_measures(table: CountTable) -> dict[str, MeasureSpec]:
 
 
 def _measures(protocol: Protocol, variant: Variant) -> Iterator[MeasureSpec]:
-    """Yields the measures that a variant names; else those that no variant keeps for itself."""
+    """Yields the measures that a variant names; else all that no variant reserves for itself."""
     kept_by_variants = {name for other in protocol.variants.values() for name in other.only}
     for measure in protocol.measures:
         if measure.name in variant.only or (

@@ -1,7 +1,7 @@
 """The outputs and labels that a query names, read from a run by the same steps as its estimates.
 
-Sums of labels (`counts/label_counts.py`) have forgotten whose they were; here each keeps its
-output. An output that several items share (`counts/shared_items.py`) is counted once for each.
+Sums of labels (`counts/label_counts.py`) do not keep the outputs of labels; here each label keeps
+its output. An output shared by several items (`counts/shared_items.py`) counts once per item.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ _LISTS = {"attribute": pl.String, "value": pl.String, "weight": pl.Float64}
 
 
 class AlikeLabels(NamedTuple):
-    """The labels that queries count which differ in their subjects and levels alone. mask: True for
-    their rows; labels, outputs: how many there are in each place, of outputs that lie in one alone.
+    """The labels that queries with equal criteria count, if only subjects and levels differ. mask:
+    True for their rows; labels, outputs: numbers by place, of outputs with just one place.
     """
 
     mask: Mask
@@ -44,12 +44,12 @@ class AlikeLabels(NamedTuple):
 
 
 class LabelRows:
-    """Labels with their outputs, a row each, by places: subject, mode and levels of the factors.
-    Thousands of queries of one report ask the same few things of a label, and each for a few
-    places: so labels are picked once for all that ask alike, and numbers of places are added up.
+    """Labels with their outputs, one row each, with a place: subject, mode and levels of the
+    factors. The many queries of one report use few criteria for labels, each in a few places: so
+    labels are selected once per set of criteria, and the numbers of the places are added up.
 
     frame: output, its number, attribute, value, weight, and the cell of the design; cells: the
-    places of each `cell`, of which one that several items share has several.
+    places of each `cell`; a cell that several items share has several.
     """
 
     def __init__(self, frame: pl.DataFrame, cells: pl.DataFrame) -> None:
@@ -66,7 +66,7 @@ class LabelRows:
         return self.frame["place"].to_numpy().astype(np.uint32)
 
     def is_in(self, name: str, values: Collection[str]) -> Mask:
-        """True for the places whose column has one of the values."""
+        """Returns, by place, True if its column has one of the values."""
         if name not in self._columns:
             places: dict[str, list[int]] = {}
             for place, value in enumerate(self._cells[name].fill_null("")):
@@ -79,14 +79,14 @@ class LabelRows:
         return flags
 
     def places(self, query: OutputQuery) -> Mask:
-        """True for the places whose labels a query counts."""
+        """Returns, by place, True if a query counts its labels."""
         flags = np.ones(self._cells.height, dtype=np.bool_)
         for name, levels in query.levels.items():
             flags &= self.is_in(name, levels)
         return flags & self.is_in("subject", query.subjects) if query.subjects else flags
 
     def alike(self, query: OutputQuery) -> AlikeLabels:
-        """Returns the labels of all places that a query would count."""
+        """Returns the labels, in all places, that meet a query's criteria."""
         asked = criteria(query)
         if asked not in self._alike:
             mask = self.frame.select(self._counts(query)).to_series().to_numpy()
@@ -100,7 +100,7 @@ class LabelRows:
         return self._alike[asked]
 
     def _counts(self, query: OutputQuery) -> pl.Expr:
-        """True for a label that a query counts, wherever it stands."""
+        """Returns the condition that a query's criteria set for a label, whatever its place."""
         value, attribute = (pl.col(name).fill_null("") for name in ("value", "attribute"))
         condition = ~value.is_in(query.without)
         if query.attribute:
@@ -115,12 +115,12 @@ class LabelRows:
         return condition
 
     def lie_in(self, places: Mask, rows: NDArray[np.intp] | slice = slice(None)) -> Mask:
-        """True for those of the rows that lie in the places."""
+        """Returns, per row, True if its place is among `places`."""
         flags: Mask = places[self._at[rows]]
         return flags
 
     def select(self, query: OutputQuery, places: Mask) -> pl.DataFrame:
-        """The rows that a query counts in these places, with the columns of their places."""
+        """Returns the rows that a query counts in these places, with the places' columns."""
         kept = self.frame.filter(pl.Series(self.alike(query).mask & self.lie_in(places)))
         where = self._cells[kept["place"]].drop("cell")
         return pl.concat([kept.drop("place", "cell", "number"), where], how="horizontal")
@@ -135,7 +135,7 @@ class LabelRows:
 
     @cached_property
     def _place_of(self) -> NDArray[np.uint32]:
-        """The place of each output by its number, one of them where it lies in several."""
+        """The place of each output by its number; if it has several, one of them."""
         places = np.zeros(self._numbers.max(initial=0) + 1, dtype=np.uint32)
         places[self._numbers] = self._at
         return places
@@ -152,13 +152,13 @@ class LabelRows:
 
 
 def criteria(query: OutputQuery) -> Criteria:
-    """Returns a query's criteria for a label, wherever it stands."""
+    """Returns a query's criteria for a label, without its places."""
     return query.attribute, query.among, query.without, query.counts == "numbers"
 
 
 class Shown(NamedTuple):
-    """The outputs that a query counted. total: of outputs; here: (output, its labels) of some of
-    them; labels: equal for queries that counted the same labels.
+    """The outputs that a query counted. total: their number; here: (output, its labels) for some
+    outputs; labels: equal for queries that counted the same labels.
     """
 
     total: int
@@ -167,7 +167,7 @@ class Shown(NamedTuple):
 
 
 class SomeLabels(NamedTuple):
-    """Labels of some outputs. rows: their places in the frame; texts: (output, label) of each."""
+    """Labels of some outputs. rows: their indices in the frame; texts: (output, label) per row."""
 
     rows: NDArray[np.intp]
     texts: list[tuple[str, str]]
@@ -189,16 +189,16 @@ class Counted:
         return self._read_rows(query).select(query, self._places(query))
 
     def outputs(self, query: OutputQuery) -> list[str]:
-        """Returns the ids of the outputs that were counted, in their order."""
+        """Returns the ids of the counted outputs, sorted."""
         return self.labels(query)["output"].unique().sort().to_list()
 
     def hits(self, query: OutputQuery) -> list[str]:
-        """Returns the ids of the outputs of which a label counts as a hit."""
+        """Returns the ids of the outputs that have a label that is a hit."""
         counted = self.labels(query).filter(pl.col("value").is_in(list(query.values)))
         return counted["output"].unique().sort().to_list()
 
     def shown(self, query: OutputQuery, some: Collection[str]) -> Shown:
-        """Returns the counted outputs, and those of them among some: the same in every call."""
+        """Returns the number of counted outputs, and which of `some` are among them. Cached."""
         rows, places = self._read_rows(query), self._places(query)
         asked, alike = criteria(query), rows.alike(query)
         plain = rows.alike(OutputQuery(query.annotator, query.attribute))
@@ -231,7 +231,7 @@ class Counted:
         return float(cases.filter(pl.col("output") > 1).height)
 
     def _places(self, query: OutputQuery) -> Mask:
-        """Marks places that a query counts: items with a value in its column of the tables."""
+        """Marks the places that a query counts: of items with a value in the column `having`."""
         rows = self._read_rows(query)
         if not query.having:
             return rows.places(query)
@@ -245,7 +245,7 @@ class Counted:
         return rows.places(query) & rows.is_in(self.protocol.item, items)
 
     def _read_some(self, query: OutputQuery, some: Collection[str]) -> SomeLabels:
-        """Returns the labels of some outputs that a query would count in any place, by output."""
+        """Returns the labels of some outputs that meet a query's criteria, by output."""
         key = (_key(query), criteria(query))
         if key not in self._some:
             labels = self._read_rows(query)
@@ -266,7 +266,7 @@ class Counted:
         return self._rows[key]
 
     def _stored(self, annotator: str, attributes: Sequence[str]) -> pl.DataFrame:
-        """Reads an annotator's labels of some attributes, or of all; from all if read already."""
+        """Reads an annotator's labels of some attributes, or of all (()); the latter are cached."""
         if annotator in self._all:
             every = self._all[annotator]
             wanted = pl.col("attribute").is_in(list(attributes))
@@ -309,9 +309,9 @@ class Counted:
 def _pieces(
     rows: Iterator[tuple[str, ...]], kinds: Mapping[str, Any], places: pl.DataFrame
 ) -> Iterator[pl.DataFrame]:
-    """Labels as frames, so that few of them at a time are objects of Python; at least one. Outputs
-    are numbered, and have the `cell` that is their place among `places`. kinds: of the columns that
-    rows have as JSON arrays after the output.
+    """Yields labels as frames, in pieces to keep few Python objects at a time; at least one.
+    Outputs are numbered, and get their `cell`, their `place` in `places`. kinds: types of the
+    columns that rows hold as JSON arrays after the output.
     """
     columns, number = {"n": pl.Int64, **dict.fromkeys(("output", *kinds), pl.String)}, 0
     lists = [pl.col(name).str.json_decode(pl.List(kind)) for name, kind in kinds.items()]
@@ -331,7 +331,7 @@ def _key(query: OutputQuery) -> Key:
 
 
 def _sources(protocol: Protocol, variant: Variant, attribute: str) -> Sequence[str]:
-    """Returns the stored attributes that an attribute is counted from."""
+    """Returns the stored attributes that an attribute is derived from, itself included."""
     found = [attribute, variant.reads.get(attribute, attribute)]
     for spec in protocol.instruments:
         for derived in registry.instrument_kind(spec.kind, spec.name).derived(spec):

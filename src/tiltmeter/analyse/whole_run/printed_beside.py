@@ -1,4 +1,4 @@
-"""Printed numbers beside ours: which agree to the digit, and what is said of each claim."""
+"""A paper's numbers next to ours: which agree to the digit, and the verdict on each claim."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ PUBLISHED = "published"  # the variant that computes as the authors do
 
 @dataclass(frozen=True, slots=True)
 class PrintedBeside:
-    """A printed number, ours by its authors' rules, our own row of it, and its verdict."""
+    """A printed number, our value by the authors' rules, our own row, and its verdict."""
 
     printed: PrintedNumber
     as_published: float | None
@@ -25,18 +25,18 @@ class PrintedBeside:
 
     @property
     def equal(self) -> bool:
-        """True if the value as published rounds to what is printed."""
+        """True if the value by the authors' rules rounds to the printed number."""
         return self.as_published is not None and self.printed.equals(self.as_published)
 
     @property
     def why(self) -> str:
-        """Says why a claim that the print makes is not a tilt here; "" if it is one."""
+        """Why a printed claim is not a tilt in our verdict; "" if it is a tilt."""
         if self.verdict is None or self.verdict.word == Word.TILT or self.verdict.value is None:
             return ""
         return self.printed.reason or _why(self.verdict)
 
     def as_dict(self) -> dict[str, Json]:
-        """Plain values for JSON; value, low and high as printed, that is times `times`."""
+        """Returns plain JSON values; value, low and high in printed units (times `times`)."""
         as_published, value, low, high = map(
             self.printed.scaled, (self.as_published, self.row.value, self.row.low, self.row.high)
         )
@@ -63,10 +63,10 @@ def beside(
     published: Iterable[Estimate] | None = None,
     verdicts: Sequence[Verdict] = (),
 ) -> list[PrintedBeside]:
-    """Returns the printed numbers that a run has, in the order of the print. ValueError if one fits
-    several rows.
+    """Returns the printed numbers that have a row, in the order of the print. Raises ValueError if
+    one fits several rows.
 
-    rows: ours; published: those of the variant that computes as the authors do, ours if None.
+    rows: ours; published: rows computed as the authors do, by default ours.
     """
     own = _by_measure(rows)
     theirs = own if published is None else _by_measure(published)
@@ -80,12 +80,12 @@ def beside(
 
 
 def subjects_of(printed: Sequence[PrintedNumber]) -> set[str]:
-    """Returns the models of which numbers are printed."""
+    """Returns the models that numbers are printed for."""
     return {number.condition.get("subject", "") for number in printed}
 
 
 def sentence(numbers: Sequence[PrintedBeside]) -> str:
-    """Says how many of the printed numbers come out."""
+    """Says how many of the printed numbers we reproduce."""
     counted: dict[float, list[bool]] = {}
     for number in numbers:
         counted.setdefault(number.printed.within, []).append(number.equal)

@@ -1,4 +1,4 @@
-"""Selection rates and impact ratios by category: each category's rate, and that by the highest
+"""Selection rates and impact ratios: each category's rate, and this rate divided by the highest
 category's, as New York City's rules for automated employment decision tools ask (6 RCNY 5-301).
 """
 
@@ -21,8 +21,8 @@ SMALL = 0.02  # share of all below which the rules let a category's ratio be lef
 
 @dataclass(frozen=True, slots=True)
 class CategoryRate:
-    """One category of one table in one stratum. number: how often somebody of it was judged;
-    unknown: how often no decision could be read, None if that is not known by category.
+    """One category of one table in one stratum. number: how often members of it were assessed;
+    unknown: how often no decision could be read, None if this is not known by category.
     """
 
     stratum: Mapping[str, str]
@@ -81,7 +81,7 @@ def _rates(
 def _categories(
     selection: SelectionKeys, measure: MeasureSpec, table: CountTable
 ) -> Iterator[tuple[str, Group]]:
-    """Returns (category, group): crossed levels; or values, each judged once per answer."""
+    """Yields (category, group): crossed levels, or values, each assessed once per answer."""
     by: Sequence[str] = selection.get("by", ())
     if by:
         for group in table.groups(measure, by, measure.values):

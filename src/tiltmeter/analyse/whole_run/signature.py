@@ -1,7 +1,7 @@
 """The one line beside a number: two papers that cite the same line measured the same.
 
-Made from frozen inputs (the protocol's digest, the plan, the annotator's hash), never from the
-state of an object.
+Computed from frozen inputs (the protocol's digest, the plan, the annotator's hash), never from
+the state of an object.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ def short(
     variant: str,
     frozen: Mapping[str, Any],
 ) -> str:
-    """`protocol:1|data:…|subject:…|by:…|mode:…|lang:…|n:…|var:…|seed:…|rules:…|tm:…` (fields never
-    reordered).
+    """Returns `protocol:1|data:…|subject:…|by:…|mode:…|lang:…|n:…|var:…|seed:…|rules:…|tm:…` (the
+    order of the fields never changes).
     """
     parts = {
         "protocol": f"{protocol.name}/{protocol.version}",
@@ -57,9 +57,9 @@ def long(
     frozen: Mapping[str, Any],
     endpoints: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
-    """Everything that a number of this run depends on, as plain values.
+    """Returns everything that a number of this run depends on, as plain values.
 
-    subjects: what the calls say of each subject (served model, fingerprint, dates, parameters left
+    subjects: facts from the calls, per subject (served model, fingerprint, dates, parameters left
     out).
     """
     return {

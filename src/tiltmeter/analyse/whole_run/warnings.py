@@ -14,8 +14,8 @@ SHOWN = 5  # places that a warning names
 
 
 def warnings(store: Store, protocol: Protocol) -> list[str]:
-    """Sentences for the command line and the report: panels of one judge, and of measures of whole
-    outputs what does not apply or is few.
+    """Lists warnings for the command line and the report: panels of one judge; for measures of
+    whole outputs, attributes that do not apply and small groups.
     """
     return [*_panels_of_one(store), *_whole_outputs(store, protocol)]
 
@@ -55,7 +55,7 @@ def _whole_outputs(store: Store, protocol: Protocol) -> list[str]:
 def _sum_counts(
     counts: Sequence[label_counts.CellCount], whose: tuple[str, str, str], names: tuple[str, str]
 ) -> Counter[tuple[str, str]]:
-    """Groups a subject's outputs by two factors, annotator and mode; second "": by attribute."""
+    """Sums outputs by two factors; if the second is "", by attribute. whose: their stratum."""
     found: Counter[tuple[str, str]] = Counter()
     for count in counts:
         if count[:3] == whose:
@@ -70,8 +70,8 @@ def _texts(
     none: Counter[tuple[str, str]],
     labelled: Mapping[tuple[str, str], int],
 ) -> Iterator[str]:
-    """groups: how many outputs with a value each (item, group) has; none, labelled: how many each
-    (item, attribute) has that do not apply, and at all.
+    """Yields warnings. groups: outputs with a value by (item, group); none, labelled: by (item,
+    attribute), outputs to which it does not apply, and all labelled outputs.
     """
     if none:
         told = [

@@ -1,7 +1,7 @@
 """The crossed design: the side, the cue word, the item and the number of answers of each prompt.
 
-A *cue word* (a name) stands for a level of a factor; an *item* (a job, a scenario) is what the
-prompts ask about. Both are samples: of names like these, of items like these.
+A *cue word* (a name) stands for a level of a factor; an *item* (a job, a scenario) is the subject
+of the prompts. Both are samples: of names like these, of items like these.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ NEGLIGIBLE = 0.02  # part of the cue words' variance below which items already c
 
 @dataclass(frozen=True)
 class PromptSums:
-    """Adds up prompts by group, along the last axis. order: by group; starts: first places."""
+    """Sums prompts by group, along the last axis. order: sorts by group; starts: first indices."""
 
     order: Codes
     starts: Codes
 
     def __call__(self, values: Floats) -> Floats:
-        """The sums, shape (…, groups), of values of shape (…, prompts)."""
+        """Returns sums, shape (…, groups), of values of shape (…, prompts)."""
         ordered = values[..., self.order]
         sums: Floats = np.add.reduceat(ordered, self.starts, axis=-1)
         return sums
@@ -37,9 +37,9 @@ class Crossed:
     """The prompts of one or two sides. All arrays have one entry per prompt, shape (P,).
 
     side: 0 for all (a share), or 1 for the level and 0 for its baseline. word: numbers from 0 to
-    K - 1; the words of one side are not those of the other, unless they are *matched* sets, of
-    which each has one word per side and counts as one word. item: numbers from 0 to C - 1. n:
-    answers, above 0.
+    K - 1; the two sides have different words, unless words come in *matched* sets, of which each
+    has one word per side and counts as one word. item: numbers from 0 to C - 1. n: answers, above
+    0.
     """
 
     side: Codes
@@ -58,8 +58,8 @@ class Crossed:
         n: Sequence[float],
         matched: bool = False,
     ) -> Crossed:
-        """Numbers the words and items of prompts; a prompt without answers is left out by the
-        caller. ``ValueError``: no answers in a prompt, a (side, word, item) that occurs twice.
+        """Numbers the words and items of prompts; the caller leaves out prompts without answers.
+        Raises ``ValueError`` for a prompt without answers, or a repeated (side, word, item).
         """
         sizes = arguments.counts("n", n)
         if (sizes <= 0).any():
@@ -74,17 +74,17 @@ class Crossed:
 
     @cached_property
     def sides(self) -> int:
-        """One side (a share) or two (a difference)."""
+        """The number of sides: one (a share) or two (a difference)."""
         return int(self.side.max()) + 1
 
     @cached_property
     def items(self) -> int:
-        """C, the number of items on either side."""
+        """The number of items over all sides (C)."""
         return int(self.item.max()) + 1
 
     @cached_property
     def words(self) -> int:
-        """K over all sides; matched sets count once."""
+        """The number of cue words over all sides (K); a matched set counts once."""
         return int(self.word.max()) + 1
 
     @cached_property
@@ -95,22 +95,22 @@ class Crossed:
 
     @cached_property
     def by_side(self) -> PromptSums:
-        """Sums by side."""
+        """The sums over prompts by side."""
         return _sums(self.side)
 
     @cached_property
     def by_item(self) -> PromptSums:
-        """Sums by item."""
+        """The sums over prompts by item."""
         return _sums(self.item)
 
     @cached_property
     def by_word(self) -> PromptSums:
-        """Sums by cue word."""
+        """The sums over prompts by cue word."""
         return _sums(self.word)
 
     @cached_property
     def item_sides(self) -> tuple[Codes, PromptSums, Codes]:
-        """(side of an item by prompt, sums by side of an item, item of each of these)."""
+        """(Number of each prompt's item × side, sums by item × side, item of each item × side.)"""
         kept, first, codes = np.unique(
             self.item * self.sides + self.side, return_index=True, return_inverse=True
         )
@@ -119,7 +119,7 @@ class Crossed:
 
     @cached_property
     def word_side(self) -> Codes:
-        """The side of each cue word, shape (K,); 0 for all of matched sets."""
+        """The side of each cue word, shape (K,); 0 for all if words are matched."""
         sides = np.zeros(self.words, dtype=np.int64)
         if not self.matched:
             sides[self.word] = self.side
@@ -127,19 +127,19 @@ class Crossed:
 
     @cached_property
     def words_by_side(self) -> Codes:
-        """Cue words of each side; matched sets are one entry."""
+        """The number of cue words by side; one entry if words are matched."""
         return np.bincount(self.word_side)
 
     @cached_property
     def weight(self) -> Floats:
-        """n/N of the prompt's side, shape (P,)."""
+        """A prompt's share n/N of its side's answers, shape (P,)."""
         weights: Floats = self.n / self.by_side(self.n)[self.side]
         return weights
 
     @cached_property
     def indicators(self) -> Floats:
-        """A table for each cue word of a side: 1 in its prompts, 0 elsewhere, shape (words, P). A
-        word that is alone on its side is fixed and has none.
+        """One row per cue word of a side: 1 in its prompts, 0 elsewhere, shape (words, P). A word
+        that is the only one of its side is fixed and has no row.
         """
         keys, codes = np.unique(self.word * self.sides + self.side, return_inverse=True)
         alone = np.bincount(keys % self.sides) == 1
@@ -149,7 +149,7 @@ class Crossed:
 
     @cached_property
     def squared_weights(self) -> float:
-        """S = Σ(N_k/N_g)², what a variance of 1 between cue words adds to that of the estimate."""
+        """S = Σ(N_k/N_g)²: the estimate's variance per unit of variance between cue words."""
         return float(((self.indicators @ self.weight) ** 2).sum())
 
 

@@ -1,7 +1,7 @@
-"""Rankings of candidates whose names stand for groups: tests of who is ranked first too often.
+"""Rankings of candidates whose names stand for groups: tests if a group is ranked first too often.
 
-A line-up is one set of candidates with one name of each group, ranked one or more times. If names
-occur in one line-up only, the groups of its names are dealt inside it. If names recur, both
+A line-up is one set of candidates with one name per group, ranked one or more times. If each name
+occurs in one line-up only, the test permutes groups inside each line-up. If names recur, both
 line-ups and names are samples.
 """
 
@@ -26,9 +26,9 @@ RECURRING = "line-ups and names as samples, variance averaged over groups, t"
 
 @dataclass(frozen=True, slots=True)
 class GroupShare:
-    """One group's share of first places less an even share. pooled: the test, with the variance
-    averaged over groups; own: the interval, with the group's own. names_sd: how far the shares of
-    names differ among themselves, beyond what line-ups carry.
+    """One group's share of first ranks less an even share. pooled: the test, with the variance
+    averaged over groups; own: the interval, with the group's own variance. names_sd: the standard
+    deviation between names, beyond the variation of line-ups.
     """
 
     value: float
@@ -44,11 +44,11 @@ def dealt(firsts: ArrayLike, group: int) -> Test:
 
     firsts: how often the name of each group was ranked first in each line-up, whole numbers of
     shape (line-ups, groups). If groups make no difference, each name of a line-up could be of any
-    group: the group's count is one entry of each row, drawn with equal chances, and all rankings of
-    a line-up stay together. The distribution of their sum is computed, not drawn; p is two-sided by
+    group: the group's count is one entry of each row, picked with equal chances, and all rankings
+    of a line-up stay together. The distribution of the sum is computed exactly; p is two-sided by
     the distance from the expected sum. By hand: line-ups (2, 0) and (1, 1), group 0: the sum is 3
-    or 1, each in half of the deals, both 1 from the expected 2: p = 1.
-    p is None without a ranking. ``ValueError``: counts that are not whole.
+    or 1, each with probability 1/2, both 1 from the expected 2: p = 1.
+    p is None without a ranking. Raises ``ValueError`` for counts that are not whole.
     """
     counts = np.atleast_2d(np.asarray(firsts, dtype=np.float64))
     if (counts < 0).any() or (counts != np.rint(counts)).any():
@@ -73,13 +73,13 @@ def recurring(
     n: ArrayLike,
     firsts: ArrayLike,
 ) -> list[GroupShare]:
-    """Tests each group's share of first places against an even share, names being a sample.
+    """Tests each group's share of first ranks against an even share, with names as a sample.
 
     lineup: of each row; names: of each group in it, shape (rows, groups); n: rankings; firsts: how
     often each group's name was ranked first, shape (rows, groups). For each group V_i over line-ups
     and V_w - V_c over its names (`variances.components`, without the items' shift: a line-up has
-    one name of a group). V = V_i + G/(G-1)·(V_w - V_c), averaged over the G groups in the test,
-    since they are alike under the null; the group's own in the interval.
+    one name per group). V = V_i + G/(G-1)·(V_w - V_c); the test averages V over the G groups, which
+    are equal under the null hypothesis; the interval uses the group's own V.
     """
     sizes, counts = arguments.counts("n", n), np.asarray(firsts, dtype=np.float64)
     groups = counts.shape[1]
@@ -109,7 +109,7 @@ def recurring(
 def _components(
     lineup: Sequence[str], names: Sequence[str], n: Floats, firsts: Floats
 ) -> tuple[Crossed, Components]:
-    """Returns the parts of one group's variance; rows of one line-up and name are added up."""
+    """Returns one group's design and variance components; adds up rows of one line-up and name."""
     sums: dict[tuple[str, str], list[float]] = {}
     for key, size, count in zip(zip(lineup, names, strict=True), n, firsts, strict=True):
         cell = sums.setdefault(key, [0.0, 0.0])

@@ -1,4 +1,4 @@
-"""The difference that a design with cue words as a sample would find, before it is run."""
+"""The smallest detectable difference of a design with sampled cue words, before it is run."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ LEAST_ITEMS = 9
 
 @dataclass(frozen=True, slots=True)
 class WordsDesign:
-    """Words of each side, items, and answers of each prompt (1 at least); every word meets every
-    item. words_sd: how far words of one side differ, in logits.
+    """A design: cue words per side, items, and answers per prompt (at least 1); every word meets
+    every item. words_sd: the standard deviation between words of one side, in logits.
     """
 
     words: int
@@ -35,7 +35,7 @@ class WordsDesign:
 
 
 class Spreads(NamedTuple):
-    """Standard deviations in logits: of words, of an item on a side, of a prompt."""
+    """Standard deviations in logits: between words, between sides of an item, between prompts."""
 
     words: float
     by_item: float
@@ -44,14 +44,14 @@ class Spreads(NamedTuple):
 
 @lru_cache(maxsize=256)
 def planned_shift_of_words(design: WordsDesign, *, level: float = 0.05) -> float | None:
-    """Returns the smallest difference of two shares near one half that the two-way test finds.
+    """Returns the smallest difference of two shares near one half that the two-way test detects.
 
-    400 tables are drawn with one seed: items (sd 1 logit), what an item makes of a side (.3),
+    400 tables are simulated with one seed: items (sd 1 logit), an item's effect on a side (.3),
     prompts (.5) and the words; the test is `variances.two_way` at ``level``. Bisection on the shift
-    in logits; the result is the mean difference in shares. Of a large design fewer items are drawn,
-    with more answers and less spread, so that the variance of the estimate stays. By simulation of
-    others (20 items, 3 words × 7, 5 × 4, 10 × 2 answers at words' sd .4): .28, .19, .15. None if
-    nothing is found.
+    in logits; the result is the mean difference in shares. A large design is simulated with fewer
+    items, more answers and smaller sds, so that the variance of the estimate is the same. By
+    simulations elsewhere (20 items, 3 words × 7, 5 × 4, 10 × 2 answers at words' sd .4): .28, .19,
+    .15. None if no shift up to 6 logits is detected.
     """
     items = min(design.items, max(LEAST_ITEMS, MOST_PROMPTS // (2 * design.words)))
     if items < 2:
@@ -79,7 +79,7 @@ def planned_shift_of_words(design: WordsDesign, *, level: float = 0.05) -> float
 
 
 def words_part(design: WordsDesign) -> float:
-    """The part of the variance of the full run that is between words, which no answer lessens.
+    """Returns the fraction of the full run's variance between words, which answers cannot reduce.
 
     By hand: 20 items, words of sd .3, 20 answers per item and side: 3 words .6/(.6 + .09 + .083 +
     4/20) = .62, 10 words .36.
@@ -90,10 +90,10 @@ def words_part(design: WordsDesign) -> float:
 
 
 def sampling_ratio(design: WordsDesign) -> float:
-    """s²/τ² of one answer per item and side: the variance of answers against that which stays
-    however many come, of words (sd of the design), of items on a side and of prompts.
+    """Returns s²/τ² for one answer per item and side: the variance of answers over the variance
+    that remains with any number of answers: of words (the design's sd), items by side and prompts.
 
-    Near shares of one half, where a logit is a quarter: s² = 1/4, τ² = (C·sd²/K + .3² + .5²/K)/16.
+    Near shares of ½, where a logit is a quarter: s² = 1/4, τ² = (C·sd²/K + .3² + .5²/K)/16.
     By hand: 20 items, 10 words of sd .3: .25/((.18 + .09 + .025)/16) = 13.6; 3 words: 5.2.
     """
     stays = design.items * design.words_sd**2 + PROMPT_SD**2
@@ -101,7 +101,7 @@ def sampling_ratio(design: WordsDesign) -> float:
 
 
 def _power(crossed: Crossed, spreads: Spreads, shift: float, level: float) -> tuple[float, float]:
-    """Returns the share of tables in which a shift is found, and the mean difference of shares."""
+    """Returns the share of tables in which the shift is detected, and its mean in shares."""
     rng = np.random.default_rng(SEED)
     rejected, gaps = 0, 0.0
     for _ in range(0, TABLES, BLOCK):
@@ -117,7 +117,7 @@ def _power(crossed: Crossed, spreads: Spreads, shift: float, level: float) -> tu
 
 
 def _chances(crossed: Crossed, spreads: Spreads, shift: float, rng: np.random.Generator) -> Floats:
-    """Returns the probability of each prompt, shape (BLOCK, prompts)."""
+    """Samples the probability of a hit in each prompt, shape (BLOCK, prompts)."""
     sides = crossed.item * 2 + crossed.side
     logit = rng.normal(0, ITEM_SD, (BLOCK, crossed.items))[:, crossed.item]
     logit += rng.normal(0, spreads.by_item, (BLOCK, 2 * crossed.items))[:, sides]

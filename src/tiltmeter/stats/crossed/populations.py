@@ -1,5 +1,5 @@
-"""Four populations that an estimate can speak of: these items or items like them, these cue words
-or words like them. Each has its own variance, test and interval.
+"""Four populations that an estimate can be about: these items or items like them, crossed with
+these cue words or words like them. Each has its own variance, test and interval.
 """
 
 from __future__ import annotations
@@ -33,12 +33,12 @@ class Inference:
 
 @dataclass(frozen=True, slots=True)
 class Populations:
-    """The estimate and what it is worth for each population.
+    """The estimate with its test and interval for each population.
 
     both: items and cue words like these; words: these items, words like these; items: items like
     these, these words; these: these items and words (None if no prompt was answered twice).
-    words_by_side: how many cue words; words_sd: how far those of one side differ among themselves,
-    in the unit of the estimate (log for a ratio).
+    words_by_side: the number of cue words; words_sd: the standard deviation between words of one
+    side, in the unit of the estimate (log for a ratio).
     """
 
     value: float
@@ -63,7 +63,7 @@ def populations(
     shares: of each prompt, shape (P,); within: the variance of each prompt's share over its own
     answers, by default y(1 - y)/(n - 1). Variances: both V (`variances.two_way`), t with its df;
     words ΣV_w,g with Welch's df; items V_i, df C - 1; these Σ(n/N_g)²·within, Satterthwaite's df.
-    None if the estimate is not finite (a ratio to 0); of one item nothing is said of others.
+    None if the estimate is not finite (a ratio to 0); with one item, other items are not tested.
     """
     y = arguments.vector("shares", shares)
     fit = two_way(design, y[None, :], ratio=ratio)
@@ -98,7 +98,7 @@ def _within_prompts(
     value: float,
     null: float,
 ) -> Inference | None:
-    """The variance if the very same prompts were asked again; None if none was answered twice."""
+    """Tests with the variance of asking the same prompts again; None if none was answered twice."""
     several = design.n > 1
     if not several.any():
         return None

@@ -16,7 +16,7 @@ from tiltmeter.stats.crossed.design import NEGLIGIBLE, Crossed
 
 @dataclass(frozen=True)
 class Components:
-    """The components of a variance; B tables, G sides (1 for matched sets).
+    """The components of a variance. B: tables; G: sides (1 for matched sets).
 
     value: the estimate, shape (B,); items: V_i (B,); words: V_w and cells: V_c by side (B, G);
     items_df: the degrees of freedom of V_i; words_df: those of each V_w, shape (B, G).
@@ -32,8 +32,8 @@ class Components:
 
 @dataclass(frozen=True)
 class TwoWay:
-    """The estimate with its variance over items and cue words alike, and t's degrees of freedom,
-    each of shape (B,). words_sd: how far cue words of one side differ among themselves.
+    """The estimate with its variance over both items and cue words, and t's degrees of freedom,
+    each of shape (B,). words_sd: the standard deviation between cue words of one side.
     """
 
     value: Floats
@@ -51,10 +51,10 @@ def components(
     pooled_words: bool = True,
     item_shifts: bool = True,
 ) -> Components:
-    """V_i, V_w and V_c of p₁ - p₀ (of p on one side, of log p₁/p₀ if ``ratio``).
+    """Computes V_i, V_w and V_c of p₁ - p₀ (of p on one side, of log p₁/p₀ if ``ratio``).
 
     shares: the share of hits (or the mean) in each prompt, shape (B, P). With y a prompt's share, n
-    its answers, N_g and p_g those of its side, C items and K words:
+    its answers, N_g and p_g its side's answers and share, C items and K words:
     e = ±n(y - p_g)/N_g; V_i = C/(C-1)·Σ_i(Σe)²;
     a_i = mean over the item's sides of (share - p_g); t = n(y - p_g - a_i)/N_g; T_k = Σt of a word,
     less its mean over the side's words; V_w = K/(K-1)·ΣT²; V_c = K/(K-1)·Σ_k c/(c-1)·Σ(t - t̄_k)²,
@@ -105,11 +105,11 @@ def two_way(design: Crossed, shares: Floats, *, ratio: bool = False) -> TwoWay:
 
 
 def word_weight(design: Crossed) -> float:
-    """λ: the part of V_w - V_c that V_i needs to carry the variance between cue words once.
+    """Computes λ, the factor of V_w - V_c so that V_i + λ(V_w - V_c) counts variance of words once.
 
-    A table with 1 in the prompts of one cue word and 0 elsewhere goes through V_i, V_w, V_c, for
-    each word; summed over them A = ΣV_i, Q = Σ(V_w - V_c); S = Σ(N_k/N_g)²: λ = max(0, S - A)/Q,
-    and 0 if λQ < .02·S. Crossed designs 1; words nested in items 0; one word of five an item 4.
+    For each cue word, a table with 1 in its prompts and 0 elsewhere gives V_i, V_w and V_c; summed
+    over words A = ΣV_i, Q = Σ(V_w - V_c); S = Σ(N_k/N_g)²: λ = max(0, S - A)/Q, and 0 if λQ <
+    .02·S. Crossed designs 1; words nested in items 0; one word of five per item 4.
     """
     if not len(design.indicators):
         return 0.0
@@ -123,7 +123,7 @@ def word_weight(design: Crossed) -> float:
 
 
 def _item_shifts(design: Crossed, rest: Floats) -> Floats:
-    """a_i of each prompt: how far its item lies from the sides' shares, the mean of its sides."""
+    """Computes a_i of each prompt: its item's share less the side's share, mean over sides."""
     _, sums, item = design.item_sides
     shift = sums(design.n * rest) / sums(design.n)
     order = np.argsort(item, kind="stable")
@@ -134,7 +134,7 @@ def _item_shifts(design: Crossed, rest: Floats) -> Floats:
 
 
 def _word_sums(design: Crossed, beside: Floats, pool: bool) -> tuple[Floats, Floats, Floats]:
-    """V_w and V_c by side with the degrees of freedom of V_w."""
+    """Returns V_w and V_c by side, and the degrees of freedom of V_w."""
     side, counts = design.word_side, design.words_by_side
     sums, prompts = design.by_word(beside), np.bincount(design.word)
     by_side = np.eye(counts.size)[side]  # (K, G)
@@ -155,5 +155,5 @@ def _word_sums(design: Crossed, beside: Floats, pool: bool) -> tuple[Floats, Flo
 
 
 def _ratio(number: int) -> float:
-    """C/(C - 1); 0 for one, whose spread is not known."""
+    """Returns C/(C - 1); 0 for one unit, whose variance is unknown."""
     return number / (number - 1) if number > 1 else 0.0

@@ -1,8 +1,7 @@
-"""A test if a cue moves some items more than others: whole prompts dealt over an item's two sides.
+"""Tests if a cue moves some items more than others: whole prompts permuted over an item's sides.
 
-Each prompt may have a probability of its own. Answers of one prompt therefore stay together: what
-is exchangeable if no item differs is the prompts of an item, once its words' own levels are taken
-off.
+Each prompt may have its own probability, so the answers of a prompt stay together: if no item
+differs, the prompts of an item are exchangeable, once each is reduced by its word's mean.
 """
 
 from __future__ import annotations
@@ -30,16 +29,16 @@ def items_differ(
 ) -> Test:
     """Tests if items differ in the difference of their two sides.
 
-    shares: of each prompt, shape (P,). A prompt's share less its word's mean is dealt, whole, over
-    the sides of its item; statistic: MS(side × item)/MS(word × item). Dealing leaves the sum of
-    squares inside an item as it is, so that SS(side × item) = Σ_i w_i·(d_i - d̄)² orders the draws
-    alike: d the difference of the item's two sides, w = K₁K₀/(K₁ + K₀) of its words. The words'
-    means took one degree of freedom from the sum that was found (d̄ = 0) and none from those drawn,
-    which are stretched by C/(C - 1). p = (1+b)/(1+B).
+    shares: of each prompt, shape (P,). Whole prompts, each less its word's mean, are permuted over
+    the sides of their item; statistic: MS(side × item)/MS(word × item). A permutation keeps the sum
+    of squares inside an item, so SS(side × item) = Σ_i w_i·(d_i - d̄)² has the same order: d the
+    difference of the item's two sides, w = K₁K₀/(K₁ + K₀) of its words. The words' means cost the
+    observed sum one degree of freedom (d̄ = 0) but not the permuted sums, which are multiplied by
+    C/(C - 1) to compensate. p = (1+b)/(1+B).
     By hand: two items with two words a side and residuals (1, 1 | -1, -1) and (-1, -1 | 1, 1): d =
-    ±2, SS 8; a deal of an item gives d = 2, -2 or 0 in 1, 1 and 4 of 6; drawn SS are 16 for (2, -2)
-    and (-2, 2), at most 4 else: p near 2/36. Items with fewer than two words on a side are left
-    out; p is None with fewer than two others.
+    ±2, SS 8; permuting an item gives d = 2, -2 or 0 in 1, 1 and 4 of 6; SS are 16 for (2, -2) and
+    (-2, 2), else at most 4: p near 2/36. Items with fewer than two words on a side are left out; p
+    is None if fewer than two items remain.
     """
     y = arguments.vector("shares", shares)
     counts = design.by_word(np.ones_like(y))
@@ -60,7 +59,7 @@ def items_differ(
 
 
 def _items(design: Crossed) -> Codes:
-    """Returns the items with two prompts on each side."""
+    """Returns the items with at least two prompts on each side."""
     prompts = [
         np.bincount(design.item[design.side == side], minlength=design.items) for side in (0, 1)
     ]
@@ -68,8 +67,8 @@ def _items(design: Crossed) -> Codes:
 
 
 def _by_shape(design: Crossed, items: Codes, rest: Floats) -> list[tuple[int, Floats]]:
-    """Items with equally many prompts on both sides together: (prompts of the level, residuals with
-    those in front, shape (items, prompts)).
+    """Groups items by their numbers of prompts on the two sides: (prompts of the level, residuals,
+    the level's first, shape (items, prompts)).
     """
     rows: dict[tuple[int, int], list[Floats]] = {}
     for item in items:
@@ -80,14 +79,14 @@ def _by_shape(design: Crossed, items: Codes, rest: Floats) -> list[tuple[int, Fl
 
 
 def _deal(values: Floats, draws: int, generator: np.random.Generator) -> Floats:
-    """Returns the prompts of each item in random order, shape (draws, items, prompts)."""
+    """Permutes the prompts of each item, shape (draws, items, prompts)."""
     dealt: Floats = generator.permuted(np.broadcast_to(values, (draws, *values.shape)), axis=-1)
     return dealt
 
 
 def _statistic(shapes: Sequence[tuple[int, Floats]]) -> Floats:
-    """SS(side × item) of each draw, Σw(d - d̄)². shapes: prompts of the level, and residuals with
-    those in front, shape (draws, items, prompts).
+    """Computes SS(side × item) = Σw(d - d̄)² per draw. shapes: (number of the level's prompts,
+    residuals, the level's first, shape (draws, items, prompts)).
     """
     gaps, weights = [], []
     for first, values in shapes:

@@ -1,4 +1,4 @@
-"""The cue words that a conclusion about words like them needs. No numpy: protocols import this."""
+"""Numbers of cue words needed to generalise to words like them. No numpy: protocols import this."""
 
 LEAST_WORDS = 3  # of the smaller side, from which cue words are a sample
 FEW_WORDS = 5  # below, a sample of few cue words

@@ -1,7 +1,7 @@
 """Agreement beyond chance between annotators: Cohen's κ, Gwet's AC1, Krippendorff's α, pairs.
 
-Each coefficient is 1 - D_o/D_e: the disagreement that was observed over the one that chance would
-give, and chance is what the three differ in. Intervals: the jackknife over items (clusters).
+Each coefficient is 1 - D_o/D_e: the observed disagreement over the disagreement expected by chance;
+the three differ in their definition of chance. Intervals: the jackknife over items (clusters).
 """
 
 from __future__ import annotations
@@ -64,10 +64,10 @@ def ratings(
 
 
 def cohen_kappa(*, gold: Confusion) -> Interval:
-    """Two annotators (gold in rows, judge in columns): κ = (p_o - p_e)/(1 - p_e), p_e = Σ_k
-    p_k.·p_.k.
+    """Computes κ = (p_o - p_e)/(1 - p_e), p_e = Σ_k p_k.·p_.k, of two annotators (gold in rows,
+    judge in columns).
 
-    Range [-1, 1]; 0 is chance by each annotator's own margins, and low where one class is rare
+    Range [-1, 1]; 0 is chance by each annotator's own margins; κ is low if one class is rare
     however good the judge (then read AC1 beside it). Source: Cohen (1960), Educ. Psychol. Meas. 20;
     jackknife: Kraemer (1980), Biometrics 36. By hand: [[20, 5], [10, 15]]: p_o .7, p_e .5 → .4.
     """
@@ -90,11 +90,11 @@ def cohen_kappa(*, gold: Confusion) -> Interval:
 
 
 def gwet_ac1(*, rated: Ratings) -> Interval:
-    """Any number of annotators: AC1 = (p_a - p_e)/(1 - p_e), p_e = Σ_k π_k(1-π_k)/(K-1).
+    """Computes AC1 = (p_a - p_e)/(1 - p_e), p_e = Σ_k π_k(1-π_k)/(K-1), for two or more annotators.
 
-    p_a: the mean over outputs with two ratings and more of the share of agreeing pairs; π_k: the
-    mean over rated outputs of the share that called k. Range [-1, 1]; 0 is chance; steady where a
-    class is rare. Source: Gwet (2008), Br. J. Math. Stat. Psychol. 61. By hand: two annotators,
+    p_a: the share of agreeing pairs, averaged over outputs with at least two ratings; π_k: the
+    share of ratings that are k, averaged over rated outputs. Range [-1, 1]; 0 is chance; stable if
+    a class is rare. Source: Gwet (2008), Br. J. Math. Stat. Psychol. 61. By hand: two annotators,
     both-yes 118, both-no 0, 5 and 2 split: p_a = .944, π = .972, p_e = 2·.972·.028 = .0544 → .9408.
     """
     votes = _votes(rated)
@@ -117,8 +117,8 @@ def gwet_ac1(*, rated: Ratings) -> Interval:
 
 
 def krippendorff_alpha(*, rated: Ratings) -> Interval:
-    """Nominal α = 1 - (n-1)·Σ_{c≠k} o_ck / Σ_{c≠k} n_c·n_k, any number of annotators, values
-    missing.
+    """Computes nominal α = 1 - (n-1)·Σ_{c≠k} o_ck / Σ_{c≠k} n_c·n_k, for two or more annotators,
+    with missing values.
 
     o_ck: coincidences; an output with r ≥ 2 ratings adds its r(r-1) ordered pairs with weight
     1/(r-1). Range (-1, 1]; 0 is chance by the pooled margins. Source: Krippendorff (2011),
@@ -176,24 +176,24 @@ def _items(rated: Ratings) -> int:
 
 
 def _votes(rated: Ratings) -> Floats:
-    """(U, K): how many annotators called each class."""
+    """Counts annotators by unit and class, shape (U, K)."""
     return np.stack([(rated.codes == k).sum(1) for k in range(rated.classes)], axis=1).astype(float)
 
 
 def _by_cluster(rated: Ratings, rows: Floats) -> Floats:
-    """Sums of the rows per item, items without anything left out."""
+    """Sums the rows by item; leaves out items whose sums are all 0."""
     sums = np.zeros((_items(rated), rows.shape[1]))
     np.add.at(sums, rated.clusters, rows)
     return sums[sums.any(axis=1)]
 
 
 def _jackknife(sums: Floats, parts: Callable[[Floats], tuple[Floats, Floats]]) -> Interval:
-    """Computes 1 - D_o/D_e of the summed rows, and its interval by leaving items out.
+    """Computes 1 - D_o/D_e of the summed rows, and its interval by leaving out one item at a time.
 
     v = (C-1)/C·Σ(θ_(i) - mean)². Limits: all θ₀ with |θ - θ₀| ≤ t(df)·√(v·(1-θ₀)/(1-θ)), since the
-    variance of a disagreement grows with it (the score interval of a count), so the upper one stays
-    below 1; df as ``rates.cluster_variance``. Where all agree, D_o is at most Wilson's upper limit
-    for 0 of C items.
+    variance of a disagreement grows with the disagreement (as in a count's score interval), so the
+    upper limit stays below 1; df as ``rates.cluster_variance``. If all agree, D_o is at most
+    Wilson's upper limit for 0 of C items.
     """
     c = len(sums)
     blank = Interval(None, None, None, METHOD, clusters=c)

@@ -1,8 +1,8 @@
 """A judge against gold: the confusion matrix per item, and its error rates with intervals.
 
-Everything is kept per item (cluster), because outputs of one item fail together; weights undo an
-oversampling of gold. docs/explanation/statistics.md, "A judge labels", shows how well the
-intervals hold.
+Counts are kept per item (cluster), because errors in one item are correlated; weights undo an
+oversampling of gold. docs/explanation/statistics.md, "A judge labels", shows the coverage of the
+intervals.
 """
 
 from __future__ import annotations
@@ -104,7 +104,7 @@ class ClassQuality:
 
 @dataclass(frozen=True, slots=True)
 class Quality:
-    """All classes with gold: ``macro`` is their plain mean, ``weighted`` goes by their gold."""
+    """Quality over classes with gold: ``macro`` is the plain mean, ``weighted`` goes by gold."""
 
     classes: tuple[ClassQuality, ...]
     accuracy: Interval
@@ -117,14 +117,14 @@ class Quality:
 
 
 def class_quality(*, gold: Confusion, positive: int) -> ClassQuality:
-    """Sensitivity, specificity, precision and F1 of one class against all others.
+    """Computes sensitivity, specificity, precision and F1 of one class against all others.
 
     Formulas: TP/(TP+FN), TN/(TN+FP), TP/(TP+FP), 2TP/(2TP+FP+FN), each a ratio of sums over items
-    with Wilson's interval on the effective n, as ``rates.clustered_share``. An answer that is no
-    class misses its own class and is no false alarm for the others. Range [0, 1]. No null value: a
-    judge that guesses has sensitivity + specificity = 1.
+    with Wilson's interval on the effective n, as ``rates.clustered_share``. An answer outside the
+    classes is a miss for its true class and not a false alarm for the others. Range [0, 1]. No null
+    value: a judge that guesses has sensitivity + specificity = 1.
     Source: van Rijsbergen (1979) for F1; Korn & Graubard (1998) for the intervals.
-    By hand: one item a label; TP 40, FN 10, FP 5, TN 45: .8, .9, .8889, 2·40/95 = .8421.
+    By hand: one label per item; TP 40, FN 10, FP 5, TN 45: .8, .9, .8889, 2·40/95 = .8421.
     Without gold of the class, or of the others, the rates are None with a note.
     """
     counts = _class_counts(gold, positive)
@@ -133,7 +133,7 @@ def class_quality(*, gold: Confusion, positive: int) -> ClassQuality:
 
 
 def _class_counts(gold: Confusion, k: int) -> list[tuple[Floats, Floats]]:
-    """(x, n) per item of sensitivity, specificity, precision and F1."""
+    """Returns (x, n) per item for sensitivity, specificity, precision and F1."""
     w = gold.weighted
     hit, true, called, everything = w[:, k, k], w[:, k].sum(1), w[:, :, k].sum(1), w.sum((1, 2))
     neither = np.maximum(everything - true - called + hit, 0.0)
@@ -168,7 +168,7 @@ def _mean(
     even: bool,
     total: Floats,
 ) -> Interval:
-    """Averages one of the classes' four rates; its interval is from the items' influences."""
+    """Averages one of the four rates over classes; the interval uses the items' influences."""
     used = [row for row in counts if row[which][1].sum() > 0]
     if not used:
         return Interval(None, None, None, METHOD, note="no gold")
@@ -212,7 +212,7 @@ def share_interval(
     note: str | None = None,
     df: float = math.inf,
 ) -> Interval:
-    """Wilson's limits for a share whose variance is that of ``influence`` (one value an item).
+    """Computes Wilson's limits for a share with the variance of ``influence``, one value per item.
 
     ``df`` caps the degrees of freedom. No variance: the effective n is the number of items.
     """
@@ -241,9 +241,9 @@ def share_interval(
 def error_gaps(
     *, first: Confusion, second: Confusion, confidence: float = 0.95
 ) -> tuple[tuple[Interval, Interval], ...]:
-    """Per class: sensitivity and specificity of the judge in one condition minus those in another.
+    """Computes, per class, the judge's sensitivity and specificity in one condition less another's.
 
-    A judge whose errors differ by condition makes a gap, or hides one: with sensitivity and
+    If its errors differ by condition, a judge creates or hides a gap: with sensitivity and
     specificity (.85, .97) in one and (.97, .85) in the other, and a true share of .1 in both, the
     judge reports .112 and .232. Paired over items, ``rates.clustered_difference``. Null value 0.
     By hand: 18 of 20 and 12 of 20 positives found: .9 - .6 = .3.

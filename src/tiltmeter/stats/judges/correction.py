@@ -36,12 +36,12 @@ HALF = 0.5  # Jeffreys' half success and half failure
 
 @dataclass(frozen=True, slots=True)
 class Corrected:
-    """A share or a difference: the judge's number, and the one corrected by gold.
+    """A share or a difference: the judge's number, and the number corrected by gold.
 
-    ``reason`` says why there is no correction, and then ``corrected`` holds None and the numbers
-    are to be called uncorrected. ``clipped``: the estimate fell outside of what is possible and was
-    cut there. ``youden`` is Se + Sp - 1 (the smaller one of two conditions), 0 for a judge that
-    guesses.
+    ``reason`` says why there is no correction; if set, ``corrected`` has None and only the
+    uncorrected number can be reported. ``clipped``: the estimate was outside the possible range and
+    was moved to its end. ``youden`` is Se + Sp - 1 (the smaller one of two conditions), 0 for a
+    judge that guesses.
     """
 
     corrected: Interval
@@ -53,7 +53,7 @@ class Corrected:
 
 @dataclass(frozen=True, slots=True)
 class Linear:
-    """A ratio of sums over items: value, influence of each item, and the variance's floor."""
+    """A ratio of sums over items: value, influence of each item, least variance (floor)."""
 
     value: float
     influence: Floats
@@ -87,12 +87,12 @@ class _Judged:
 
 @dataclass(frozen=True, slots=True)
 class Basis:
-    """The constant parts of a corrected estimate: the judge's own row, the method, the possible
-    range, the remarks.
+    """The constants of a corrected estimate: the judge's own row, the method, the possible range,
+    the cautions.
 
-    ``clusters``: the fewer of the items with outputs and the items with gold. ``weighted``: gold
-    had weights; then a few heavy errors may carry the variance, and the degrees of freedom follow
-    the kurtosis.
+    ``clusters``: the items with outputs or the items with gold, whichever are fewer. ``weighted``:
+    gold had weights; then a few errors with large weights may dominate the variance, and the
+    degrees of freedom follow the kurtosis.
     """
 
     plain: Interval
@@ -110,7 +110,7 @@ class Basis:
 
 
 def ratio_of_sums(x: Floats, n: Floats, trials: float) -> Linear:
-    """Computes Σx/Σn. If no item departs from it, the floor is the variance of (x+½)/(n+1)."""
+    """Computes Σx/Σn. If all items have this ratio, the floor is the variance of (x+½)/(n+1)."""
     total = float(n.sum())
     value = float(x.sum()) / total
     influence = (x - value * n) / total
@@ -233,7 +233,7 @@ def _delta(judged: _Judged) -> Linear:
 
 
 def _fieller(frame: Basis, top: Linear, bottom: Linear, common: float, error: Linear) -> Corrected:
-    """Finds the limits of top/bottom: all θ₀ for which chance explains top - θ₀·bottom."""
+    """Finds the limits of top/bottom: all θ₀ at which top - θ₀·bottom does not differ from 0."""
     c = frame.clusters
     if c < 2:
         return linear_result(frame, error)
@@ -266,7 +266,7 @@ def linear_result(frame: Basis, error: Linear) -> Corrected:
 def _result(
     frame: Basis, error: Linear, limits: tuple[float, float], note: str | None = None
 ) -> Corrected:
-    """Cuts value and limits at what is possible, and says so."""
+    """Clips value and limits to the possible range, and notes it."""
     low, value, high = (
         min(max(x, frame.ends[0]), frame.ends[1]) for x in (limits[0], error.value, limits[1])
     )
@@ -299,7 +299,7 @@ def is_weighted(gold: Confusion) -> bool:
 
 
 def few_gold(labels: tuple[float, ...]) -> IntervalCaution | None:
-    """Returns the mark of fewer gold labels of a class than the simulations claim coverage for."""
+    """Returns a caution if a class has fewer gold labels than simulated coverage needs."""
     if min(labels) < FEW_GOLD:
         return IntervalCaution("few_gold", f"too few gold labels of a class ({min(labels):g})")
     return None

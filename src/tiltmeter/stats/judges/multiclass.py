@@ -31,8 +31,8 @@ class CorrectedShares:
     """All classes of one condition, in order; ``reason`` and ``clipped`` as in
     ``correction.Corrected``.
 
-    ``resolution`` is how much of a true difference the judge lets through at worst: for two classes
-    Se + Sp - 1, 0 where some mixture of classes looks like another.
+    ``resolution`` is the least fraction of a true difference that the judge preserves: for two
+    classes Se + Sp - 1; 0 if two mixtures of classes give the same answers.
     """
 
     corrected: tuple[Interval, ...]
@@ -90,7 +90,7 @@ def corrected_shares(*, said: ArrayLike, gold: Confusion | None) -> CorrectedSha
 
 
 def _moved_to(row: Interval, share: float, solved: float | None) -> Interval:
-    """The row at the share on the simplex. solved: the share before, None if none was moved."""
+    """Returns the row with the share on the simplex. solved: the share before, if any was moved."""
     if row.low is not None and row.high is not None:
         row = replace(row, low=min(row.low, share), high=max(row.high, share))
     if solved is not None and 0 <= solved <= 1:
@@ -100,7 +100,7 @@ def _moved_to(row: Interval, share: float, solved: float | None) -> Interval:
 
 
 def _linearise(table: Floats, n: Floats, gold: Confusion, inverse: Floats) -> list[Linear]:
-    """Solves for the shares and finds, per class, the contribution of every item to its error."""
+    """Solves for the shares and returns, per class, each item's contribution to the error."""
     k = table.shape[1]
     q = [ratio_of_sums(table[:, j], n, float((n > 0).sum())) for j in range(k)]
     values = inverse @ np.array([reported.value for reported in q])
@@ -121,7 +121,7 @@ def _linearise(table: Floats, n: Floats, gold: Confusion, inverse: Floats) -> li
 
 
 def resolution(matrix: Floats) -> float:
-    """Computes the least share of a true difference that a judge's matrix lets through, or 0."""
+    """Computes the least fraction of a true difference that a judge's matrix preserves, or 0."""
     if np.linalg.matrix_rank(matrix) < len(matrix):
         return 0.0
     inverse = np.linalg.inv(matrix.T)

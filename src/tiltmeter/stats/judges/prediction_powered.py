@@ -1,7 +1,7 @@
-"""Means from many judged outputs and a random few with gold (PPI++): valid for any errors.
+"""Means from many judged outputs and a few random ones with gold (PPI++): valid for any errors.
 
-Unlike ``correction`` nothing is assumed of the judge, not even that its errors are stable; what is
-needed is that the gold was drawn at random from the outputs (or with known weights).
+Unlike ``correction`` nothing is assumed of the judge, not even that its errors are stable; the only
+condition is that the gold was sampled at random from the outputs (or with known weights).
 """
 
 from __future__ import annotations
@@ -32,10 +32,10 @@ METHOD = "ppi++, linearised over items, t"
 
 @dataclass(frozen=True, slots=True)
 class Powered:
-    """A mean or difference corrected by random gold, beside the judge's and gold's own.
+    """A mean or difference corrected by random gold, next to the judge's number and gold's own.
 
-    ``power`` is λ: 0 uses the gold alone, 1 takes the judge at its word but for the bias that gold
-    shows (two numbers for a difference). ``clipped``, ``reason``: as in ``correction.Corrected``.
+    ``power`` is λ: 0 uses the gold alone, 1 the judge's full number less the bias that gold shows
+    (two λ for a difference). ``clipped``, ``reason``: as in ``correction.Corrected``.
     """
 
     corrected: Interval
@@ -49,11 +49,11 @@ class Powered:
 @dataclass(frozen=True, slots=True)
 class Sums:
     """One condition summed by item, all shape (C,): sums of the judge's values over all ``n``
-    outputs, and of judge and truth over the outputs that have gold (weighted by 1/probability where
-    they were oversampled).
+    outputs, and sums of judge's and true values over the outputs with gold (weighted by
+    1/probability if they were oversampled).
 
-    ``class_sums`` makes them for the share of a class. Values may be probabilities, or scores with
-    ``share=False``.
+    ``class_sums`` makes ``Sums`` for the share of a class. Values may be probabilities, or scores
+    with ``share=False``.
     """
 
     said: ArrayLike
@@ -64,7 +64,7 @@ class Sums:
 
 
 def class_sums(*, said: ArrayLike, n: ArrayLike, gold: Confusion, positive: int = 1) -> Sums:
-    """Makes the ``Sums`` of a class's share as ``correction.rogan_gladen``: a row an item."""
+    """Makes the ``Sums`` of a class's share, one entry per item; as for ``rogan_gladen``."""
     cells = gold.weighted
     return Sums(
         said,
@@ -128,9 +128,9 @@ def prediction_powered_difference(
 ) -> Powered:
     """Estimates the mean of ``first`` minus that of ``second`` over the same items, entry by entry.
 
-    Each side has the λ of its own mean, so that the difference is that of the two means printed; v
-    from the items' joint influences; d ± t·√v, df at most the fewer items with gold - 1. Null value
-    0. Source and refusals as ``prediction_powered``. By hand: .6 - .55 = .05.
+    Each side has the λ of its own mean, so the result is the difference of the two reported means;
+    v from the items' joint influences; d ± t·√v, df at most (items with gold, fewer side) - 1. Null
+    value 0. Source and refusals as ``prediction_powered``. By hand: .6 - .55 = .05.
     """
     a, b = _check_sums(first, share), _check_sums(second, share)
     arguments.same_shape("first", a[1], "second", b[1])
@@ -208,7 +208,7 @@ def _tune(
 
 
 def _own(x: Floats, n: Floats, share: bool) -> Interval:
-    """Returns the estimate over the same items without correction."""
+    """Returns the estimate over the same items without correction, from these values."""
     if share:
         return rates.clustered_share(successes=x, n=n)
     used = n > 0

@@ -1,4 +1,4 @@
-"""Youden's J of a judge, its interval, and the gold that would be needed to narrow it."""
+"""Youden's J of a judge, its interval, and the number of gold labels needed to narrow it."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ REFUTED = 0.5  # J whose upper limit lies below it refutes the judge
 
 
 def youden(*, gold: Confusion, positive: Sequence[int]) -> Interval:
-    """Sensitivity + specificity - 1 of the values that a claim counts (``positive``: their codes).
+    """Computes sensitivity + specificity - 1 of a claim's values (``positive``: their codes).
 
     A hit is any answer among ``positive`` for a truth among them. Limits from those of sensitivity
-    and specificity, square-and-add: J - √((Se - l)² + (Sp - l)²), and above alike. Range [-1, 1];
-    null value 0, a judge that guesses.
+    and specificity, square-and-add: J - √((Se - l)² + (Sp - l)²); the upper limit likewise. Range
+    [-1, 1]; null value 0, a judge that guesses.
     Source: Youden (1950), Cancer 3; the interval, Shan (2015), PLoS ONE 10 (MOVER, Zou & Donner
-    2008) over items. By hand: 40 of 50 and 45 of 50: .8 + .9 - 1 = .7. None with a note without
+    2008) over items. By hand: 40 of 50 and 45 of 50: .8 + .9 - 1 = .7. None, with a note, without
     gold of the values, or of the others.
     """
     hits, sizes = _counts(gold, positive)
@@ -45,10 +45,10 @@ def youden(*, gold: Confusion, positive: Sequence[int]) -> Interval:
 
 
 def lowest_youden(*, golds: Sequence[Confusion], positive: Sequence[int]) -> Interval:
-    """Returns the lowest J of the levels that a claim compares, each with gold of its own.
+    """Returns the lowest J of the levels that a claim compares, each with its own gold.
 
-    Levels whose J is not known are passed over; if no J is known, the result is not known.
-    ``ValueError`` for no level.
+    Levels with an unknown J are skipped; if every J is unknown, so is the result.
+    Raises ``ValueError`` without a level.
     """
     indices = [youden(gold=gold, positive=positive) for gold in golds]
     if not indices:
@@ -64,13 +64,13 @@ def is_refuted(index: Interval) -> bool:
 def gold_needed(
     *, half_width: float, least_half_width: float, difference: float, labels: float
 ) -> int | None:
-    """Computes the gold that still brings a corrected interval's half-width below ``difference``.
+    """Computes the additional gold labels that bring an interval's half-width below ``difference``.
 
-    ``half_width``: of the corrected interval with ``labels`` gold labels; ``least_half_width``:
-    what would be left of it with endless gold (the uncorrected interval's, over J where the
-    correction divides by it); ``difference``: the uncorrected one, from the null. The rest of the
-    variance, half² - least², goes with 1/labels. 0 if it is below already; None if no number
-    of labels does it, or there are no labels to go by. By hand: .2, .1, .15 and 50 labels:
+    ``half_width``: of the corrected interval with ``labels`` gold labels; ``least_half_width``: the
+    limit of it for infinite gold (the uncorrected interval's, over J if the correction divides by
+    J); ``difference``: the uncorrected estimate's distance from the null. The rest of the variance,
+    half² - least², is proportional to 1/labels. 0 if it is below already; None if no number of
+    labels suffices, or ``labels`` is 0. By hand: .2, .1, .15 and 50 labels:
     50·(.04 - .01)/(.0225 - .01) = 120, so 70 more.
     """
     if half_width < difference:
@@ -84,7 +84,7 @@ def gold_needed(
 def _counts(
     gold: Confusion, positive: Sequence[int]
 ) -> tuple[tuple[Floats, Floats], tuple[Floats, Floats]]:
-    """Counts right answers, and truths, by item: of the values and of the others."""
+    """Returns right answers and truths by item, each for the values and for all others."""
     w, chosen = gold.weighted, _positive_mask(gold, positive)
     called = w[:, :, : w.shape[1]][:, :, chosen].sum(axis=2)
     every = w.sum(axis=2)

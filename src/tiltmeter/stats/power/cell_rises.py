@@ -1,4 +1,4 @@
-"""The smallest rise of one value in one group that a claim of many cells can find."""
+"""The smallest rise of one value in one group that a claim of many cells can detect."""
 
 from __future__ import annotations
 
@@ -73,10 +73,10 @@ def planned_critical(
     level: float,
     seed: int = 0,
 ) -> float:
-    """Returns the score that the largest cell must have, of a design that has not been asked yet.
+    """Estimates the critical score of the largest cell for a design that has not been asked yet.
 
-    sizes: outputs of the two sides in one of ``parts`` objects; attributes: those of an object
-    alone, and those that it shares with all others, each of so many equally common ``values``.
+    sizes: outputs of the two sides per object; attributes: (those that only one object has, those
+    shared by all ``parts`` objects), per object; values: equally common values per attribute.
     """
     (group, base), (alone, shared) = sizes, attributes
     generator = np.random.default_rng([seed, group, base, parts, alone, shared, values])
@@ -120,7 +120,7 @@ def _scores(group: int, base: int, parts: int) -> Floats:
 
 @lru_cache(maxsize=256)
 def _binomial(n: int, p: float) -> Floats:
-    """Returns the chances of 0 to n hits."""
+    """Returns the probabilities of 0 to n hits."""
     k = np.arange(n)
     p = min(max(p, 0.0), 1.0)
     upper = np.concatenate([[1.0], betainc(k + 1, n - k, p), [0.0]])  # P(hits ≥ 0 … n + 1)

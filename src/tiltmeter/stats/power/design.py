@@ -1,4 +1,4 @@
-"""A design to be run, and the factor for differences of few items."""
+"""A design to be run, and the factor that corrects differences of few items."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ MOST_OUTPUTS = 100_000  # outputs per item, beyond which no sampling error is le
 
 @dataclass(frozen=True, slots=True)
 class Design:
-    """A design to be run: items with outputs in each of the conditions that are compared.
+    """A design to be run: items with outputs in each of the compared conditions.
 
-    outputs: an item and condition (samples × picks per answer); infinite if probabilities are
-    read. conditions: 1 for a share against ``share``, 2 for a paired difference, more if one is
+    outputs: number per item and condition (samples × picks); infinite if probabilities are read.
+    conditions: 1 for a share against ``share``, 2 for a paired difference, more if one condition is
     tested against the mean of the others. icc: correlation of the outputs of one item and
     condition; correlation: of an item's own shares in two conditions.
     """
@@ -28,11 +28,11 @@ class Design:
 
 
 def stretch(items: int, lost: int) -> float:
-    """Returns the factor for centred differences of so few items: √(C/(C-lost)).
+    """Returns the factor √(C/(C-lost)) that stretches centred differences of few items.
 
-    √(C/(C-1)) makes their spread right on average; but a spread that is too small by chance loses
-    more power than one that is too large gains, and the more the smaller the level is. How many are
-    ``lost`` is by simulation: the power of a report of 12 to 40 items is then near .8 on average
+    √(C/(C-1)) corrects their spread on average; but a spread that is too small by chance loses more
+    power than one that is too large gains, the more so the smaller the level is. ``lost`` was
+    chosen by simulation: the power of a report of 12 to 40 items is then near .8 on average
     (docs/explanation/statistics.md).
     """
     return math.sqrt(items / max(items - lost, 1))

@@ -1,9 +1,9 @@
-"""The smallest shift that a test finds: one solver for a plan and for a report.
+"""The smallest shift that a test detects: one solver for a plan and for a report.
 
-Tables are drawn at a shift, the row's own test is made of each at its level α/m, and the shift is
-halved until the test rejects in 80 % of them. All tables follow from one seed, so that a design
-has one answer. A formula with t at α/m overstates the power by up to a third at few items, since a
-sign flip of few items has no small p.
+Tables are simulated with a shift, the row's own test at its level α/m is applied to each, and the
+shift is bisected until the test rejects 80 % of them. All tables follow from one seed, so that a
+design has one answer. A formula with t at α/m overstates the power by up to a third for few items,
+since a sign flip of few items cannot reach a small p.
 """
 
 from __future__ import annotations
@@ -38,14 +38,14 @@ NULLS_PER_LEVEL, MOST_NULLS = 20, 100_000  # tables without a tilt, for a critic
 
 @lru_cache(maxsize=1_024)
 def planned_shift(*, design: Design, level: float = 0.05, seed: int = 0) -> float | None:
-    """The smallest difference from ``design.share`` found with 80 % power at ``level`` (α/m).
+    """Returns the smallest difference from ``design.share`` with 80 % power at ``level`` (α/m).
 
-    Items are beta-binomial with mean ``share`` (the tested condition: share + shift); the test is
-    a sign flip over items, or of three and more conditions the drawing of the tested one
-    (``conditions.tested_condition``). In shares; None if no share is far enough. Source: the
-    model, Skellam (1948), JRSS B 10. By hand: ``share`` .5, one condition, infinite outputs and
-    icc 0: every item shows the shift itself, so the smallest one there is.
-    ``ValueError``: as for a level, a share or an icc outside of 0 to 1.
+    Items are beta-binomial with mean ``share`` (the tested condition: share + shift); the test is a
+    sign flip over items, or for three or more conditions the random assignment of the tested one
+    (``conditions.tested_condition``). In shares; None if even the largest shift is not detected.
+    Source: the model, Skellam (1948), JRSS B 10. By hand: ``share`` .5, one condition, infinite
+    outputs and icc 0: every item shows the shift exactly, so any shift above 0 is detected.
+    Raises ``ValueError`` for a level, a share or an icc outside 0 to 1.
     """
     _check(design, level)
     if not _can_reject(design, level):
@@ -57,7 +57,7 @@ def planned_shift(*, design: Design, level: float = 0.05, seed: int = 0) -> floa
 
 
 def planned_power(*, design: Design, shift: float, level: float = 0.05, seed: int = 0) -> float:
-    """The chance that ``shift`` is found at ``level`` (α/m), by the tables of ``planned_shift``."""
+    """Computes the power for ``shift`` at ``level`` (α/m), from the tables of ``planned_shift``."""
     _check(design, level)
     if not _can_reject(design, level):
         return 0.0
@@ -72,7 +72,7 @@ def _can_reject(design: Design, level: float) -> bool:
 
 
 def _of_planned(design: Design, level: float, seed: int) -> RejectionShare:
-    """Computes the share of rejected tables of a design, by shift."""
+    """Returns a function: (shift, number of tables) → share of the design's tables rejected."""
     ranks = ranks_of(design, np.random.default_rng([seed, 1]))
 
     @cache
@@ -95,12 +95,12 @@ def _of_planned(design: Design, level: float, seed: int) -> RejectionShare:
 
 
 def observed_shift(*, differences: ArrayLike, level: float = 0.05, seed: int = 0) -> float | None:
-    """The smallest mean difference that these items would show with 80 % power at ``level`` (α/m).
+    """Returns the smallest mean difference detected in these items with 80 % power at ``level``.
 
-    ``differences``, shape (C,): one per item, in any unit. They are centred and stretched by
-    √(C/(C-3)), drawn anew with random signs, and the shift is added; the test is the sign flip.
-    None for fewer items than ``level`` takes, or where all are alike. By hand: ±1 in equal parts,
-    C = 40: (1.96 + .84)/√37 = .460. ``ValueError``: NaN, a level outside of 0 to 1.
+    ``differences``, shape (C,): one per item, in any unit; ``level``: α/m. They are centred,
+    stretched by √(C/(C-3)), resampled with random signs, and the shift is added; the test is the
+    sign flip. None if ``level`` needs more items, or all differences are equal. By hand: ±1 in
+    equal numbers, C = 40: (1.96 + .84)/√37 = .460. ``ValueError``: NaN, a level outside 0 to 1.
     """
     d = arguments.vector("differences", differences)
     return _observed(d.tobytes(), arguments.level("level", level), seed)
@@ -108,7 +108,7 @@ def observed_shift(*, differences: ArrayLike, level: float = 0.05, seed: int = 0
 
 @lru_cache(maxsize=2_048)
 def _observed(differences: bytes, level: float, seed: int) -> float | None:
-    """As ``observed_shift``, which a report asks for the same rows as the estimates did."""
+    """Computes ``observed_shift``; cached, since a report needs it for the same rows again."""
     d = np.frombuffer(differences)
     items = d.size
     if items < 2 or not reach(items=items, tests=1, alpha=level).possible:
@@ -131,14 +131,14 @@ def divergence_shift(
     level: float = 0.05,
     seed: int = 0,
 ) -> tuple[float, float] | None:
-    """Returns the smallest tilt of one of ``groups`` groups that shuffling finds in one attribute.
+    """Returns the smallest tilt of one of ``groups`` groups that shuffling detects in an attribute.
 
-    ``shares``, shape (K,): the distribution of all groups but one; ``outputs`` of each group. The
-    last group has (1-λ)·shares + λ·e, e the rarest value. The statistic is the mean Jensen–Shannon
-    divergence over the pairs of groups, its critical value that of groups drawn from the pooled
-    distribution, as in a shuffle. Returned: λ, and the population's mean divergence in bits; None
-    if no λ is found with 80 % power at ``level`` (α/m). By hand: two values, shares (1, 0), λ = 1:
-    full separation, 1 bit. ``ValueError``: fewer than two shares, groups or one output.
+    ``shares``, shape (K,): the distribution of all groups but one; ``outputs`` per group. The last
+    group has (1-λ)·shares + λ·e, e the rarest value. The statistic is the mean Jensen–Shannon
+    divergence over the pairs of groups, its critical value that of groups sampled from the pooled
+    distribution, as in a shuffle. Returns λ, and the population's mean divergence in bits; None if
+    no λ is detected with 80 % power at ``level`` (α/m). By hand: two values, shares (1, 0), λ = 1:
+    full separation, 1 bit. ``ValueError``: fewer than two shares or groups, or no output.
     """
     base = arguments.counts("shares", shares)
     if base.size < 2 or base.sum() == 0 or outputs < 1 or groups < 2:
@@ -170,7 +170,7 @@ def divergence_shift(
 
 
 def _mean_divergence(shares: list[Floats]) -> Floats:
-    """Mean JS divergence in bits over pairs of groups, each (tables, K)."""
+    """Computes the mean JS divergence in bits over pairs of groups, each (tables, K)."""
 
     def plogp(p: Floats) -> Floats:
         sums: Floats = (p * np.log2(np.maximum(p, np.finfo(np.float64).tiny))).sum(axis=1)

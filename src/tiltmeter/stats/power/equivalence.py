@@ -1,4 +1,4 @@
-"""The chance that an estimate without a difference is shown to lie inside a margin."""
+"""The probability that an estimate without a difference is shown to lie inside a margin."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _INNER = 0.95  # each of the two one-sided tests
 
 
 def pass_chance(*, se: float, clusters: int, margin: float) -> float:
-    """The chance that the 90 % interval of an estimate whose truth is 0 lies inside ±margin.
+    """Computes the probability that the 90 % interval lies inside ±margin if the truth is 0.
 
     Formula: 2·Φ(m/se - t_{.95}(C-1)) - 1, at least 0. Source: Schuirmann (1987), J. Pharmacokinet.
     Biopharm. 15. By hand: m = 3·se, C = ∞: 2·Φ(3 - 1.645) - 1 = 2·.9123 - 1 = .825.
@@ -23,7 +23,7 @@ def pass_chance(*, se: float, clusters: int, margin: float) -> float:
 
 
 def clusters_to_pass(*, se: float, clusters: int, margin: float, sure: float = SURE) -> int:
-    """Computes the clusters like these with which a share of runs without a difference pass.
+    """Computes the clusters needed so that a share ``sure`` of runs without a difference pass.
 
     Formula: C·(se·(z_{.95} + z_{(1+sure)/2})/m)². By hand: se = m/2, C = 100, sure = .9: 100·(3.29/
     2)² = 271.

@@ -1,4 +1,4 @@
-"""The difference that a t test finds, for rows with a standard error but no differences of items.
+"""The difference that a t test detects, for rows with a standard error but no item differences.
 
 Other rows are in ``detectable``, by simulation of the row's own test.
 """
@@ -14,12 +14,12 @@ from tiltmeter.stats.quantiles import t_quantile
 def detectable(
     *, se: float, clusters: int, alpha: float = 0.05, power: float = 0.8, tests: int = 1
 ) -> float:
-    """The difference that a two-sided t(C-1) test finds with ``power``, given its standard error.
+    """Computes the difference that a two-sided t(C-1) test with this standard error detects.
 
     Formula: (t_{1-α/2} + t_power)·se, both at C-1. Unit of ``se``. Source: Bloom (1995), Eval. Rev.
     19.
-    By hand: se .05, C = 21: (2.0860 + .8600)·.05 = .1473. NaN for one cluster. ``ValueError``: se <
-    0.
+    By hand: se .05, C = 21: (2.0860 + .8600)·.05 = .1473. NaN for one cluster. Raises
+    ``ValueError`` for se < 0.
     """
     se, clusters = arguments.number("se", se), _clusters(clusters)
     if clusters < 2:

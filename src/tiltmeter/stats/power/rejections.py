@@ -1,4 +1,4 @@
-"""Rejection rates of a row's own test over drawn tables; the shift that it rejects in 80 %."""
+"""Rejection rates of a row's own test over simulated tables; the shift that 80 % of them reject."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ RejectionShare = Callable[[float, int], float]  # shift, tables: the share of ta
 
 
 def far_enough(rejected: RejectionShare) -> float:
-    """Returns a shift that is found for certain: doubled from a fifth of the largest difference,
-    and once more, since so few tables do not say quite how often.
+    """Returns a shift that is surely detected: doubled from a fifth of the largest difference until
+    it is detected, and once more, since FIRST_TABLES tables estimate power with an error.
     """
     shift = 0.2
     while rejected(shift, FIRST_TABLES) < POWER and shift < 100:
@@ -35,9 +35,9 @@ def far_enough(rejected: RejectionShare) -> float:
 
 
 def smallest_shift(rejected: RejectionShare, largest: float) -> float | None:
-    """Returns the shift at which tables are rejected with 80 % power; None if the largest is not.
+    """Returns the shift that is rejected with 80 % power; None if even ``largest`` is not.
 
-    Halved with a fifth of the tables, then read off between three shifts around with all of them.
+    Bisects with a fifth of the tables, then interpolates between three near shifts with all tables.
     """
     if rejected(largest, FIRST_TABLES) < POWER:
         return None
@@ -71,8 +71,8 @@ def critical_value(level: float, kurtosis: Floats, skewness: Floats | float = 0.
 
 
 def flips_of_shifted(drawn: Floats, level: float) -> RejectionShare:
-    """Computes the share of rejected tables (tables, items) of so few items that all signs are
-    taken, with a shift added to every item: it moves a sum by the surplus of + over - signs.
+    """Returns a function: (shift, number of tables) → share of tables rejected, all signs
+    enumerated. The shift, added to every item, moves a sum by the surplus of + over - signs.
     """
     sums, moves = _sign_sums(drawn), _sign_sums(np.ones((1, drawn.shape[1])))
     scratch = np.empty_like(sums[: max(1, PATTERN_BLOCK // sums.shape[1])])
@@ -89,14 +89,14 @@ def flips_of_shifted(drawn: Floats, level: float) -> RejectionShare:
 
 
 def _all_patterns(d: Floats) -> Floats:
-    """p of the sign flip of each table, all signs taken."""
+    """Computes p of the sign flip of each table, over all sign patterns."""
     block = max(1, PATTERN_BLOCK >> d.shape[1] - 1)
     parts = (d[start : start + block] for start in range(0, len(d), block))
     return np.concatenate([_share_reached(_sign_sums(part), part) for part in parts])
 
 
 def _sign_sums(d: Floats) -> Singles:
-    """Returns the sum of each table's items under all signs; the first sign stays."""
+    """Returns the sum of each table's items under all sign patterns; the first sign is fixed."""
     single = d.astype(np.float32)
     sums = np.empty((len(d), 1 << d.shape[1] - 1), np.float32)
     sums[:, :1], width = single[:, :1], 1
@@ -109,7 +109,7 @@ def _sign_sums(d: Floats) -> Singles:
 
 
 def _share_reached(sums: Singles, d: Floats) -> Floats:
-    """The share of the sums that are as far from 0 as that of the table itself; over ``sums``."""
+    """Computes the share of sums at least as far from 0 as the table's own. Overwrites ``sums``."""
     single = d.astype(np.float32)
     least = np.abs(single.sum(axis=1)) - ROUNDING * np.abs(single).sum(axis=1)
     reached = np.abs(sums, out=sums) >= least[:, None]
@@ -118,8 +118,8 @@ def _share_reached(sums: Singles, d: Floats) -> Floats:
 
 
 def tested_rejects(rates: Floats, level: float) -> NDArray[np.bool_]:
-    """True for each table (tables, items, conditions) in which the first condition is found to be
-    another, which of them is the tested one being drawn in each item.
+    """Returns, per table (items, conditions), True if the first condition differs by the test that
+    picks the tested condition of each item at random.
     """
     conditions = rates.shape[2]
     adds = (conditions * rates - rates.sum(axis=2, keepdims=True)) / (conditions - 1)

@@ -1,4 +1,4 @@
-"""The shift that a row's own test finds, from its observed items."""
+"""The shift that a row's own test detects, from its observed items."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ DRAW_BLOCK = 100_000  # draws that are summed at a time: so few that one core do
 
 
 def observed_tested_shift(*, rates: ArrayLike, level: float = 0.05, seed: int = 0) -> float | None:
-    """As ``observed_shift`` for a tested condition (column 0) against its controls, shape (C, K).
+    """Computes ``observed_shift`` for a tested condition (column 0) and controls, shape (C, K).
 
-    Rates are centred inside each condition and stretched, items are drawn anew with their
-    conditions in random order, and the shift is added to the tested one; the test is
+    Rates are centred inside each condition and stretched, items are resampled with their conditions
+    in random order, and the shift is added to the tested one; the test is
     ``conditions.tested_condition``. Items without a rate in some condition are left out.
     """
     table = np.asarray(rates, dtype=np.float64)
@@ -58,14 +58,14 @@ def observed_tested_shift(*, rates: ArrayLike, level: float = 0.05, seed: int = 
 
 
 def reject_few(centred: Floats, level: float, seed: int) -> RejectionShare:
-    """Computes the share of rejected tables drawn from few items, all shifted alike."""
+    """Returns the rejection share, by shift, of tables resampled from few items."""
     places, negative = _draw_places(centred.size, seed)
     drawn = np.where(negative, -centred[places], centred[places])
     return flips_of_shifted(drawn, level)
 
 
 def reject_many(centred: Floats, level: float, seed: int) -> RejectionShare:
-    """As ``reject_few``, by the moments of each table: sums over how often an item is in it."""
+    """Does as ``reject_few`` from tables' moments: sums over how often an item is in a table."""
     items, signed, often = centred.size, *_count_draws(centred.size, seed)
     square = centred * centred
     first, third = _sum_over_draws(signed, np.stack([centred, square * centred], axis=1))
@@ -84,14 +84,14 @@ def reject_many(centred: Floats, level: float, seed: int) -> RejectionShare:
 
 
 def _draw_places(items: int, seed: int) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
-    """Draws the item at each place of each table, and if its sign is flipped."""
+    """Samples the item at each position of each table, and whether its sign is flipped."""
     generator = np.random.default_rng([seed, items])
     places = generator.integers(0, items, (TABLES, items))
     return places, generator.integers(0, 2, places.shape, dtype=np.int8).view(np.bool_)
 
 
 def _sum_over_draws(counts: NDArray[np.int8], values: Floats) -> Floats:
-    """Sums of values, shape (items, sums), over the draws of each table: shape (sums, tables)."""
+    """Sums values, shape (items, sums), over the draws of each table: shape (sums, tables)."""
     block = max(1, DRAW_BLOCK // counts.shape[1])
     parts = [counts[start : start + block] @ values for start in range(0, TABLES, block)]
     return np.concatenate(parts).T
@@ -99,8 +99,8 @@ def _sum_over_draws(counts: NDArray[np.int8], values: Floats) -> Floats:
 
 @lru_cache(maxsize=4)
 def _count_draws(items: int, seed: int) -> tuple[NDArray[np.int8], NDArray[np.int8]]:
-    """Counts the draws of each item in each table, shape (tables, items): with its sign, and in
-    all. Rows of as many items share them.
+    """Counts how often each item is in each table, shape (tables, items): with signs, and without.
+    Cached for rows with equally many items.
     """
     places, negative = _draw_places(items, seed)
     places += items * np.arange(TABLES)[:, None]
@@ -111,7 +111,7 @@ def _count_draws(items: int, seed: int) -> tuple[NDArray[np.int8], NDArray[np.in
 
 
 def ranks_of(design: Design, generator: np.random.Generator) -> Floats:
-    """Uniform ranks of the items' own shares, shape (conditions, tables, items).
+    """Samples uniform ranks of the items' own shares, shape (conditions, tables, items).
 
     With probability ``correlation`` an item has one rank in all conditions.
     """
@@ -122,10 +122,10 @@ def ranks_of(design: Design, generator: np.random.Generator) -> Floats:
 
 
 def rates_of(design: Design, mean: float, ranks: Floats, seed: int, condition: int) -> Floats:
-    """Rates of the items at a mean share: the same ranks and random numbers at every mean.
+    """Returns the rates of items at a mean share, from the same random numbers for every mean.
 
-    Without a correlation of the conditions a rank chooses the count itself, which is beta-binomial;
-    else it chooses the item's own share, and the count is drawn.
+    If conditions are uncorrelated, a rank selects the count, which is beta-binomial; else it
+    selects the item's own share, and the count is sampled.
     """
     outputs = max(1, round(min(design.outputs, MOST_OUTPUTS)))
     if math.isinf(design.outputs):
@@ -138,7 +138,7 @@ def rates_of(design: Design, mean: float, ranks: Floats, seed: int, condition: i
 
 
 def _below(outputs: int, mean: float, icc: float) -> Floats:
-    """P(count ≤ k) for k below ``outputs``, beta-binomial with this mean and correlation."""
+    """Computes P(count ≤ k), k below ``outputs``, beta-binomial with this mean and correlation."""
     mean, counts = min(max(mean, TIE), 1 - TIE), np.arange(outputs + 1)
     if icc <= 0:
         logs = special.xlogy(counts, mean) + special.xlog1py(outputs - counts, -mean)

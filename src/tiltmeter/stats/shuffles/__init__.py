@@ -1,1 +1,1 @@
-"""Tests by shuffling: signs, labels and whole rows dealt anew, many draws at once."""
+"""Tests by shuffling: signs, labels and whole rows reassigned at random, many draws at once."""

@@ -1,9 +1,9 @@
-"""The change of a group's difference from the others in the share of a value, one side less the
-other: the largest over all values, tested by shuffling whole rows between the sides inside each
-prompt.
+"""The change, from one side to the other, of a group's difference from other groups in the share of
+a value: the largest change over all values, tested by shuffling whole rows between the sides inside
+each prompt.
 
-The two sides are the same prompts without and with something (a mitigation). What is tested is that
-it changes nothing. What it does to all prompts alike is no change of a difference.
+The two sides are the same prompts without and with something (a mitigation). The null hypothesis is
+that it changes nothing. An effect on all prompts alike does not change a difference.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ TIE = 1e-9  # how far apart two statistics count as the same
 
 @dataclass(frozen=True, slots=True)
 class ChangedPart:
-    """The prompts of one object: codes of each on the first and on the second side, shape
-    (outputs, A), a missing value below 0; the names of attributes and of their values by code;
-    shuffles, one per prompt.
+    """The prompts of one object. first, second: the codes of each prompt on this side, shape
+    (outputs, A), a missing value below 0; names: of attributes; values: of each, by code;
+    shuffles: one per prompt.
     """
 
     first: Sequence[Codes]
@@ -37,8 +37,8 @@ class ChangedPart:
 
 @dataclass(frozen=True, slots=True)
 class LargestChange:
-    """The value whose difference changes most. group: the place of its prompt; shares: of the
-    value, (group, others) on the first side, then on the second; tested: how many changes.
+    """The value whose difference changes most. group: the index of its prompt; shares: of the
+    value, (group, others) on the first side, then on the second; tested: the number of changes.
     """
 
     attribute: str
@@ -57,14 +57,14 @@ class LargestChange:
 
 
 def largest_change(*, parts: Sequence[ChangedPart], based: bool) -> LargestChange | None:
-    """Returns the largest change of a difference, each by its standard error under shuffling, and
-    the p of the largest of all. None if nothing differs between any two rows.
+    """Returns the change of a difference that is largest in standard errors under shuffling, and p
+    of that maximum. None if nothing differs between any two rows.
 
-    based: every group is held against the first; else against all others (two groups once).
+    based: every group is compared with the first; else with all others (two groups once).
     Source: permutation within blocks and the maximum statistic, Westfall and Young (1993). By hand:
     one object, first side base (a, b) and group (a, a), second (a, b) and (b, b): shares of a are
-    1 less .5, then 0 less .5: a change of −1. The base's rows fall in 6 ways and the group's in 6,
-    and of these 36 eighteen are as far apart.
+    1 less .5, then 0 less .5: a change of −1. The base's rows have 6 arrangements and the group's
+    6; 18 of these 36 have changes at least as large.
     """
     keys = list(dict.fromkeys(key for part in parts for key in _keys(part)))
     attributes = list(dict.fromkeys(name for name, _ in keys))
@@ -108,8 +108,8 @@ def _keys(part: ChangedPart) -> list[tuple[str, str]]:
 def _side_counts(
     parts: Sequence[ChangedPart], keys: Sequence[tuple[str, str]], side: int
 ) -> list[Floats]:
-    """Returns the counts of every value in each group of one side, over all parts: of the rows as
-    they are, then of each shuffle, shape (1 + B, values).
+    """Returns the counts of every value per group of one side, over all parts: observed, then for
+    each shuffle, shape (1 + B, values).
     """
     draws = parts[0].shuffles[0].draws
     found = [np.zeros((1 + draws, len(keys))) for _ in parts[0].first]
@@ -140,7 +140,7 @@ def _onehot(codes: Codes, part: ChangedPart) -> Floats:
 def _shares(
     side: Sequence[Floats], group: Sequence[int], others: Sequence[int], member: Floats
 ) -> Floats:
-    """The shares of every value in the group and in the others, shape (2, 1 + B, values)."""
+    """Computes the shares of every value in the group and in the others, (2, 1 + B, values)."""
     found = []
     for places in (group, others):
         counts = np.sum([side[place] for place in places], axis=0)

@@ -1,8 +1,8 @@
-"""Two models' scores of the same prompts: how far they differ, tested by shuffling whole rows
-between the models inside each prompt.
+"""Two models' scores of the same prompts: their difference, tested by shuffling whole rows between
+the models inside each prompt.
 
-What is tested is that the two draw alike, prompt by prompt; the statistic looks where their scores
-differ. Rows never leave their prompt, so what prompts (objects, cues) differ in is no evidence.
+The null hypothesis is equal distributions in each prompt; the statistic is the difference of
+scores. Rows never leave their prompt, so differences of prompts (objects, cues) are no evidence.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ METHOD = "{}, second less first, rows permuted between models inside each prompt
 
 @dataclass(frozen=True, slots=True)
 class ComparedCell:
-    """The prompts of one cell (an object): the coded rows of two models for each, shape (outputs,
-    A), the same codes for both; shuffles, one a prompt; values: K of each attribute.
+    """The prompts of one cell (an object): the coded rows of two models per prompt, shape (outputs,
+    A), the same codes for both; shuffles: one per prompt; values: K of each attribute.
     """
 
     first: Sequence[ArrayLike]
@@ -38,7 +38,7 @@ class ComparedCell:
 
 @dataclass(frozen=True, slots=True)
 class ComparedScores:
-    """The two scores, their difference with null band and p, and how many cells they are over."""
+    """The two scores, their difference with null band and p, and the number of cells averaged."""
 
     first: float | None
     second: float | None
@@ -77,7 +77,7 @@ def score_difference(*, cells: Sequence[ComparedCell], score: Score) -> Compared
 
 @dataclass(frozen=True, slots=True)
 class _CellScores:
-    """seen: the scores of the two models; drawn: second less first in every shuffle, shape (B,)."""
+    """One cell's scores. seen: of each model; drawn: second less first per shuffle, shape (B,)."""
 
     seen: tuple[float, float]
     drawn: Floats
@@ -110,7 +110,7 @@ def _cell_scores(cell: ComparedCell, statistic: Statistic) -> _CellScores | None
 
 
 def _places(coded: Sequence[Codes]) -> list[slice]:
-    """Returns the positions of each group's rows among those of the cell."""
+    """Returns the slice of each group's rows among the cell's rows."""
     ends = np.cumsum([len(rows) for rows in coded])
     return [slice(int(end) - len(rows), int(end)) for rows, end in zip(coded, ends, strict=True)]
 
@@ -118,7 +118,7 @@ def _places(coded: Sequence[Codes]) -> list[slice]:
 def _shuffled_counts(
     cell: Cell, places: Sequence[slice], half: int, shuffles: Sequence[Shuffles]
 ) -> tuple[list[Floats], list[Floats]]:
-    """Counts of every value in every prompt of either model, in every shuffle: (B, values) each."""
+    """Counts every value in every prompt, per model, in every shuffle: (B, values) each."""
     first, second = [], []
     for place in range(half):
         a, b = places[place], places[half + place]

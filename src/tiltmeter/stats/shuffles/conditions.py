@@ -2,7 +2,7 @@
 and if all are alike.
 
 Arrays hold one rate per item and condition, shape (C, K); an item without a rate in some condition
-(NaN) is left out, as it could not change places.
+(NaN) is left out, as its conditions cannot be permuted.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ def tested_condition(
 ) -> Test:
     """Tests if condition 0 differs from the mean of its controls (columns 1 to K-1).
 
-    In each item it is drawn at random which condition is the tested one. Statistic: the mean over
-    items of t - mean of the controls, two-sided. Up to 200,000 assignments K^C all are taken;
-    beyond, ``draws`` and p = (1+b)/(1+B). With one control this is the sign flip; with two, a sign
-    flip of t - (b + c)/2 would reject 6.3 % of true nulls at .05, since that difference is skewed.
-    Null value 0. Source: Fisher (1935), The Design of Experiments, §21; Pitman (1938), Biometrika
-    29. By hand: one item (1, 0, 0): S = 1, -.5 or -.5, reached by 1 of 3: p = 1/3; two such items:
-    1/9. No item, or no second condition: p None with a note. ``ValueError``: infinite rates, no
-    generator where there are too many assignments.
+    The tested condition of each item is reassigned at random. Statistic: the mean over items of t -
+    mean of the controls, two-sided. Up to 200,000 assignments K^C are enumerated; beyond, ``draws``
+    are sampled and p = (1+b)/(1+B). With one control this is the sign flip; with two, a sign flip
+    of t - (b + c)/2 would reject 6.3 % of true nulls at .05, since that difference is skewed. Null
+    value 0. Source: Fisher (1935), The Design of Experiments, §21; Pitman (1938), Biometrika 29. By
+    hand: one item (1, 0, 0): S = 1, -.5 or -.5, reached by 1 of 3: p = 1/3; two such items: 1/9. No
+    item, or no second condition: p None with a note. ``ValueError``: infinite rates, no generator
+    though there are too many assignments.
     """
     table, left_out = _items_with_all(rates)
     if not len(table) or table.shape[1] < 2:
@@ -72,7 +72,7 @@ def _all_sums(adds: Floats) -> Floats:
 
 def _drawn_sums(adds: Floats, draws: int, generator: np.random.Generator) -> Floats:
     """Returns the sum over items for random choices. One random number chooses for a group of
-    items, from a table of what the group then sums to.
+    items, from a table of the group's possible sums.
     """
     items, conditions = adds.shape
     group = max(1, int(math.log(TABLE_ENTRIES) / math.log(conditions) + 1e-9))
@@ -88,11 +88,11 @@ def conditions_alike(
 ) -> Test:
     """Tests if all conditions are alike (omnibus test): rates permuted within items.
 
-    Statistic: Σ_k (mean of condition k - mean of all)², in squared rates; one-sided (larger). Up
-    to 200,000 assignments all are taken, where the first item may stay as it is, since only which
-    rates stand together counts. Null value 0. Source: Pitman (1938), Biometrika 29; Welch (1937).
-    By hand: items (0, 1) and (0, 1): the second can be turned: sums (0, 2) or (1, 1), reached by 1
-    of 2: p = .5. No item, or one condition: p None with a note. ``ValueError``: as
+    Statistic: Σ_k (mean of condition k - mean of all)², in squared rates; one-sided (larger). Up to
+    200,000 assignments are enumerated; the first item stays fixed, since a common permutation of
+    conditions changes nothing. Null value 0. Source: Pitman (1938), Biometrika 29; Welch (1937).
+    By hand: items (0, 1) and (0, 1): the second can be swapped: sums (0, 2) or (1, 1), reached by 1
+    of 2: p = .5. No item, or one condition: p None with a note. Raises ``ValueError`` as
     ``tested_condition``.
     """
     table, left_out = _items_with_all(rates)
@@ -118,7 +118,7 @@ def conditions_alike(
 
 
 def _ordered_sums(table: Floats) -> Floats:
-    """Sums by condition for every order of each item's rates but the first, (orders, K)."""
+    """Sums by condition for every order of the rates of all items but the first, (orders, K)."""
     sums = table[:1] if len(table) else np.zeros((1, table.shape[1]))
     orders = list(permutations(range(table.shape[1]))) if len(table) > 1 else []
     for item in table[1:]:
@@ -127,7 +127,7 @@ def _ordered_sums(table: Floats) -> Floats:
 
 
 def _permuted_sums(table: Floats, draws: int, generator: np.random.Generator) -> Iterator[Floats]:
-    """Sums by condition with the rates of each item permuted, a block of draws at a time."""
+    """Yields sums by condition, each item's rates permuted, for one block of draws at a time."""
     block = max(1, BLOCK // table.size)
     for start in range(0, draws, block):
         many = min(block, draws - start)

@@ -1,13 +1,13 @@
-"""Rows dealt to groups at random, many draws at once, as bits; and counts of values dealt.
+"""Rows assigned to groups at random, many draws at once, as bits; and counts of values by group.
 
 A draw is a set of bits, 64 rows per word. Groups are split in two, and each half again. To split
-them a coin is tossed for each row, 64 in a random word; where about as many rows as wanted come up,
-some that are picked at random change sides until it is as many, else all are tossed again. Nothing
-in this tells one row from another, so every set of that size is equally likely, whatever the coin.
-A shuffle of labels has the same distribution, and takes ten times as long: a number and a swap for
+them a coin is tossed for each row, 64 in a random word; if about as many rows as wanted come up,
+randomly picked rows change sides until the number is right, else all are tossed again. All rows are
+treated alike, so every set of that size is equally likely, whatever the coin's probability. A
+shuffle of labels has the same distribution but takes ten times as long: a number and a swap for
 each row.
 
-How many rows of a value a group has is then a count of bits, 64 rows at a time.
+The number of a group's rows with a value is then a count of bits, 64 rows at a time.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ TOGETHER = 64_000  # words whose bits are counted at once: what stays in a proce
 
 
 def deal_rows(sizes: tuple[int, ...], draws: int, generator: np.random.Generator) -> Words:
-    """Deals rows to each group but the last: shape (groups - 1, words, draws), every way to deal
-    them equally likely.
+    """Assigns rows to groups, returned for all but the last: (groups - 1, words, draws), all
+    assignments equally likely.
 
     Bit r % 64 of word r // 64 is row r. By hand: sizes (1, 1): word 1 in half of the draws, word 2
     in the other half.
@@ -41,7 +41,7 @@ def deal_rows(sizes: tuple[int, ...], draws: int, generator: np.random.Generator
 
 
 def _part(dealt: Words, sizes: tuple[int, ...], rows: int, generator: np.random.Generator) -> None:
-    """Deals the rows that stand at the first group to all of them. rows: how many have a bit."""
+    """Distributes the first group's rows over all of `sizes`. rows: the number of bits in use."""
     half = len(sizes) // 2
     if not half:
         return
@@ -53,7 +53,7 @@ def _part(dealt: Words, sizes: tuple[int, ...], rows: int, generator: np.random.
 
 
 def _choose(group: Words, size: int, many: int, rows: int, generator: np.random.Generator) -> None:
-    """Leaves ``size`` of the ``many`` rows in a group, shape (words, draws)."""
+    """Keeps a random ``size`` of the ``many`` rows in a group, shape (words, draws); in place."""
     if size in (0, many):
         group *= np.uint64(size > 0)
         return
@@ -84,8 +84,8 @@ def pack_rows(flags: NDArray[np.bool_]) -> Words:
 
 
 def count_dealt(dealt: Words, packed: Words) -> Numbers:
-    """Counts the rows of each column of ``packed``, shape (words, columns), that each group was
-    dealt in each draw: (groups - 1, columns, draws).
+    """Counts, per column of ``packed``, shape (words, columns), the flagged rows in each group and
+    draw: (groups - 1, columns, draws).
     """
     groups, words, draws = dealt.shape
     together, columns = groups * draws, packed.shape[1]
@@ -116,8 +116,8 @@ count_bits = getattr(np, "bitwise_count", _count_by_table)
 def _toss_coins(
     chance: int, digits: int, shape: tuple[int, ...], generator: np.random.Generator
 ) -> Words:
-    """Random words, each bit 1 with a chance of ``chance`` in 2**digits: a random word for each
-    binary digit from the last that is 1.
+    """Returns random words, each bit 1 with probability ``chance`` / 2**digits: one random word per
+    binary digit, from the last digit that is 1.
     """
     skipped = (chance & -chance).bit_length() - 1
     words = generator.integers(2**64, size=shape, dtype=np.uint64)
@@ -135,7 +135,7 @@ def _change_sides(
     rows: int,
     generator: np.random.Generator,
 ) -> None:
-    """Moves random rows between a group and the rest of ``before``, until none is in excess."""
+    """Moves random rows between a group and the rest of ``before`` until no group is too large."""
     words, draws = group.shape
     short = before * (excess < 0)  # whose rest is in excess, not the group
     group ^= short

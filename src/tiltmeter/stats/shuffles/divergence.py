@@ -1,7 +1,7 @@
-"""The distance of two distributions over the same values, and the spread of one.
+"""The distance of two distributions over the same values, and the concentration of one.
 
-Plug-in values are biased upwards in small samples: with six values and 20 outputs a side and no
-difference at all the divergence is .10 bits and its root .25. ``permutation`` holds what to report.
+Plug-in values are biased upwards in small samples: with six values and 20 outputs per side and no
+difference the divergence is .10 bits and its root .25. ``permutation`` has values fit to report.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from tiltmeter.stats.arguments import Floats
 
 
 def entropy(*, counts: ArrayLike, miller_madow: bool = False) -> float:
-    """Shannon entropy of counts, in bits; NaN if there is nothing.
+    """Computes the Shannon entropy of counts, in bits; NaN if all are 0.
 
-    Formula: -Σ p·log2 p; with ``miller_madow`` plus (m-1)/(2n·ln 2), m the values seen. Range
-    [0, log2 K]; with the correction it may pass log2 K. Source: Shannon (1948); Miller (1955), the
-    plug-in is too low by about (m-1)/2n nats. By hand: (1, 1, 2): 1.5 bits; corrected
-    1.5 + 2/(8·.6931) = 1.8607. ``ValueError``: NaN, negative.
+    Formula: -Σ p·log2 p; with ``miller_madow`` plus (m-1)/(2n·ln 2), m the number of values that
+    occur. Range [0, log2 K]; with the correction it may exceed log2 K. Source: Shannon (1948);
+    Miller (1955): the plug-in is too low by about (m-1)/2n nats. By hand: (1, 1, 2): 1.5 bits;
+    corrected 1.5 + 2/(8·.6931) = 1.8607. Raises ``ValueError`` for NaN or negative counts.
     """
     c = arguments.counts("counts", counts)
     n = float(c.sum())
@@ -33,11 +33,11 @@ def entropy(*, counts: ArrayLike, miller_madow: bool = False) -> float:
 
 
 def js_divergence(*, first: ArrayLike, second: ArrayLike) -> float:
-    """Jensen–Shannon divergence of two rows of counts over the same values, in bits.
+    """Computes the Jensen–Shannon divergence of two rows of counts over the same values, in bits.
 
-    Formula: H(½P+½Q) - ½H(P) - ½H(Q). Range [0, 1]; 0 where the shares are equal, 1 where no value
-    is shared. Source: Lin (1991), IEEE Trans. Inf. Theory 37. By hand: (1, 1) and (2, 0): H(¾, ¼) -
-    ½ = .3113. NaN if a side is empty. ``ValueError``: NaN, negative, shapes that differ.
+    Formula: H(½P+½Q) - ½H(P) - ½H(Q). Range [0, 1]; 0 if the shares are equal, 1 if no value occurs
+    in both. Source: Lin (1991), IEEE Trans. Inf. Theory 37. By hand: (1, 1) and (2, 0): H(¾, ¼) - ½
+    = .3113. NaN if a side is empty. ``ValueError``: NaN, negative, shapes that differ.
     """
     a, b = arguments.counts("first", first), arguments.counts("second", second)
     arguments.same_shape("first", a, "second", b)
@@ -67,12 +67,12 @@ LEAST_SHARE = 1e-10  # of the released code, in place of 0
 
 
 def clipped_distance(*, first: ArrayLike, second: ArrayLike, of: tuple[int, int]) -> float:
-    """The distance with natural logarithms of shares clipped at LEAST_SHARE that add up to 1.
+    """Computes √(JS·ln 2) of two sets of counts, with shares clipped as in SODA's code.
 
-    Formula: p = counts / n, raised to LEAST_SHARE, divided by their sum, then √(JS·ln 2). ``of``
-    holds n of both sides, the outputs that have no value included. Range [0, .8326]; 0 where a side
-    has no value. Source: SODA's released code (`published-code`). By hand: (1, 1) and (1, 1): 0;
-    (2, 0) and (0, 2) of 2 each: .83255461, 1.4e-9 below √ln 2. ``ValueError``: NaN, negative,
+    Formula: p = counts / n, replaced by LEAST_SHARE if smaller, divided by their sum. ``of`` holds
+    n of both sides, outputs without a value included. Range [0, .8326]; 0 if a side has no value.
+    Source: SODA's released code (`published-code`). By hand: (1, 1) and (1, 1): 0; (2, 0) and
+    (0, 2) of 2 each: .83255461, 1.4e-9 below √ln 2. ``ValueError``: NaN, negative,
     shapes that differ.
     """
     a, b = arguments.counts("first", first), arguments.counts("second", second)
@@ -87,12 +87,12 @@ def clipped_distance(*, first: ArrayLike, second: ArrayLike, of: tuple[int, int]
 
 
 def chance_adjusted(*, divergence: float, expected: float) -> float:
-    """(JS - E₀)/(1 - E₀): 0 on average where labels are shuffled, exactly 1 at full separation.
+    """Computes (JS - E₀)/(1 - E₀): 0 on average if labels are shuffled, 1 at full separation.
 
     ``expected`` is the mean under permutation, in bits. Range (-E₀/(1-E₀), 1]; null value 0.
     Source: the form of Cohen's κ and of the adjusted mutual information, Vinh, Epps & Bailey
     (2010), JMLR 11.
-    By hand: .4 with E₀ = .1 → .3/.9 = .3333. NaN if E₀ is 1 (nothing but separation can come).
+    By hand: .4 with E₀ = .1 → .3/.9 = .3333. NaN if E₀ is 1 (every assignment separates fully).
     """
     if math.isnan(divergence) or math.isnan(expected) or expected > 1 - 1e-12:  # 1 but for rounding
         return math.nan
@@ -102,13 +102,13 @@ def chance_adjusted(*, divergence: float, expected: float) -> float:
 def concentration(
     *, counts: ArrayLike, values: int | None = None, miller_madow: bool = False
 ) -> float:
-    """VAC, 1 - H/H_max: 0 where all values are as frequent, 1 where one value takes all.
+    """Computes VAC, 1 - H/H_max: 0 if all values are equally frequent, 1 if only one value occurs.
 
     ``values`` is K, the size of the declared support; without it the values in ``counts`` (zeros
-    included). H_max = log2 K. A support larger than n can never give 0. Source: section 4 of SODA
-    (PROTOCOLS 3); Pielou (1966), J. Theor. Biol. 13, for evenness H/H_max. By hand: (1, 1, 2): 1 -
-    1.5/1.5850 = .0536. NaN if nothing was counted or K = 1. ``ValueError``: K below the values
-    seen.
+    included). H_max = log2 K. If the support is larger than n, VAC cannot be 0. Source: section 4
+    of SODA (PROTOCOLS 3); Pielou (1966), J. Theor. Biol. 13, for evenness H/H_max. By hand: (1, 1,
+    2): 1 - 1.5/1.5850 = .0536. NaN if all counts are 0 or K = 1. ``ValueError``: K below the number
+    of values that occur.
     """
     c = arguments.counts("counts", counts)
     support = c.size if values is None else values
@@ -120,6 +120,6 @@ def concentration(
 
 
 def _kl(p: Floats, q: Floats) -> float:
-    """Kullback-Leibler divergence in bits; q is positive where p is."""
+    """Computes the Kullback-Leibler divergence in bits; q must be positive if p is."""
     seen = p > 0
     return float((p[seen] * np.log2(p[seen] / q[seen])).sum())

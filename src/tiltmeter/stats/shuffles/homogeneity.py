@@ -1,7 +1,7 @@
 """Tests if items differ in their share by more than chance.
 
-The number of hits of all items together is held fixed, so the mean over items is not evidence
-here, and a finding here says nothing about the mean.
+All items' total number of hits is held fixed, so the mean over items is no evidence in this test,
+and a rejection says nothing about the mean.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ STEPS, CLOSE = 60, 1e-9  # of the search for the common odds
 
 @dataclass(frozen=True, slots=True)
 class _Law:
-    """The law of an item's hits by its margins: counts from `first`, chances, mean, variance."""
+    """The distribution of an item's hits given its margins; first: the count of chances[0]."""
 
     first: int
     chances: Floats
@@ -43,17 +43,17 @@ def shares_alike(
 ) -> Test:
     """Tests if the share is the same in every item.
 
-    hits, n: whole counts by item, shape (C,). Given all hits, those of the items are multivariate
-    hypergeometric, whatever the common share. Statistic: Σ(x − e)²/v, e and v the mean and variance
-    of x, which is Pearson's χ²; p = (1+b)/(1+B) from draws of that law, of which a first 999 are
-    enough if p is large; by χ² for items with hundreds of outputs. Outcomes of an item that vary
-    less than draws with one probability (prompts that differ) make p larger.
-    Source: Zelen (1971), Biometrika 58; Breslow & Day (1980), ch. 4; draws backwards through the
+    hits, n: whole counts by item, shape (C,). Given the total of hits, the items' hits are
+    multivariate hypergeometric, whatever the common share. Statistic: Σ(x − e)²/v, e and v the mean
+    and variance of x, which is Pearson's χ²; p = (1+b)/(1+B) from draws of that law, of which the
+    first 999 are enough if p is large; by χ² for items with hundreds of outputs. If outcomes inside
+    an item vary less than draws with one probability (different prompts), p is larger.
+    Source: Zelen (1971), Biometrika 58; Breslow & Day (1980), ch. 4; sampling backwards through the
     sums: Agresti, Mehta & Patel (1990), JASA 85. By hand: two items with 2 of 2 and 0 of 2: given 2
     hits, (2, 0) or (0, 2) in 2 of 6 arrangements: p near 1/3.
-    Items with fewer than 2 outputs say nothing and are left out. p None with fewer than two others;
-    1 if the margins leave one arrangement. ``ValueError``: counts that are not whole,
-    successes > n, shapes that differ.
+    Items with fewer than 2 outputs are left out. p is None if fewer than two items remain, 1 if the
+    margins allow one arrangement only. ``ValueError``: counts that are not whole, successes > n,
+    shapes that differ.
     """
     x, size = arguments.shares("hits", hits, "n", n)
     kept = size > 1
@@ -82,8 +82,8 @@ def _test(
     generator: np.random.Generator,
     draws: int,
 ) -> Test:
-    """Tests the counts of items. supports, weights: the counts that each item can have, and the
-    logarithm of the number of arrangements that each stands for.
+    """Tests the counts of items. supports: the counts that each item can have; weights: for each
+    such count, the logarithm of its number of arrangements.
     """
     if counts.size < 2:
         return Test(None, None, METHOD, note=TOO_FEW)
@@ -111,8 +111,8 @@ def _test(
 
 
 def _chi_squared(parts: Floats) -> Test:
-    """p of Σ parts by its limit, χ² with one degree of freedom fewer than items (Wilson & Hilferty
-    1931, PNAS 17): where outputs are so many that nothing is gained by drawing.
+    """Tests Σ parts by its limit, χ² with (items - 1) degrees of freedom (Wilson & Hilferty 1931,
+    PNAS 17), for so many outputs that sampling has no advantage.
     """
     free = parts.size - 1
     if free < 1:
@@ -125,8 +125,8 @@ def _chi_squared(parts: Floats) -> Test:
 def _common_laws(
     supports: Sequence[Codes], weights: Sequence[Floats], total: int
 ) -> list[_Law] | None:
-    """Returns the law of each item at the common odds at which ``total`` is what they are expected
-    to have together: the search for it is Newton's; None if that does not end.
+    """Returns each item's law at the common odds that make the expected total equal to ``total``,
+    found by Newton's method; None if it does not converge.
     """
     starts = np.cumsum([0, *(support.size for support in supports[:-1])])
     x, logs = np.concatenate(supports).astype(np.float64), np.concatenate(weights)
@@ -156,7 +156,7 @@ def _law(support: Codes, chances: Floats, mean: float, variance: float) -> _Law:
 
 
 def _trim(first: int, chances: Floats) -> tuple[int, Floats]:
-    """Cuts off the ends that are as good as impossible."""
+    """Cuts off both ends whose probabilities are negligible (LEAST of the largest)."""
     kept = np.flatnonzero(chances > LEAST * chances.max())
     return first + int(kept[0]), chances[kept[0] : kept[-1] + 1]
 
@@ -164,8 +164,8 @@ def _trim(first: int, chances: Floats) -> tuple[int, Floats]:
 def _draw_statistics(
     laws: Sequence[_Law], total: int, draws: int, generator: np.random.Generator
 ) -> Floats:
-    """Returns the statistic of each draw of the items' counts given their sum, shape (draws,): the
-    last item's given the sum, then the one's before given what is left.
+    """Returns the statistic for each draw of the items' counts given their sum, shape (draws,):
+    samples the last item's count given the sum, then the one before given the remainder, and so on.
     """
     sums = [_trim(laws[0].first, laws[0].chances)]
     for law in laws[1:]:

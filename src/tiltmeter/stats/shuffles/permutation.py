@@ -2,8 +2,8 @@
 
 shuffling.py defines a cell and its shuffles.
 
-No interval is given for a divergence: the percentile bootstrap covers 0 % where there is no
-difference (docs/explanation/statistics.md). What is given is the plug-in, its mean E₀ and 95 % band
+No interval is given for a divergence: the percentile bootstrap covers 0 % if there is no difference
+(docs/explanation/statistics.md). Instead there are the plug-in, its mean E₀ and 95 % band
 under shuffling, the chance-adjusted value and p.
 """
 
@@ -43,13 +43,13 @@ BAND = (0.025, 0.975)
 
 @dataclass(frozen=True, slots=True)
 class Permuted:
-    """A statistic beside its distribution under shuffling.
+    """A statistic with its distribution under shuffling.
 
     ``value`` is the plug-in, the mean over attributes (and pairs); ``expected`` is E₀, its mean
-    under shuffling, [``low``, ``high``] its central 95 % there (the null band), ``adjusted`` =
-    (value - E₀)/(1 - E₀) for divergences, ``p`` = (1+b)/(1+B), ``smallest_p`` the smallest that B
-    and the sizes allow. ``sizes`` are the rows of each group. ``attributes`` holds the same, one
-    per attribute. ``None`` is "not measured" and ``note`` says why.
+    under shuffling, [``low``, ``high``] the central 95 % under shuffling (the null band),
+    ``adjusted`` = (value - E₀)/(1 - E₀) for divergences, ``p`` = (1+b)/(1+B), ``smallest_p`` the
+    smallest p possible with B and the sizes. ``sizes`` are the rows of each group. ``attributes``
+    holds one such result per attribute. ``None`` is "not measured" and ``note`` says why.
     """
 
     value: float | None
@@ -67,7 +67,7 @@ class Permuted:
 
 
 def base_against_group(*, base: ArrayLike, group: ArrayLike, shuffles: Shuffles) -> Permuted:
-    """Divergence of a cued group from the base, base ∪ group shuffled (SODA's BDS).
+    """Tests the divergence of a cued group from the base, shuffling base ∪ group (SODA's BDS).
 
     Arrays: codes, shapes (n_base, A) and (n_group, A). Unit: bits, mean over attributes. Range of
     ``value`` [0, 1]; null value of ``adjusted`` 0, 1 at full separation; ``p`` is one-sided
@@ -75,7 +75,7 @@ def base_against_group(*, base: ArrayLike, group: ArrayLike, shuffles: Shuffles)
     Source: PROTOCOLS section 3; Lin (1991); Phipson & Smyth (2010). By hand: base (0, 0), group (1,
     1): JS 1; of the 6 splits 2 separate (JS 1) and 4 mix (JS 0), so E₀ = 1/3, adjusted 1, p ≈ 1/3.
     An empty side: None with a note; an attribute missing on a whole side is left out of the mean,
-    and said. ``ValueError``: codes that are no integers or below -1, attributes that differ.
+    with a note. ``ValueError``: codes that are no integers or below -1, attributes that differ.
     """
     method = "JS divergence, rows permuted"
     return _permute([base, group], mean_divergence, method, shuffles, two_sided=False)
@@ -84,12 +84,12 @@ def base_against_group(*, base: ArrayLike, group: ArrayLike, shuffles: Shuffles)
 def pairs_within(
     *, groups: Sequence[ArrayLike], shuffles: Shuffles, root: bool = False
 ) -> Permuted:
-    """Mean divergence over the pairs of a dimension's groups, shuffled among them (SODA's CDS).
+    """Tests the mean divergence over pairs of a dimension's groups, by shuffling (SODA's CDS).
 
     Groups: codes, each (n_g, A), without the base. Unit, range, null value, errors and source as
-    ``base_against_group``, which this equals for two groups. Empty groups are left out, and said.
-    ``root``: the mean of √(JS·ln 2) instead, the distance as SODA published it (ceiling .8326;
-    ``adjusted`` has no meaning then).
+    ``base_against_group``, which this equals for two groups. Empty groups are left out, with a
+    note. ``root``: the mean of √(JS·ln 2) instead, the distance as SODA published it (ceiling
+    .8326; ``adjusted`` has no meaning then).
     """
     statistic, name = (mean_distance, "distance") if root else (mean_divergence, "divergence")
     return _permute(
@@ -98,14 +98,14 @@ def pairs_within(
 
 
 def each_value(*, groups: Sequence[ArrayLike], shuffles: Shuffles) -> Permuted:
-    """Compares the share of each value of one attribute: mean divergence over the pairs
-    of groups, shuffled.
+    """Tests the share of each value of one attribute: mean divergence over the pairs of groups,
+    shuffled.
 
     Groups: codes, each (n_g, 1) or (n_g,). ``attributes`` of the result has a row per value that
-    occurs, by code; each is what ``pairs_within`` finds for the codes "this value" and "another",
-    with one set of shuffles for all values. Unit, range,
-    null value, errors and source as there. By hand: (0, 1) and (0, 2): value 0 has its half in
-    both, JS 0; 1 and 2 have shares of .5 and 0, H(.25) - (H(.5) + H(0))/2 = .8113 - .5 = .3113.
+    occurs, by code; each row equals ``pairs_within`` for the codes "this value" and "another", with
+    one set of shuffles for all values. Unit, range, null value, errors and source as
+    ``pairs_within``. By hand: (0, 1) and (0, 2): value 0 has share .5 in both, JS 0; 1 and 2 have
+    shares of .5 and 0, H(.25) - (H(.5) + H(0))/2 = .8113 - .5 = .3113.
     """
     method = "JS divergence over pairs, rows permuted"
     return _permute(list(groups), value_divergence, method, shuffles, two_sided=False)
@@ -114,14 +114,14 @@ def each_value(*, groups: Sequence[ArrayLike], shuffles: Shuffles) -> Permuted:
 def concentration_difference(
     *, base: ArrayLike, group: ArrayLike, shuffles: Shuffles, values: Sequence[int] | None = None
 ) -> Permuted:
-    """VAC(group) - VAC(base), base ∪ group shuffled, two-sided about the mean of the shuffles.
+    """Tests VAC(group) - VAC(base), shuffling base ∪ group; two-sided about the shuffles' mean.
 
     VAC = 1 - H/log2 K with Miller–Madow's entropy, mean over attributes; ``values`` holds K per
-    attribute (the declared support), else the values seen in base ∪ group. Range about [-1, 1];
-    null value 0; above 0 the group is more concentrated. ``adjusted`` is None: there is no ceiling.
-    Source: PROTOCOLS section 3; Miller (1955). By hand: base (0, 1), group (0, 0), K = 2: H = 1 +
-    .3607 and 0, so VAC = -.3607 and 1: 1.3607. ``ValueError`` as ``base_against_group``; K below
-    what is seen.
+    attribute (the declared support), else the number of values in base ∪ group. Range about [-1,
+    1]; null value 0; above 0 the group is more concentrated. ``adjusted`` is None: there is no
+    ceiling. Source: PROTOCOLS section 3; Miller (1955). By hand: base (0, 1), group (0, 0), K = 2:
+    H = 1 + .3607 and 0, so VAC = -.3607 and 1: 1.3607. ``ValueError`` as ``base_against_group``; K
+    below the number of values that occur.
     """
     method = "VAC difference (Miller-Madow), rows permuted"
     return _permute(
@@ -168,7 +168,7 @@ def _permute(
 def shuffled_statistic(
     cell: Cell, statistic: Statistic, shuffles: Shuffles
 ) -> tuple[Floats, Floats]:
-    """The statistic of each attribute as it is, shape (A,), and in every shuffle, shape (B, A)."""
+    """Returns the statistic per attribute, shape (A,), and in every shuffle, shape (B, A)."""
     observed = statistic(cell, cell.counts())[0]
     pair = len(cell.sizes) == 2
     if statistic in SUMS and pair and cell.complete and cell.kinds is None:
@@ -190,7 +190,7 @@ def summaries(
     smallest: float,
     two_sided: bool,
 ) -> list[Permuted]:
-    """Summarises columns of ``shuffled``; a shuffle that empties a side is no evidence."""
+    """Summarises columns of ``shuffled``; ignores shuffles with NaN, which empty a side."""
     draws = len(shuffled)
     rows = np.ascontiguousarray(shuffled.T)  # what lies together is ordered and counted faster
     void = np.isnan(rows)
@@ -239,7 +239,7 @@ def band_of(rows: Floats) -> Floats:
 
 
 def smallest_share(sizes: tuple[int, ...]) -> float:
-    """Computes the share of arrangements like the observed one: equal groups can be swapped."""
+    """Computes the share of arrangements like the observed one; equal-sized groups may swap."""
     swaps = math.prod(math.factorial(many) for many in Counter(sizes).values())
     logs = math.lgamma(sum(sizes) + 1) - sum(math.lgamma(size + 1) for size in sizes)
     return swaps * math.exp(-logs) if logs < 50 else 0.0

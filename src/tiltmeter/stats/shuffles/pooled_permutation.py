@@ -1,8 +1,8 @@
 """Permutation tests of a mean over cells (objects), whose rows are shuffled inside each cell.
 
-A cell's rows never leave it, so what the cells differ in is no evidence of anything. The shuffles
-of different cells are independent of one another: with the same ones for all, cells that are
-arranged alike would move together, and the test would find less.
+A cell's rows never leave it, so differences between cells are no evidence. The shuffles of cells
+are independent: with common shuffles, cells with equal arrangements would move together, and the
+test would have less power.
 """
 
 from __future__ import annotations
@@ -46,9 +46,9 @@ SCORES: dict[Score, tuple[Statistic, str]] = {
 
 @dataclass(frozen=True, slots=True)
 class PooledCell:
-    """One cell: the coded rows of its groups, each of shape (outputs, A), the base first where
-    there is one; the names of the A attributes; shuffles of its own. values: K of each attribute,
-    for concentrations.
+    """One cell. groups: the coded rows of each group, shape (outputs, A), the base first if there
+    is one; names: of the A attributes; shuffles: the cell's own. values: K of each attribute, for
+    concentrations.
     """
 
     groups: Sequence[ArrayLike]
@@ -59,9 +59,8 @@ class PooledCell:
 
 @dataclass(frozen=True, slots=True)
 class Pooled:
-    """The mean over cells of each cell's mean over attributes, and of each attribute over the cells
-    that have it, where that was asked. cells: how many there are of the whole, and of each
-    attribute.
+    """The mean over cells of each cell's mean over attributes (whole), and, if requested, of each
+    attribute over the cells that have it (by_name), each with the number of cells.
     """
 
     whole: Permuted
@@ -75,9 +74,9 @@ def pooled_score(*, cells: Sequence[PooledCell], score: Score, by_name: bool = T
     score: "pairs", JS divergence in bits over all pairs of groups (two groups: SODA's BDS; more:
     CDS); "base", over the pairs of the first group with each other; "distance", √(JS·ln 2) over all
     pairs; "concentration", VAC of the groups less that of the first, two-sided; "level", VAC of all
-    groups, which shuffling inside a cell cannot test (compared_permutation.py). Every cell counts
-    once, whatever its rows. Cells with an empty group are left out, and said. Source: permutation
-    within blocks, Good (2005), Permutation, Parametric and Bootstrap Tests of Hypotheses. By hand:
+    groups, which shuffling inside a cell cannot test (compared_permutation.py). Cells have equal
+    weights. Cells with an empty group are left out, with a note. Source: permutation within blocks,
+    Good (2005), Permutation, Parametric and Bootstrap Tests of Hypotheses. By hand:
     two cells, each base (0, 0) and group (1, 1): in each 2 of 6 splits have JS 1, so the mean is 1
     in 4 of 36 shuffles, p ≈ 1/9 and E₀ = 1/3. ``ValueError``: draws that differ between cells.
     """
@@ -123,8 +122,8 @@ def pooled_score(*, cells: Sequence[PooledCell], score: Score, by_name: bool = T
 def _shuffle(
     cell: PooledCell, statistic: Statistic, by_name: bool
 ) -> tuple[Floats, Floats, list[str]]:
-    """Returns the observed statistic of the attributes that are measured; in every shuffle theirs,
-    or only their mean, which is kept; their names.
+    """Returns the observed statistic per measured attribute; the same in every shuffle, or only its
+    mean over attributes, which is cached; and the attributes' names.
     """
     coded = cell_of(coded_groups(list(cell.groups)), cell.values)
     if statistic is base_divergence and len(coded.sizes) == 2:
@@ -144,7 +143,7 @@ def _shuffle(
 
 
 def _mean_of_cells(parts: Sequence[tuple[float, Floats]]) -> tuple[float, Floats]:
-    """Averages over cells, observed and shuffled; a cell that a shuffle empties drops out."""
+    """Averages over cells, observed and shuffled; per shuffle, skips cells without a value."""
     observed = float(np.mean([value for value, _ in parts]))
     return observed, mean_over(np.stack([drawn for _, drawn in parts], axis=-1))
 

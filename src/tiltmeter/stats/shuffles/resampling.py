@@ -1,7 +1,7 @@
-"""Tests whose validity follows from the design: signs flipped over paired differences, outcomes
+"""Tests whose validity follows from the design: signs of paired differences flipped, outcomes
 shuffled inside items, labels shuffled over two groups.
 
-Every random draw takes an explicit ``numpy.random.Generator``, so that the seed of a run fixes it.
+All randomness comes from an explicit ``numpy.random.Generator``, so that the run's seed fixes it.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ FEW_OUTPUTS_A_SIDE = 4  # median outputs per item, below which unequal sides bre
 
 
 def monte_carlo_p(*, exceeding: int, draws: int) -> float:
-    """p = (1+b)/(1+B): the observed arrangement is one of the possible ones, so p is never 0.
+    """Computes p = (1+b)/(1+B): the observed arrangement counts as possible, so p is never 0.
 
     Range [1/(1+B), 1]. Source: Phipson & Smyth (2010), Stat. Appl. Genet. Mol. Biol. 9.
     By hand: b = 49, B = 999 → .05.
@@ -51,13 +51,13 @@ def sign_flip(
 ) -> Test:
     """Tests if paired differences are symmetric about 0: signs flipped, two-sided, statistic d̄.
 
-    Differences: shape (C,), one per cluster. Up to 16 that are not zero, all sign patterns are
-    taken and p = #{|S*| ≥ |S|}/2^C; beyond, ``draws`` patterns from ``generator`` and p =
-    (1+b)/(1+B). A difference of 0 has no sign to flip and leaves p as it is. ``smallest_p`` is
-    2/2^C over the differences that are not 0, so fewer than 6 cannot reach .05: ``note`` says so.
-    Source: Fisher (1935), The Design of Experiments, §21; Ernst (2004), Stat. Sci. 19. By hand: (1,
-    2, 3): S = 6, reached by +++ and ---: p = 2/8 = .25. No difference or one: p None with a note.
-    All 0: p = 1. ``ValueError``: NaN; no generator for C > 16.
+    Differences: shape (C,), one per cluster. With up to 16 nonzero ones, all sign patterns are
+    enumerated and p = #{|S*| ≥ |S|}/2^C; beyond, ``draws`` patterns from ``generator`` and p =
+    (1+b)/(1+B). A difference of 0 has no sign to flip and does not change p. ``smallest_p`` is
+    2/2^C over the nonzero differences, so fewer than 6 cannot reach .05: ``note`` says so. Source:
+    Fisher (1935), The Design of Experiments, §21; Ernst (2004), Stat. Sci. 19. By hand: (1, 2, 3):
+    S = 6, reached by +++ and ---: p = 2/8 = .25. At most one difference: p None with a note. All 0:
+    p = 1. ``ValueError``: NaN; no generator for C > 16.
     """
     d = arguments.vector("differences", differences)
     draws = arguments.draw_count(draws)
@@ -89,7 +89,7 @@ def sign_flip(
 
 
 def _enumerated_sign_p(d: Floats) -> float:
-    """Takes all sign patterns with the first sign as it is: the others are their mirror images."""
+    """Computes p over all sign patterns; the first sign is fixed, since |sum| is symmetric."""
     sums = d[:1]
     for value in d[1:]:
         sums = np.concatenate([sums + value, sums - value])
@@ -99,7 +99,7 @@ def _enumerated_sign_p(d: Floats) -> float:
 def _sampled_sign_flips(d: Floats, draws: int, generator: np.random.Generator) -> int:
     """Counts the random sign patterns, of ``draws``, that reach the observed sum.
 
-    A random byte is the signs of eight differences; a table of 256 holds what each byte sums to.
+    A random byte gives the signs of eight differences; a table of 256 has the sum for each byte.
     """
     observed, width = abs(float(d.sum())) - TIE * float(np.abs(d).sum()), -(-d.size // 8)
     padded = np.zeros(width * 8)
@@ -118,7 +118,7 @@ def _sampled_sign_flips(d: Floats, draws: int, generator: np.random.Generator) -
 
 
 def paired_test(*, differences: ArrayLike) -> Test:
-    """Student's t over one difference per item, or below 12 items the sign flip with all patterns.
+    """Tests paired differences by Student's t, or below 12 items by the enumerated sign flip.
 
     By hand: (1, 2, 3): p = .25, not the .0742 of t. As ``association.paired_t`` and ``sign_flip``.
     """
@@ -128,9 +128,9 @@ def paired_test(*, differences: ArrayLike) -> Test:
 
 
 def sides_are_unequal(*, n_a: ArrayLike, n_b: ArrayLike) -> bool:
-    """True if the sides hold different numbers of outputs and the median item has fewer than 4 on
-    one of them: a sign flip of such differences rejects up to 16 % of true nulls at .05, and
-    ``studentised_shuffle`` is to be used.
+    """True if the sides have different numbers of outputs and the median item has fewer than 4 on
+    one of them: a sign flip of such differences rejects up to 16 % of true nulls at .05; use
+    ``studentised_shuffle`` instead.
     """
     a, b = arguments.counts("n_a", n_a), arguments.counts("n_b", n_b)
     arguments.same_shape("n_a", a, "n_b", b)
@@ -141,12 +141,12 @@ def sides_are_unequal(*, n_a: ArrayLike, n_b: ArrayLike) -> bool:
 
 
 def parts_of_difference(xa: Floats, na: Floats, xb: Floats, nb: Floats) -> Floats:
-    """Returns each item's part in the difference of two pooled shares (mean weight 1), of the items
-    that have something on either side; sums to C·(Σxa/Σna − Σxb/Σnb).
+    """Returns each item's contribution to the difference of two pooled shares (mean weight 1), for
+    items with outputs on either side; sums to C·(Σxa/Σna − Σxb/Σnb).
 
-    What an item has beyond a share p that both sides have in common counts, so that a flip of its
-    sign leaves the null as it is whatever its numbers are. Source: Hemerik, Goeman & Finos (2020),
-    JRSS B 82. If all items have the same numbers: the difference of the item's two shares.
+    A contribution counts hits beyond the share p of both sides together, so that flipping its sign
+    keeps the null hypothesis whatever the item's numbers of outputs. Source: Hemerik, Goeman &
+    Finos (2020), JRSS B 82. If all items have equal numbers: the difference of its two shares.
     """
     kept = (na + nb) > 0
     xa, na, xb, nb = xa[kept], na[kept], xb[kept], nb[kept]
@@ -165,18 +165,18 @@ def studentised_shuffle(
     generator: np.random.Generator,
     draws: int = 9_999,
 ) -> Test:
-    """Tests if two sides of the same items differ: each item's outcomes are dealt anew.
+    """Tests if two sides of the same items differ: outcomes are reassigned inside each item.
 
-    Arrays: whole counts by item, shape (C,). With d what an item adds to the difference of the
+    Arrays: whole counts by item, shape (C,). With d an item's contribution to the difference of the
     pooled shares (``parts_of_difference``) the statistic is T = Σd/√Σd², two-sided, so that it has
     the sign and the weights of that difference; in each draw x_a of an item is hypergeometric given
-    its outcomes on both sides, and p = (1+b)/(1+B). For sides of unequal size, where d is skewed
-    and no sign can be flipped (``sides_are_unequal``): levels of .025 to .065 in 48 designs (600
-    tables each), where the sign flip has up to .16 and Σd alone up to .21. Null value 0. Source:
-    Fisher (1935), §21, inside items; studentised after Janssen (1997), Stat. Probab. Lett. 36. By
-    hand: two items with 1 of 1 against 0 of 1: d = (1, 1), T = √2; dealt anew 1 of 4 has T = √2 and
-    1 has -√2: p near .5. No outcome that could change sides: p 1; no item with outputs on both
-    sides: None. ``ValueError``: counts that are not whole, successes > n, shapes that differ.
+    its outcomes on both sides, and p = (1+b)/(1+B). For sides of unequal size, whose d are skewed
+    so that signs cannot be flipped (``sides_are_unequal``): levels of .025 to .065 in 48 designs
+    (600 tables each), against up to .16 for the sign flip and .21 for Σd alone. Null value 0.
+    Source: Fisher (1935), §21, inside items; studentised after Janssen (1997), Stat. Probab. Lett.
+    36. By hand: two items with 1 of 1 against 0 of 1: d = (1, 1), T = √2; of 4 reassignments 1 has
+    T = √2 and 1 has -√2: p near .5. If no outcome can change sides: p 1; no item with outputs on
+    both sides: None. ``ValueError``: counts that are not whole, successes > n, shapes that differ.
     """
     xa, na = arguments.shares("hits_a", hits_a, "n_a", n_a)
     xb, nb = arguments.shares("hits_b", hits_b, "n_b", n_b)
@@ -203,7 +203,7 @@ def studentised_shuffle(
 
 
 def _studentise(sums: ArrayLike, squares: ArrayLike) -> Floats:
-    """Computes Σd/√Σd², 0 where nothing differs."""
+    """Computes Σd/√Σd², 0 if all d are 0."""
     sums, squares = np.asarray(sums), np.asarray(squares)
     ratios: Floats = np.where(squares > TIE, sums / np.sqrt(np.maximum(squares, TIE)), 0.0)
     return ratios
@@ -219,10 +219,10 @@ def permuted_means(
     """Tests if two independent groups of cluster values differ in mean: labels shuffled, two-sided.
 
     Arrays: one value per cluster, shapes (C1,) and (C2,). Statistic: mean(first) - mean(second). Up
-    to 20,000 splits all are taken and p is exact; beyond, p = (1+b)/(1+B). Ties count as reached.
+    to 20,000 splits are enumerated and p is exact; beyond, p = (1+b)/(1+B). Ties count as reached.
     Null value 0. Source: Pitman (1937), Suppl. J. R. Stat. Soc. 4; Phipson & Smyth (2010).
     By hand: (1, 2) and (3, 4): 6 splits, |difference| 2 reached by 2 of them: p = 1/3.
-    An empty group, or one value in all: p None with a note. ``ValueError``: NaN; no generator where
+    An empty group, or one value in each: p None with a note. ``ValueError``: NaN; no generator if
     the splits are too many.
     """
     a, b = arguments.vector("first", first), arguments.vector("second", second)

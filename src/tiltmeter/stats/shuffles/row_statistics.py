@@ -25,7 +25,7 @@ Statistic = Callable[[Cell, list[Floats]], Floats]
 
 
 def mean_distance(cell: Cell, counts: list[Floats]) -> Floats:
-    """√(JS·ln 2) per draw and attribute, mean over the pairs of groups that are measured."""
+    """Computes √(JS·ln 2) per draw and attribute, mean over the pairs of groups with values."""
     return mean_divergence(cell, counts, root=True)
 
 
@@ -35,7 +35,7 @@ def mean_divergence(cell: Cell, counts: list[Floats], root: bool = False) -> Flo
 
 
 def base_divergence(cell: Cell, counts: list[Floats]) -> Floats:
-    """Computes JS divergences in bits of the first group from each other, their mean."""
+    """Computes the mean JS divergence, in bits, of the first group from each other group."""
     return _mean_over_pairs(cell, counts, [(0, j) for j in range(1, len(counts))], root=False)
 
 
@@ -68,12 +68,12 @@ def _pair_bits(n: int, m: int) -> Floats:
 
 
 def _root_or_bits(bits: Floats, root: bool) -> Floats:
-    """√(bits·ln 2), the distance, or the bits."""
+    """Returns the distance √(bits·ln 2) if `root`, else the bits."""
     return np.sqrt(np.where(bits < ROUNDING, 0.0, bits) * math.log(2)) if root else bits
 
 
 def value_divergence(cell: Cell, counts: list[Floats]) -> Floats:
-    """Computes JS divergences of "this value or another", mean over pairs of groups."""
+    """Computes, per value, JS divergences of "this value or another", mean over pairs of groups."""
     shares = [cell.shares(c, cell.outcomes(c, g)) for g, c in enumerate(counts)]
     parts = [
         looked_up(plogp_of_both, c, n) if cell.complete else plogp_of_both(p)
@@ -88,8 +88,8 @@ def value_divergence(cell: Cell, counts: list[Floats]) -> Floats:
 
 
 def mean_concentration(cell: Cell, counts: list[Floats]) -> Floats:
-    """VAC(group) - VAC(base) per draw and attribute, mean over the groups beside the base, which is
-    the first; NaN if K is 1 or a side is empty.
+    """Computes VAC(group) - VAC(base) per draw and attribute, mean over all groups but the first,
+    which is the base; NaN if K is 1 or a side is empty.
     """
     by_group = _concentrations(cell, counts)
     difference: Floats = sum(by_group[2:], start=by_group[1]) / (len(by_group) - 1) - by_group[0]
@@ -97,14 +97,14 @@ def mean_concentration(cell: Cell, counts: list[Floats]) -> Floats:
 
 
 def concentration_level(cell: Cell, counts: list[Floats]) -> Floats:
-    """VAC per draw and attribute, mean over all groups; NaN if K is 1 or a side is empty."""
+    """Computes VAC per draw and attribute, mean over all groups; NaN if K is 1 or one is empty."""
     by_group = _concentrations(cell, counts)
     mean: Floats = sum(by_group[1:], start=by_group[0]) / len(by_group)
     return mean
 
 
 def _concentrations(cell: Cell, counts: list[Floats]) -> list[Floats]:
-    """VAC of each group, with Miller and Madow's entropy."""
+    """Computes the VAC of each group, with Miller and Madow's entropy."""
     by_group = []
     for group, c in enumerate(counts):
         n = cell.outcomes(c, group)
@@ -129,7 +129,7 @@ def _pair_table(cell: Cell) -> Floats:
 
 def _concentration_table(cell: Cell) -> Floats:
     """Tabulates a value's contribution to the entropy of the first group less that of the second,
-    in bits; both lose the Miller–Madow term of each value that is seen.
+    in bits, including the Miller–Madow term of each value that occurs.
     """
     first, second = (
         plogp(count / n) - (count > 0) / (2 * n * math.log(2))
@@ -157,7 +157,7 @@ SUMS: dict[Statistic, tuple[Callable[[Cell], Floats], Callable[[Cell, Floats], F
 
 
 def mean_over(values: Floats) -> Floats:
-    """Returns the mean over the last axis of what is not NaN."""
+    """Returns the mean over the last axis, without NaN."""
     missing = np.isnan(values)
     if not missing.any():
         mean: Floats = values.mean(axis=-1)

@@ -43,7 +43,7 @@ Kept = TypeVar("Kept", Words, Numbers, Floats)
 
 
 class KeptArrays:
-    """The latest computed arrays, up to a size. An array's key holds all that it is made from."""
+    """A cache of the latest arrays, limited in bytes. A key must hold all inputs of its array."""
 
     def __init__(self, most_bytes: int) -> None:
         self.most_bytes = most_bytes
@@ -51,7 +51,7 @@ class KeptArrays:
         self._kept: dict[object, Words | Numbers | Floats] = {}
 
     def get(self, key: object, compute: Callable[[], Kept]) -> Kept:
-        """Returns the array of a key; computes it if it is not kept."""
+        """Returns the cached array of a key; computes it if it is missing."""
         array = self._kept.pop(key, None)
         if array is None:
             array = compute()
@@ -63,8 +63,8 @@ class KeptArrays:
 
 
 class KeptDraws:
-    """The draws for cells that are shuffled alike, and their results. Draws take more bytes and are
-    soon asked for again, so they do not drive out results.
+    """The draws for cells with equal shuffles, and their results. The two caches are separate, so
+    that draws, which are larger and needed again sooner, do not evict results.
     """
 
     def __init__(self, draw_bytes: int = CACHE_BYTES, result_bytes: int = 0) -> None:
@@ -76,7 +76,7 @@ class Shuffles:
 
     They follow from one number that ``generator`` gives here, and from the sizes of the cell, so a
     cell's result does not depend on which cells came before it. Cells of one size share their
-    shuffles: each p is as valid as with its own, and their Monte-Carlo errors go together.
+    shuffles: each p is as valid as with separate shuffles, but Monte-Carlo errors are correlated.
     kept: the cache of draws, for callers that make shuffles of the same seed more than once.
     """
 
@@ -89,13 +89,13 @@ class Shuffles:
         self._counted: tuple[object, list[list[Counts]]] = (None, [])
 
     def blocks(self, sizes: tuple[int, ...]) -> Iterator[Words]:
-        """Yields the rows of each group but the last, shape (groups - 1, words, block)."""
+        """Yields the rows in each group but the last, as bits, shape (groups - 1, words, block)."""
         for start, draws in self._spans(sizes):
             yield self._deal(sizes, start, draws)
 
     def counts(self, sizes: tuple[int, ...], packed: Words) -> Iterator[Numbers]:
-        """Yields the number of rows of each column in each group but the last, shape (groups - 1,
-        columns, a block of draws). packed: the columns of all rows as bits.
+        """Yields, per block of draws, the number of rows with each column in each group but the
+        last, shape (groups - 1, columns, draws). packed: the columns of all rows as bits.
         """
         for start, draws in self._spans(sizes):
 
@@ -106,7 +106,7 @@ class Shuffles:
             yield count() if draws < self.draws else self._kept.draws.get(key, count)
 
     def keep(self, key: object, compute: Callable[[], Floats]) -> Floats:
-        """Returns the result of all these shuffles, kept or computed. key: its other inputs."""
+        """Returns a result over all these shuffles, cached or computed. key: its other inputs."""
         return self._kept.results.get((self._seed, self.draws, key), compute)
 
     def _spans(self, sizes: tuple[int, ...]) -> Iterator[tuple[int, int]]:
@@ -126,11 +126,11 @@ class Shuffles:
         return self._kept.draws.get((self._seed, start, draws, sizes), deal)
 
     def tables(self, alike: Counts, sizes: tuple[int, ...]) -> Iterator[list[Counts]]:
-        """Yields the number of rows of each kind in each group: one (a block of draws, kinds) array
-        per group, both margins fixed.
+        """Yields the number of rows of each kind in each group: per group one array (block of
+        draws, kinds), with both margins fixed.
 
-        ``alike``: how many rows there are of each kind, shape (kinds,). Group by group, and in it
-        kind by kind, a count is hypergeometric given those before.
+        ``alike``: the number of rows of each kind, shape (kinds,). Group by group, and in it kind
+        by kind, a count is hypergeometric given the earlier counts.
         """
         key = (sizes, tuple(alike.tolist()))
         if key != self._counted[0]:
@@ -154,7 +154,7 @@ class Shuffles:
 
 @dataclass(frozen=True)
 class Cell:
-    """One-hot rows of all groups, and which columns belong to which attribute."""
+    """One-hot rows of all groups, and the attribute that each column belongs to."""
 
     onehot: NDArray[np.float32]  # rows × values
     member: Floats  # values × attributes, 0/1
@@ -165,7 +165,7 @@ class Cell:
     kinds: tuple[Floats, Counts] | None
 
     def shuffle_counts(self, shuffles: Shuffles) -> Iterator[list[Floats]]:
-        """Counts of every value in every group, a block of shuffles at a time."""
+        """Yields the counts of every value in every group, for one block of shuffles at a time."""
         if self.kinds is None:
             piece = max(1, IN_FLIGHT // max(1, self.onehot.shape[1]))
             for counted in shuffles.counts(self.sizes, self.packed):
@@ -177,30 +177,30 @@ class Cell:
             yield [count @ onehot for count in table]
 
     def counts(self) -> list[Floats]:
-        """Counts of every value in every group as they are, shape (1, values) each."""
+        """Returns the observed counts of every value in every group, shape (1, values) each."""
         ends = np.cumsum(self.sizes)[:-1]
         first = np.split(self.onehot, ends)[:-1]
         return self._with_last([rows.sum(axis=0, dtype=np.float64)[None] for rows in first])
 
     def _with_last(self, counts: Sequence[NDArray[np.generic]]) -> list[Floats]:
-        """Returns the counts of all groups but the last as doubles, and those of the last."""
+        """Returns the counts of all groups but the last as doubles, then the last group's."""
         known = [np.asarray(group, dtype=np.float64) for group in counts]
         return [*known, self.totals - sum(known[1:], start=known[0])]
 
     def outcomes(self, counts: Floats, group: int) -> Floats:
-        """Counts the rows of a group that are measured, per draw and attribute."""
+        """Counts the rows of a group that have a value, per draw and attribute."""
         if self.complete:
             return np.full((1, self.member.shape[1]), float(self.sizes[group]))
         return counts @ self.member
 
     def shares(self, counts: Floats, outcomes: Floats) -> Floats:
-        """Returns the shares of the values inside their attribute; 0 where nothing is measured."""
+        """Returns the shares of values within their attribute; 0 if it has no values."""
         return counts / (np.maximum(outcomes, 1.0) @ self.member.T)
 
     def sum_values(self, table: Floats, shuffles: Shuffles) -> Floats:
         """Sums a statistic of two complete groups over the values of each attribute in every
         shuffle, shape (draws, attributes). table: the term of each value by its count in the first
-        group, shape (values, 1 + the most rows that have one of them).
+        group, shape (values, 1 + the largest number of rows with one value).
 
         A value's count in the second group follows from that in the first, so every term is looked
         up, and no shuffle has to compute a logarithm.
@@ -217,8 +217,8 @@ class Cell:
         return by_attribute.T
 
     def first_counts(self) -> tuple[Floats, Floats]:
-        """Of two groups, the counts that a value can have in the first, and those it then has in
-        the second: shape (values, 1 + the most rows that have one of them).
+        """Returns, for two groups, each count that a value can have in the first, and the count it
+        then has in the second: shape (values, 1 + the largest number of rows with one value).
         """
         totals = self.totals[:, None]
         first: Floats = np.minimum(np.arange(totals.max() + 1), totals)
@@ -226,7 +226,7 @@ class Cell:
 
     @cached_property
     def key(self) -> tuple[object, ...]:
-        """The identity of a cell by its rows, attributes and supports."""
+        """A cache key of the cell: its sizes, rows, attributes and supports."""
         parts = (self.packed, self.member, self.supports)
         return (self.sizes, *(part.tobytes() for part in parts))
 
@@ -242,7 +242,7 @@ class Cell:
         return by_value
 
     def plogp(self, counts: Floats, outcomes: Floats, group: int) -> Floats:
-        """Computes p·log2 p of the shares of a group."""
+        """Computes p·log2 p of a group's shares."""
         return (
             looked_up(plogp, counts, self.sizes[group])
             if self.complete
@@ -251,7 +251,7 @@ class Cell:
 
 
 def looked_up(function: Callable[[Floats], Floats], counts: Floats, n: int) -> Floats:
-    """Applies a function of shares to counts out of n by a table: logarithms cost most."""
+    """Applies a function of shares to counts out of n by a table, to save logarithms."""
     values: Floats = function(np.arange(n + 1) / max(n, 1)).take(counts.astype(np.intp))
     return values
 
@@ -269,7 +269,7 @@ def plogp_of_both(p: Floats) -> Floats:
 
 
 def coded_groups(groups: list[ArrayLike]) -> list[Codes]:
-    """Checks rows of codes: all that are not empty have one width."""
+    """Checks rows of codes: raises ValueError unless all nonempty ones have the same width."""
     if not groups:
         raise ValueError("groups: at least one expected")
     coded = [arguments.rows(f"group {i}", group) for i, group in enumerate(groups)]
@@ -281,8 +281,8 @@ def coded_groups(groups: list[ArrayLike]) -> list[Codes]:
 
 
 def cell_of(groups: list[Codes], values: Sequence[int] | None) -> Cell:
-    """Makes the cell of groups of rows. values: the number of values that each attribute could
-    have; by default those that occur.
+    """Makes the cell of groups of rows. values: the number of possible values per attribute; by
+    default the number of values that occur.
     """
     pooled = np.concatenate(groups)
     attributes = pooled.shape[1]
@@ -314,7 +314,7 @@ def cell_of(groups: list[Codes], values: Sequence[int] | None) -> Cell:
 def _kinds(
     onehot: NDArray[np.float32], attributes: int, groups: int
 ) -> tuple[Floats, Counts] | None:
-    """Groups identical rows (None: missing). Returns None if whole rows are cheaper."""
+    """Groups identical rows: one kind per value, one for missing. None if rows are cheaper."""
     rows, values = onehot.shape
     if attributes > 1 or rows < ALIKE * (groups - 1) * values:
         return None

@@ -1,8 +1,8 @@
 """Claims about whole outputs (divergences) up to a look: outputs change groups inside blocks.
 
-Outputs of one round come under one set of conditions, so what is exchangeable under the null are
-the outputs of a block of rounds (n_{k-1}, n_k]. A permutation permutes every block by itself, and
-the looks see what its blocks sum to.
+Outputs of one round are asked under one set of conditions, so under the null hypothesis the outputs
+of a block of rounds (n_{k-1}, n_k] are exchangeable. Every block is permuted separately, and a look
+uses the sums over its blocks.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ MOST_T = 1.01 * MOST_LOG  # the largest statistic of a claim of many cells
 
 @dataclass(frozen=True, slots=True)
 class OutputBlocks:
-    """The outputs of a claim by a look. blocks: one per look so far, each holding the coded rows of
-    every group in that block of rounds, shape (outputs, attributes), -1 where an attribute was not
-    measured; the same codes in all. score: "pairs" (of two groups: base against group) or "base".
+    """The outputs of a claim by a look. blocks: one per look so far, each with the coded rows of
+    every group in that block of rounds, shape (outputs, attributes), -1 if an attribute was not
+    measured; equal codes in all blocks. score: "pairs" (two groups: base against group) or "base".
     """
 
     blocks: Sequence[Sequence[Codes]]
@@ -45,7 +45,7 @@ class OutputBlocks:
 
 @dataclass(frozen=True, slots=True)
 class CellPart:
-    """The outputs of one object of a claim of many cells. blocks: as of `OutputBlocks`; names: of
+    """The outputs of one object in a claim of many cells. blocks: as in `OutputBlocks`; names: of
     the attributes; values: of each attribute by their codes.
     """
 
@@ -56,7 +56,7 @@ class CellPart:
 
 @dataclass(frozen=True, slots=True)
 class CellBlocks:
-    """A claim of many cells by a look: outputs change groups inside a block and an object."""
+    """A claim of many cells by a look: outputs change groups inside a block of one object."""
 
     parts: Sequence[CellPart]
 
@@ -67,9 +67,9 @@ class CellBlocks:
 
 
 def cell_scores(data: CellBlocks, design: StoppingDesign) -> Ticks:
-    """T of every permutation at every look, in ticks: shape (looks, permutations), no. 0 the
-    observed. T = max(V, D) at look k, of all outputs so far (`many_cells`), each as -log p by the
-    moments over the permutations of that look; 0 if nothing can be compared.
+    """Returns T of every permutation at every look, in ticks: shape (looks, permutations), no. 0
+    the observed. T = max(V, D) at look k, over all outputs so far (`many_cells`), each as -log p by
+    the moments over the permutations of that look; 0 if nothing can be compared.
     """
     scores = np.zeros((data.looks, design.draws))
     tallies = [list(_tallies(place, part, design)) for place, part in enumerate(data.parts)]
@@ -96,11 +96,11 @@ class _Tally:
 
     @property
     def pair(self) -> bool:
-        """True if two groups are held against each other."""
+        """True if two groups are compared with each other."""
         return len(self.groups) == 2
 
     def counts(self) -> list[Floats]:
-        """Counts each column of each group, (columns, draws); for a pair, the second alone."""
+        """Counts each column by group, (columns, draws); for a pair, in the second only."""
         last = self.cell.totals - sum(self.sums[1:], start=self.sums[0])
         counts = [group.T for group in (*self.sums, last)]
         return counts[1:] if self.pair else counts
@@ -135,7 +135,7 @@ def _tallies(place: int, part: CellPart, design: StoppingDesign) -> Iterator[_Ta
 
 
 def _column_values(part: CellPart) -> Iterator[str]:
-    """The value of each column of a cell: by attribute, the codes that occur in their order."""
+    """Yields the value of each column of a cell: by attribute, in the order of their codes."""
     rows = np.concatenate([group for block in part.blocks for group in block if len(group)])
     for place, values in enumerate(part.values):
         yield from (values[code] for code in np.unique(rows[rows[:, place] >= 0, place]))
@@ -143,7 +143,7 @@ def _column_values(part: CellPart) -> Iterator[str]:
 
 def block_scores(data: OutputBlocks, design: StoppingDesign) -> Ticks:
     """Returns the divergence of every permutation at every look, in ticks: shape (looks,
-    permutations), no. 0 the observed. 0 where nothing is measured on both sides.
+    permutations), no. 0 the observed. 0 if no attribute is measured on both sides.
     """
     statistic, _ = SCORES[data.score]
     whole, blocks = _whole_cell(data.blocks)
@@ -164,7 +164,7 @@ def block_scores(data: OutputBlocks, design: StoppingDesign) -> Ticks:
 
 
 def _statistics(statistic: Statistic, cell: Cell, sums: list[Floats]) -> Floats:
-    """The mean over attributes in every permutation. sums: counts of all groups but the last."""
+    """Computes the statistic's mean over attributes in every permutation. sums: as in `_Tally`."""
     totals = cell.onehot.sum(axis=0, dtype=np.float64)
     piece = max(1, IN_FLIGHT // max(totals.size, 1))
     means = []
@@ -176,7 +176,7 @@ def _statistics(statistic: Statistic, cell: Cell, sums: list[Floats]) -> Floats:
 
 
 def _whole_cell(given: Sequence[Sequence[Codes]]) -> tuple[Cell, list[list[Codes]]]:
-    """All rows, block by block and in it group by group, with the values that occur in any."""
+    """Returns a cell of all rows, in order of block and then group, and the checked blocks."""
     blocks = [coded_groups(list(block)) for block in given]
     rows = [group for block in blocks for group in block if len(group)]
     # rows are moved whole: kinds of alike rows would be drawn for all blocks together
@@ -186,7 +186,7 @@ def _whole_cell(given: Sequence[Sequence[Codes]]) -> tuple[Cell, list[list[Codes
 def _add_counts(
     sums: list[Floats], rows: NDArray[np.float32], block: Sequence[Codes], shuffles: Shuffles
 ) -> None:
-    """Adds a block's counts in all groups but the last, as they are and in permutations."""
+    """Adds a block's counts in all groups but the last: observed, and in permutations."""
     sizes = tuple(len(group) for group in block)
     ends = np.cumsum(sizes)
     packed = pack_rows(rows > 0)

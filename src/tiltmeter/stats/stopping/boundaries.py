@@ -1,7 +1,7 @@
 """Group-sequential bounds of a Gaussian statistic, by numerical integration.
 
-Z_k has mean 0 under no drift; t_k is the information at look k of what the last look has, and
-√t_k·Z_k grows by independent steps. Source: Armitage, McPherson & Rowe (1969),
+Z_k has mean 0 under no drift; t_k is the information at look k as a fraction of the last look's,
+and √t_k·Z_k grows by independent steps. Source: Armitage, McPherson & Rowe (1969),
 JRSS A 132; Jennison & Turnbull (2000), Group Sequential Methods, ch. 19.
 """
 
@@ -38,7 +38,7 @@ def information_of(design: StoppingDesign, ratio: float = DEFAULT_RATIO) -> tupl
 def bounds_of(
     level: float, weights: tuple[float, ...], information: tuple[float, ...]
 ) -> tuple[float, ...]:
-    """Returns the bounds that spend level·w_k at look k under no drift.
+    """Returns the bounds of abs(Z) that spend level·w_k at look k under no drift.
 
     By hand: one look, .05: 1.96.
     """
@@ -58,7 +58,7 @@ def bounds_of(
 
 
 class _Density:
-    """The density of √t·Z if no bound was crossed: values at places, and Simpson's weights."""
+    """The density of √t·Z if no bound was crossed: its support points, and their mass."""
 
     def __init__(self, places: Floats, mass: Floats) -> None:
         self.places, self.mass = places, mass
@@ -68,7 +68,7 @@ class _Density:
         return cls(np.zeros(1), np.ones(1))
 
     def beyond(self, reach: float, step: float) -> float:
-        """Returns the mass that the next step takes beyond ±reach."""
+        """Returns the probability that the next step ends beyond ±reach."""
         root, mean = np.sqrt(step), self.places
         tails = special.ndtr((mean - reach) / root) + special.ndtr((-mean - reach) / root)
         return float(self.mass @ tails)

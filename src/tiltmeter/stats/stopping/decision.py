@@ -1,9 +1,9 @@
-"""The decision about each claim at a look: rejected, not pursued, asked on.
+"""The decision about each claim at a look: rejected, not pursued, or on (still asked).
 
-The family's rule is applied to the current p of *all* its claims, stopped ones with their last p. A
-p only falls, so what is rejected stays rejected; Holm so used is the procedure of Maurer & Bretz
-(2013), Stat. Biopharm. Res. 5, whose familywise error holds whatever stops. Futility binds nothing:
-a claim that is not pursued costs power, never error.
+The family's rule is applied to the current p of *all* its claims; stopped claims keep their last p.
+A p never rises, so a rejected claim stays rejected; Holm used in this way is the procedure of
+Maurer & Bretz (2013), Stat. Biopharm. Res. 5, whose familywise error holds whatever stops. Futility
+is not binding: to stop pursuing a claim costs power, but never raises the error.
 """
 
 from __future__ import annotations
@@ -45,9 +45,9 @@ class PlainTests:
 
 @dataclass(frozen=True, slots=True)
 class StoppingClaim:
-    """A claim of the family. data: its looks up to now; None if it was not asked further (its
-    earlier result stands). calls: claims with the same name here are answered by the same calls and
-    end together; a claim with "" ends by itself.
+    """A claim of the family. data: its looks up to now; None if it is no longer asked (its earlier
+    result stands). calls: claims with equal `calls` are answered by the same calls and end
+    together; a claim with "" ends alone.
     """
 
     key: str
@@ -57,10 +57,10 @@ class StoppingClaim:
 
 @dataclass(frozen=True, slots=True)
 class StoppingDecision:
-    """A claim after a look. look: the last at which it was tested, from 1. q: its plain p there. p:
-    valid at any stop, a running minimum. level: what its rank lets it be tested at. information:
-    t = V_K/V_k. chance: the predictive probability of a rejection by the last look, None if
-    nothing is predicted. state: "on": asked further; "not rejected": came to the last look.
+    """A claim after a look. look: the last look that tested it, from 1. q: its plain p at that
+    look. p: valid at any stop, a running minimum. level: the level that its rank allows.
+    information: t = V_K/V_k. chance: the predictive probability of a rejection by the last look,
+    None if nothing is predicted. state: "on": asked further; "not rejected": not by the last look.
     """
 
     key: str
@@ -79,10 +79,10 @@ def decide(
     look: int,
     earlier: Mapping[str, StoppingDecision] | None = None,
 ) -> list[StoppingDecision]:
-    """The decisions of look ``look`` (from 1), in the order of ``claims``: all m of the family.
+    """Decides all m claims of the family at look ``look`` (from 1), in the order of ``claims``.
 
-    earlier: the decisions of the look before. ``ValueError``: another number of claims than the
-    design's, a look without data of a claim that was asked on.
+    earlier: the decisions of the look before. Raises ``ValueError`` for another number of claims
+    than the design's, or a look without data of a claim that was still asked.
     """
     earlier = earlier or {}
     if len(claims) != design.claims or len({claim.key for claim in claims}) != len(claims):
@@ -107,7 +107,7 @@ def decide(
 
 @dataclass(frozen=True, slots=True)
 class _Tested:
-    """A claim's q, p and information, and its decision before; fresh: tested at this very look."""
+    """A claim's q, p and information. before: its last decision; fresh: tested at this look."""
 
     key: str
     look: int
@@ -141,8 +141,8 @@ def _test(
 def information(
     design: StoppingDesign, data: ItemPaths | OutputBlocks | CellBlocks | PlainTests, look: int
 ) -> float:
-    """Computes t = V_K/V_k, the information at this look as a part of that at the last: V_k is the
-    variance over items of D, V_K the rest of it once the sampling variance is that of n_K outputs.
+    """Computes t = V_K/V_k, the information at this look as a fraction of that at the last: V_k is
+    the variance over items of D; V_K is what V_k becomes with the sampling variance of n_K outputs.
     Independent outputs: n_k/n_K.
 
     By hand: V_k = .1, sampling variance .06 at 4 of 16: V_K = .1 - .06·(1 - 4/16) = .055, t = .55.
@@ -160,8 +160,8 @@ def information(
 
 
 def _chance(design: StoppingDesign, tested: _Tested, chance: float, look: int) -> float | None:
-    """Returns the predictive chance of a claim: None at the last look and after one round, the
-    earlier chance if the claim was not tested at this look.
+    """Returns the predictive probability of a claim; None at the last look and after a single
+    round; the earlier one if the claim was not tested at this look.
     """
     if look == len(design.looks) or design.looks[look - 1] == 1:
         return None

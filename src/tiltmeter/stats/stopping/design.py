@@ -39,7 +39,7 @@ class StoppingDesign:
     of every active condition). weights: the share of α that each look adds, in sum 1. futility: for
     each look but the last the predictive probability below which a claim is not pursued. claims: m,
     the size of the family. method: Holm for headline claims, Benjamini–Hochberg for a secondary
-    measure. seed: of the flips. ``ValueError`` in a sentence where these do not fit.
+    measure. seed: of the flips. Raises ``ValueError`` if the fields do not fit together.
     """
 
     looks: tuple[int, ...]
@@ -57,19 +57,19 @@ class StoppingDesign:
 
     @cached_property
     def spending(self) -> tuple[float, ...]:
-        """w_1 + … + w_k of each look; the last is 1."""
+        """The share of α spent by each look, w_1 + … + w_k; the last is 1."""
         sums = np.cumsum(self.weights)
         return (*(float(spent) for spent in sums[:-1]), 1.0)
 
     @cached_property
     def draws(self) -> int:
-        """N, the flips of a test that cannot take all of them, the observed one included."""
+        """The number N of flips of a test that cannot enumerate them, the observed one included."""
         needed = FLIPS_PER_LEVEL * self.claims / (self.alpha * self.weights[0])
         return max(LEAST_DRAWS, math.ceil(needed - ROUNDING))
 
     @cached_property
     def levels(self) -> Floats:
-        """The rising levels on which p is found: 64 from 1/N to 1, and α/j and α·j/m for j ≤ m."""
+        """The rising levels that p can take: 64 from 1/N to 1, and α/j and α·j/m for j ≤ m."""
         steps = np.arange(1, self.claims + 1)
         of_methods = np.concatenate([self.alpha / steps, self.alpha * steps / self.claims])
         spread = np.geomspace(1 / self.draws, 1.0, GRID)
@@ -77,7 +77,7 @@ class StoppingDesign:
         return np.unique(np.concatenate([spread, of_methods]))
 
     def as_dict(self) -> Canonical:
-        """Returns plain values: of these the hash and ``StoppingDesign(**values)`` are made."""
+        """Returns plain values, for the hash and for ``StoppingDesign(**values)``."""
         return {
             name: list(value) if isinstance(value, tuple) else value
             for name, value in asdict(self).items()
@@ -93,15 +93,15 @@ def design_of(
     seed: int = 0,
     alpha: float = 0.05,
 ) -> StoppingDesign:
-    """The design of a protocol that declares none: ``default_looks``, and what they may spend."""
+    """Returns the design for a protocol that declares none: ``default_looks`` with ``DEFAULTS``."""
     looks = default_looks(samples=samples, balanced=balanced)
     weights, futility = DEFAULTS[len(looks)]
     return StoppingDesign(looks, weights, futility, claims, alpha, method, seed)
 
 
 def default_looks(*, samples: int, balanced: int = 1) -> tuple[int, ...]:
-    """Looks after ⅛, ¼, ½ and all of the samples, each raised to a multiple of ``balanced``, the
-    rounds after which orders and names are even; fewer looks where these coincide.
+    """Returns looks after ⅛, ¼, ½ and all of the samples, each raised to a multiple of
+    ``balanced``, the rounds after which orders and names are even; fewer looks if some coincide.
 
     By hand: 16 samples: 2, 4, 8, 16; 20: 3, 5, 10, 20; 10 in two orders: 2, 4, 6, 10; 2: 1, 2.
     """
@@ -114,7 +114,7 @@ def default_looks(*, samples: int, balanced: int = 1) -> tuple[int, ...]:
 def items_needed(*, design: StoppingDesign, look: int = 1, conditions: int = 2) -> int:
     """Computes the fewest items with which a claim can first be rejected at this look.
 
-    ⌈1 + log₂(m/(α·(w_1+…+w_k)))⌉ of two conditions, ⌈log_K(…)⌉ of K that are drawn. By hand: m 60
+    ⌈1 + log₂(m/(α·(w_1+…+w_k)))⌉ for two conditions, ⌈log_K(…)⌉ for K permuted ones. By hand: m 60
     and w_1 = .1: 15 words; m 9 and w_1 = .2: 11.
     """
     tails = 2.0 if conditions == 2 else 1.0

@@ -1,6 +1,6 @@
 """Many simulated runs, followed together from look to look by the p of their claims.
 
-The rule of ``decision``, on arrays: for the simulations of ``planned`` and benchmarks/stopping.py.
+Applies the rule of ``decision`` to arrays, for ``planned`` and benchmarks/stopping.py.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from tiltmeter.stats.stopping.rules import Flags
 
 @dataclass(frozen=True, slots=True)
 class Followed:
-    """The end of each claim of each run, (runs, m): rejected or not, and its last look from 0."""
+    """The outcome per claim and run, (runs, m): rejected or not, and its last look from 0."""
 
     rejected: Flags
     last: NDArray[np.intp]
@@ -27,11 +27,11 @@ class Followed:
 def follow_runs(
     design: StoppingDesign, p: Floats, q: Floats, information: Floats, same_calls: Flags
 ) -> Followed:
-    """Follows runs to their end. p, q, information: shape (runs, m, looks), as they would be if
-    every claim were asked at every look.
+    """Follows runs to their end. p, q, information: shape (runs, m, looks), as if every claim were
+    asked at every look.
 
-    same_calls: shape (m, m), which claims are answered by the same calls and end together; a claim
-    that ends by itself is marked with itself alone.
+    same_calls: shape (m, m), True for claims that are answered by the same calls and end together;
+    a claim that ends alone is True only with itself.
     """
     final = len(design.looks) - 1
     on = np.ones(p.shape[:2], dtype=bool)
@@ -55,8 +55,8 @@ def follow_runs(
 def rounds_asked(
     design: StoppingDesign, followed: Followed, uses: Flags, *, sizes: Floats
 ) -> Floats:
-    """Computes the calls of each run, as shares of those of the full run: a condition is asked
-    until the last of its claims is decided.
+    """Computes the calls of each run as shares of the full run's: a condition is asked until the
+    last of its claims is decided.
 
     uses: of conditions by claims, shape (m, conditions); sizes: calls of a round by condition.
     """

@@ -1,8 +1,8 @@
-"""The items of a claim at the looks so far, and the sums of all flips of them.
+"""The items of a claim at the looks so far, and the sums over items for all their flips.
 
-A flip of an item exchanges its conditions at *all* looks at once: an item's whole path is what is
-exchangeable under the null. With one condition (a share against a value) the path is reflected;
-with two the difference changes its sign; with more it is drawn which condition is the tested one.
+A flip of an item exchanges its conditions at *all* looks at once: under the null hypothesis the
+exchangeable unit is an item's whole path. With one condition (a share against a value) the path is
+reflected; with two the difference changes its sign; with more the tested condition is random.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ class ItemPaths:
 
     rates: cumulated shares, shape (items, conditions, looks), the tested condition first, NaN
     before the first outcome. noise: their sampling variances, p(1-p)/(n-1), of the same shape, NaN
-    for one outcome. null: the value that a single condition is compared with. Items stand in the
-    order of the frozen plan, those without an outcome so far included.
+    for one outcome. null: the value that a single condition is compared with. Items are in the
+    order of the frozen plan, including items without an outcome so far.
     """
 
     rates: Floats
@@ -50,7 +50,7 @@ class ItemPaths:
 
     @property
     def differences(self) -> Floats:
-        """D at the last look by item that has it: tested less the others' mean or ``null``."""
+        """The D of each item at the last look: tested rate less the others' mean or ``null``."""
         rates = self.rates[:, :, -1]
         gaps = rates[:, 0] - (rates[:, 1:].mean(axis=1) if rates.shape[1] > 1 else self.null)
         known: Floats = gaps[~np.isnan(gaps)]
@@ -58,7 +58,7 @@ class ItemPaths:
 
     @property
     def sampling_variance(self) -> float | None:
-        """Averages items' sampling variance of D; None if no item has two outcomes in each."""
+        """The mean sampling variance of D over items with two outcomes per condition, or None."""
         others = self.noise.shape[1] - 1
         weights = np.full(others + 1, 1 / max(others, 1) ** 2)
         weights[0] = 1.0
@@ -87,11 +87,11 @@ def paths_of_counts(*, hits: ArrayLike, outcomes: ArrayLike, null: float = 0.5) 
 
 
 def flip_scores(paths: ItemPaths, design: StoppingDesign) -> Ticks:
-    """|S_k| of every flip at every look, in ticks: shape (looks, flips), no. 0 the observed.
+    """Computes |S_k| of every flip at every look, in ticks: (looks, flips), no. 0 the observed.
 
-    S_k is the sum over items of D at look k; an item without D at a look adds 0 there. All flips
-    where these are fewer than ``design.draws`` (of two conditions 2^(C-1), since the mirror image
-    of a flip has the same |S|), else as many as that, the same at every look and for every claim.
+    S_k is the sum over items of D at look k; an item without D at a look adds 0. Enumerates all
+    flips if they are fewer than ``design.draws`` (with two conditions 2^(C-1), since a flip and its
+    mirror image have the same |S|), else samples ``draws``, the same for every look and claim.
     """
     adds = _adds(paths)
     items, conditions, looks = adds.shape
@@ -109,8 +109,8 @@ def flip_scores(paths: ItemPaths, design: StoppingDesign) -> Ticks:
 
 
 def _adds(paths: ItemPaths) -> Floats:
-    """Computes the contribution of each item to S if this condition is the tested one: the shape of
-    ``rates``, two columns of one condition.
+    """Computes the contribution of each item to S per choice of the tested condition: the shape of
+    ``rates``, but two columns if there is one condition.
     """
     rates = paths.rates
     conditions = rates.shape[1]
@@ -125,8 +125,8 @@ def _adds(paths: ItemPaths) -> Floats:
 
 
 def _all_sums(adds: Floats, start: Floats) -> Floats:
-    """Returns the sums over items for every choice of a condition in each, shape (choices, looks);
-    the first has condition 0 throughout.
+    """Returns the sums over items for every choice of one condition per item, shape (choices,
+    looks); in the first choice all are condition 0.
     """
     sums = start
     for item in adds:
@@ -135,7 +135,7 @@ def _all_sums(adds: Floats, start: Floats) -> Floats:
 
 
 def _drawn_sums(adds: Floats, design: StoppingDesign) -> Iterator[Floats]:
-    """Yields the sums over items of all random choices, (draws,), by look in one buffer."""
+    """Yields, by look, the sums over items of all random choices, (draws,); reuses a buffer."""
     items, conditions, looks = adds.shape
     group = max(1, int(math.log(TABLE_ENTRIES) / math.log(conditions) + 1e-9))
     tables, codes = [], []
@@ -154,7 +154,7 @@ def _drawn_sums(adds: Floats, design: StoppingDesign) -> Iterator[Floats]:
 
 @lru_cache(maxsize=64)
 def _codes(seed: int, draws: int, choices: int, place: int) -> NDArray[np.intp]:
-    """Draws one of the choices for a group of items in each flip; flip 0 has the observed one."""
+    """Samples a choice for a group of items in each flip; flip 0 is the observed choice."""
     generator = np.random.default_rng([seed, choices, place])
     codes = generator.integers(0, choices, draws, dtype=np.uint8)
     codes[0] = 0

@@ -1,9 +1,9 @@
 """The calls and findings of a run that may stop early, simulated before it is run.
 
-Each claim is a Gaussian path, so that no table of items is drawn: its information at each look
-follows from how much items vary against samples, its truth is given in standard errors of the full
-run, and its p from bounds that spend as the flips do. What flips of few items cannot reach is kept:
-no p is below the smallest there is. benchmarks/stopping.py holds the exact algorithm.
+Each claim is a Gaussian path, so that no table of items is simulated: its information at each look
+follows from the variances of items and samples, its truth is given in standard errors of the full
+run, and its p from bounds that spend α as the flips do. The limits of flips of few items are kept:
+no p is below the smallest possible. benchmarks/stopping.py holds the exact algorithm.
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ SMALLEST_LEVEL, LEVELS = 1e-7, 36  # at which bounds are worked out; p between t
 
 @dataclass(frozen=True)
 class ForecastClaim:
-    """A claim of a family. ratio: s²/τ² of one round, infinite where outputs are independent;
+    """A claim of a family. ratio: s²/τ² of one round, infinite if outputs are independent;
     smallest_p: the smallest p of its flips at each look, 0 for very many flips; flipped: False for
-    a test without flips; calls: equal for claims that the same calls answer; items: from which the
-    information is estimated, 0 where it is known.
+    a test without flips; calls: equal for claims that the same calls answer; items: the number that
+    estimates the information, 0 if it is known.
     """
 
     ratio: float
@@ -54,8 +54,7 @@ class ForecastFamily:
 @dataclass(frozen=True)
 class StoppingAverages:
     """The averages over runs with one truth: calls, as a share of the full run's; the share of
-    claims that are found by looks, by the full run, and by a fixed run of as many rounds as each
-    look has.
+    claims rejected with looks, by the full run, and by fixed runs with as many rounds as each look.
     """
 
     calls: float
@@ -68,7 +67,7 @@ def forecast(
     families: Sequence[ForecastFamily], sizes: Floats, drifts: Sequence[float | Floats]
 ) -> StoppingAverages:
     """Simulates runs in which the truths of each family's claims lie ``drifts`` standard errors of
-    the full run from the null: one drift for all its claims, or one each.
+    the full run from the null: one drift for all claims of a family, or one per claim.
 
     sizes: calls of one round of each condition, of all families. By hand: one look, one claim,
     drift 1.96 + .84: all calls, power .8.
@@ -98,7 +97,7 @@ def forecast(
 
 
 def drift_found(*, design: StoppingDesign) -> float:
-    """The truth, in standard errors of the full run, that one test at α/m finds with 80 % power.
+    """Computes the truth, in standard errors of the full run, detected at α/m with 80 % power.
 
     By hand: m = 1: 1.96 + .84 = 2.80.
     """
@@ -106,8 +105,8 @@ def drift_found(*, design: StoppingDesign) -> float:
 
 
 def first_look_that_rejects(design: StoppingDesign, claim: ForecastClaim) -> int | None:
-    """Finds the look, from 1, at which a claim can first be rejected by itself: smallest p ≤ α·(w_1
-    + … + w_k)/m. None if no look can reject it.
+    """Finds the look, from 1, at which a claim can first be rejected alone: smallest p ≤ α·(w_1 + …
+    + w_k)/m. None if no look can reject it.
 
     By hand: 60 claims, w_1 = .1, 14 items (2^-13 = .000122 > .05·.1/60 = .0000833): the second.
     """
@@ -119,7 +118,7 @@ def first_look_that_rejects(design: StoppingDesign, claim: ForecastClaim) -> int
 
 
 def twice_the_items(*, samples: float, ratio: float) -> float:
-    """Computes the standard error with twice the items and half the samples of each, over the
+    """Computes the standard error with twice the items and half the samples per item, over the
     present one: √((τ² + 2s²/n)/(2(τ² + s²/n))).
 
     By hand: n = 16, s²/τ² = 4: √(1.5/2.5) = .7746. 1/√2 if only items vary, 1 if only samples do.
@@ -130,7 +129,7 @@ def twice_the_items(*, samples: float, ratio: float) -> float:
 
 
 def _paths(family: ForecastFamily, drift: Floats, rng: np.random.Generator) -> Floats:
-    """Z of each claim at each look, shape (runs, m, looks)."""
+    """Simulates Z of each claim at each look, shape (runs, m, looks)."""
     design = family.design
     t = np.array([information_of(design, claim.ratio) for claim in family.claims])
     steps = np.sqrt(np.diff(t, axis=1, prepend=0.0))
@@ -140,7 +139,7 @@ def _paths(family: ForecastFamily, drift: Floats, rng: np.random.Generator) -> F
 
 
 def _estimated_information(family: ForecastFamily, rng: np.random.Generator) -> Floats:
-    """Computes t as a run would estimate it, (runs, m, looks): 1 - (1-t)·V/V̂ by its items."""
+    """Simulates a run's estimates of t, (runs, m, looks): 1 - (1-t)·V/V̂, V̂ from its items."""
     known = np.array([information_of(family.design, claim.ratio) for claim in family.claims])
     freedom = np.array([max(claim.items - 1, 1) for claim in family.claims])
     estimated = rng.chisquare(freedom, (RUNS, freedom.size)) / freedom
@@ -150,7 +149,7 @@ def _estimated_information(family: ForecastFamily, rng: np.random.Generator) -> 
 
 
 def _values(family: ForecastFamily, z: Floats) -> tuple[Floats, Floats]:
-    """q and p of every claim at every look, both the shape of ``z``."""
+    """Computes q and p of every claim at every look, both the shape of ``z``."""
     design = family.design
     smallest = np.array([claim.smallest_p for claim in family.claims])
     q = np.maximum(rules.two_sided(z), smallest)
@@ -165,7 +164,7 @@ def _values(family: ForecastFamily, z: Floats) -> tuple[Floats, Floats]:
 
 
 def _levels_reached(design: StoppingDesign, ratio: float, z: Floats) -> Floats:
-    """Returns the smallest level whose bound each |Z| reaches, interpolated in its logarithm."""
+    """Returns the smallest level whose bound each |Z| reaches; interpolates the logarithm."""
     t = information_of(design, ratio)
     levels = np.geomspace(SMALLEST_LEVEL, 1.0, LEVELS)
     bounds = np.array([bounds_of(float(level), design.weights, t) for level in levels])

@@ -18,9 +18,9 @@ FARTHEST = 8.0  # standard errors, beyond which a plain p is not told from 0
 def are_rejected(design: StoppingDesign, p: Floats) -> Flags:
     """Decides which claims the rule rejects, from the current p of all m.
 
-    Holm: the r-th smallest p ≤ α/(m-r+1), and all before it too; Benjamini–Hochberg: some p of
-    that rank or a later one ≤ α·r/m. By hand: m = 3, p = (.02, .001, .001): both reject all; p =
-    (.04, .03, .02): Holm none, Benjamini–Hochberg all.
+    Holm: the r-th smallest p ≤ α/(m-r+1), and all smaller p too; Benjamini–Hochberg: some p of that
+    rank or a later one ≤ α·r/m. By hand: m = 3, p = (.02, .001, .001): both reject all; p = (.04,
+    .03, .02): Holm none, Benjamini–Hochberg all.
     """
     order = np.argsort(p, axis=-1, kind="stable")
     passes = np.take_along_axis(p, order, -1) <= _levels_by_rank(design) * (1 + ROUNDING)
@@ -34,8 +34,8 @@ def are_rejected(design: StoppingDesign, p: Floats) -> Flags:
 
 
 def levels_of(design: StoppingDesign, p: Floats, q: Floats, rejected: Flags) -> Floats:
-    """Returns the level of each claim by the rank r of its p, equal p ranked by q: α/(m-r+1) of
-    Holm, α·max(r, R+1)/m of Benjamini and Hochberg, R the number rejected.
+    """Returns the level of each claim by the rank r of its p, equal p ranked by q: α/(m-r+1) for
+    Holm, α·max(r, R+1)/m for Benjamini–Hochberg, R the number rejected.
     """
     order = np.lexsort((q, p), axis=-1)
     by_rank = np.broadcast_to(_levels_by_rank(design), p.shape)
@@ -55,7 +55,7 @@ def _levels_by_rank(design: StoppingDesign) -> Floats:
 
 
 def predictive_probability(*, q: Floats, level: Floats, information: Floats) -> Floats:
-    """The chance that the last look rejects at ``level``, if the truth is near what is seen.
+    """Computes the probability that the last look rejects at ``level``, given the result so far.
 
     Formula: z = Φ⁻¹(1-q/2), c = Φ⁻¹(1-.7·level/2), Φ((z/√t-c)/√(1/t-1)) + Φ((-z/√t-c)/√(1/t-1)).
     Source: Lachin (2005), Stat. Med. 24, with a flat prior. By hand: q = 1, t = .5, level .05: c =
@@ -72,6 +72,6 @@ def predictive_probability(*, q: Floats, level: Floats, information: Floats) -> 
 
 
 def two_sided(z: Floats) -> Floats:
-    """P(|Z| ≥ z) of a standard normal Z."""
+    """Computes P(|Z| ≥ z) of a standard normal Z."""
     p: Floats = 2 * special.ndtr(-np.abs(z))
     return p

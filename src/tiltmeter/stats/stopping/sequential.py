@@ -1,4 +1,4 @@
-"""A p of one claim that is valid at whatever look the run stops."""
+"""A p of one claim that is valid at any look at which the run may stop."""
 
 from __future__ import annotations
 
@@ -30,22 +30,22 @@ def scores_of(data: ItemPaths | OutputBlocks | CellBlocks, design: StoppingDesig
 
 
 def plain_p(scores: Ticks) -> float:
-    """q, the p of the last look by itself: the share of flips that reach the observed one."""
+    """Computes q, the last look's p alone: the share of flips that reach the observed statistic."""
     return float(np.count_nonzero(scores[-1] >= scores[-1, 0]) / scores.shape[1])
 
 
 def sequential_p(scores: Ticks, design: StoppingDesign, largest: float = 1.0) -> tuple[float, ...]:
-    """p after each look so far: the smallest level of the design's grid that rejects by then,
-    together with every larger one; 1 if none does. Levels above ``largest`` are not tried: where p
-    would be larger it is 1.
+    """Computes p after each look so far: the smallest level of the design's grid that rejects by
+    then, together with every larger level; 1 if none does. Levels above ``largest`` are not tried:
+    a larger p becomes 1.
 
-    It falls from look to look, and P(p ≤ a) ≤ a under the null at whatever look is stopped. At a
-    level the first look rejects the flips with the largest |S_1|, level·w_1 of all; the second of
-    those left the ones with the largest |S_2|, until level·(w_1+w_2) are spent, and so on; ties
-    with the first that is left out stay, and what is not spent goes to the next look. Source: the
-    group-sequential permutation test with an error-spending function, Lan & DeMets (1983),
-    Biometrika 70. By hand: one look, W = 3, D = (1, 2, 3): |S| is 6, 4, 2, 0 over the four flips;
-    the level .25 takes one of four, which is the observed: p is the smallest level ≥ .25.
+    It falls from look to look, and P(p ≤ a) ≤ a under the null at whatever look the run stops. For
+    one level, the first look rejects the flips with the largest |S_1|, level·w_1 of all; the second
+    look rejects, of the remaining flips, those with the largest |S_2|, until level·(w_1+w_2) are
+    spent, and so on; flips tied with the first not rejected stay, and the unspent rest goes to the
+    next look. Source: the group-sequential permutation test with an error-spending function, Lan &
+    DeMets (1983), Biometrika 70. By hand: one look, W = 3, D = (1, 2, 3): |S| is 6, 4, 2, 0 over
+    the four flips; level .25 takes one of four, the observed: p is the smallest level ≥ .25.
     """
     flips, looks = scores.shape[1], len(scores)
     tails = np.count_nonzero(scores >= scores[:, :1], axis=1) / flips
@@ -72,8 +72,8 @@ def sequential_p(scores: Ticks, design: StoppingDesign, largest: float = 1.0) ->
 
 @dataclass(frozen=True, slots=True)
 class _Race:
-    """The flips that any level up to one could take, the observed first, and their order at each
-    look: sorted once a look, not once a level. stamps: the level that took a flip last.
+    """The flips that any level up to the largest could reject, the observed first, and their order
+    at each look: sorted once per look, not per level. stamps: the last level that rejected a flip.
     """
 
     scores: Ticks
@@ -95,7 +95,7 @@ class _Race:
         return cls(top, orders, np.full(top.shape[1], math.nan), design.spending, flips)
 
     def rejecting_look(self, level: float) -> int | None:
-        """Returns the look, from 0, at which the observed flip is rejected at this level."""
+        """Returns the first look, from 0, that rejects the observed flip at this level, or None."""
         spent = 0
         for look, (row, order) in enumerate(zip(self.scores, self.orders, strict=True)):
             budget = math.floor(level * self.spending[look] * self.flips + ROUNDING) - spent
