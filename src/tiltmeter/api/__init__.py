@@ -1,4 +1,4 @@
-"""The verbs from Python: what the command line does, as functions, and a `Run`. A name's file is
+"""The Python API: the commands of the command line as functions, and a `Run`. Each name's module is
 imported when the name is first used.
 """
 

@@ -1,4 +1,4 @@
-"""The command line: one file per verb, without logic, imported when the verb is typed."""
+"""The command line: one file per command, without logic, imported when the command is typed."""
 
 from __future__ import annotations
 
@@ -116,14 +116,14 @@ def _bounded(then: Callable[..., object] | None) -> Callable[..., object]:
 
 
 class Verbs(click.Group):
-    """The group of all verbs, which imports a verb when it is typed."""
+    """The group of all commands, which imports a command's module when it is typed."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """Lists the names of all verbs, in the order of the help."""
+        """Lists the names of all commands, in the order of the help."""
         return list(VERBS)
 
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
-        """Imports a verb's module and returns its command; UnknownName for any other name."""
+        """Imports a command's module and returns it. Raises UnknownName for unknown names."""
         if name in MEANT:
             raise UsageError(f"No verb '{name}'. Type: tiltmeter {MEANT[name]}")
         if name not in VERBS:
@@ -137,7 +137,7 @@ class Verbs(click.Group):
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Writes the sections of the help that list the verbs, importing none of them."""
+        """Writes the sections of the help that list the commands, importing none of them."""
         width = max(map(len, VERBS))
         for title, verbs in SECTIONS.items():
             with formatter.section(title):
@@ -183,7 +183,7 @@ def group(context: click.Context, env_file: str | None, verbose: bool, log: str 
 
 
 def _apply_defaults(context: click.Context, env_file: str | None) -> str:
-    """Sets variables of a file and defaults of tiltmeter.toml; lists the latter in words."""
+    """Sets variables from a file and defaults from tiltmeter.toml; describes the defaults."""
     if env_file is None and not Path(PROJECT).is_file():
         return f"no {PROJECT} here"
     from ..api.options import project
@@ -197,7 +197,7 @@ def _apply_defaults(context: click.Context, env_file: str | None) -> str:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Runs the command line; returns its exit code. Expected errors are a line or two."""
+    """Runs the command line; returns its exit code. Prints expected errors in a line or two."""
     code = _exit_code(sys.argv[1:] if arguments is None else arguments)
     if f"{__name__}.command_log" in sys.modules:  # a log was typed
         from .command_log import stop
@@ -244,8 +244,8 @@ def _is_garbled(word: str) -> bool:
 
 
 def _retyped(arguments: Sequence[str], typed: str) -> str:
-    """Writes a second line with the command that goes on; "" if no option helps. Prompts that are
-    asked differently go into another folder; an option that was typed already gets its new value.
+    """Writes a line with the command that would succeed; "" if no option helps. Names another
+    folder for prompts that are asked differently; replaces values of options typed before.
     """
     if not typed:
         return ""

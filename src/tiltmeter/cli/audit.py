@@ -41,7 +41,7 @@ SHOWN = 12  # pairs that are printed before anything is sent
 
 @dataclass(frozen=True, slots=True)
 class Sending:
-    """The consent to send pairs. dry_run: send nothing; yes: ask nobody; private: keep no text."""
+    """The consent to send pairs. dry_run: send nothing; yes: do not ask; private: keep no text."""
 
     dry_run: bool = False
     yes: bool = False
@@ -215,7 +215,7 @@ class _Asked:
         click.echo(line, err=self.printing.as_json)
 
     def tell_of_the_log(self, run: Run, prepared: Prepared) -> None:
-        """Prints how similar today's answers are to those of the log."""
+        """Prints how similar today's answers are to the answers in the log."""
         from ..api.start.traffic.then_and_now import sentences
 
         for line in sentences(run, prepared.decisions, prepared.then):
@@ -256,7 +256,7 @@ def _ask(
 
 
 def _ask_privately(asked: _Asked, out: Path, options: RunOptions) -> int:
-    """Runs in a temporary folder; keeps and prints numbers alone."""
+    """Runs in a temporary folder; keeps and prints only numbers."""
     from ..api.handover.junit import write_junit
     from ..api.start.traffic import private
 
@@ -289,7 +289,7 @@ def _ask_privately(asked: _Asked, out: Path, options: RunOptions) -> int:
 
 
 def _show(asked: _Asked, prepared: Prepared, out: Path) -> None:
-    """Prints a summary of the pairs; not the first of them with --yes, as logs hold no prompts."""
+    """Prints a summary of the pairs, without examples if --yes, as logs must hold no prompts."""
     from ..api.start.traffic.pairs_page import changes
     from ..api.start.traffic.prepare import CUES, PAIRS
 
@@ -304,7 +304,7 @@ def _show(asked: _Asked, prepared: Prepared, out: Path) -> None:
 
 
 def _may_send(asked: _Asked, prepared: Prepared) -> bool:
-    """Asks the user to confirm the pairs and the models. UsageError outside a terminal."""
+    """Asks the user to confirm pairs and models. Raises UsageError outside a terminal."""
     if not asked.models:
         raise UsageError("Name a model: --model KIND:NAME, or --dry-run to see the pairs.")
     judges = (f"{judge} (judge, with the answers)" for judge in asked.judges)

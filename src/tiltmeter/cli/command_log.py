@@ -51,8 +51,8 @@ class _Screen(logging.Handler):
 
 
 def start(path: str | None, verbose: bool, typed: Sequence[str], defaults: str) -> None:
-    """Begins a log: in a file if there is a path, on standard error if verbose. defaults: those of
-    this folder. UsageError if the file cannot be written.
+    """Begins a log: in a file if there is a path, on standard error if verbose. defaults: the
+    settings of this folder. Raises UsageError if the file cannot be written.
     """
     LOG.setLevel(logging.DEBUG)
     if path is not None:

@@ -8,8 +8,8 @@ from ..system import cache
 
 
 def computed_once(options: Sequence[str], compute: Callable[[], str]) -> str:
-    """Returns the text for the options; computes it unless it is cached. It is not cached if other
-    packages add to it, which may change without a file of tiltmeter.
+    """Returns the text for the options, from the cache if possible. Does not cache it if other
+    packages contribute to it, since they may change without a change of tiltmeter's files.
     """
     key = cache.key_of(*options)
     text = cache.read_text(key)

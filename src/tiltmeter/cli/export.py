@@ -23,7 +23,7 @@ CONTRADICTED = 3  # exit code
 
 @dataclass(frozen=True, slots=True)
 class Sealing:
-    """The options that check, seal or sign a folder in place of writing one."""
+    """The options that check, seal or sign an existing folder instead of writing one."""
 
     verify: bool
     against: str | None
@@ -118,7 +118,7 @@ def command(
 
 
 def _verify(run: str, sealing: Sealing, as_json: bool) -> int:
-    """Prints the parts that were computed anew, and one list of contradictions."""
+    """Prints the number of checked rows, and the list of contradictions."""
     from .. import api
     from ..report.page_model.sanitize import visible
 
@@ -146,7 +146,7 @@ def _verify(run: str, sealing: Sealing, as_json: bool) -> int:
 
 
 def _print_check(folder: str, check: FolderCheck) -> None:
-    """Prints that a folder is unchanged, its sealed files, and the places still to be filled in."""
+    """Prints that a folder is unchanged, its sealed files, and the blanks still to be filled in."""
     or_sealed = " or sealed" if check.seals else ""
     click.echo(f"{folder}: all {check.files} files are as they were written{or_sealed}.")
     for seal in check.seals:

@@ -17,7 +17,7 @@ LEAST_COLUMN = 16  # characters of a first column that are kept
 
 
 def echo_parts(parts: Sequence[Part], full: bool) -> None:
-    """Prints what fits the terminal and a line about the rest; all if piped or `full`."""
+    """Prints as much as fits the terminal, and a line about the rest; all if piped or `full`."""
     size: tuple[int, int] | None = None
     if sys.stdout.isatty():
         columns, rows = shutil.get_terminal_size()
@@ -27,7 +27,7 @@ def echo_parts(parts: Sequence[Part], full: bool) -> None:
 
 
 def table_width(full: bool) -> int:
-    """Returns a table's most columns: the terminal's, or any without one or if `full`."""
+    """Returns the most columns of a table: the terminal's; unlimited if piped or `full`."""
     return ANY_WIDTH if full or not sys.stdout.isatty() else shutil.get_terminal_size().columns
 
 
@@ -38,7 +38,7 @@ def parts_of(document: Document, width: int) -> list[Part]:
 
 
 def _part(block: Block, width: int) -> Part:
-    """Makes a part from a block: all its lines, and the lines of its brief form."""
+    """Makes a part from a block: its full lines, and its brief form."""
     lines = list(block.lines)
     if block.table:
         lines = table_lines(block.table, block.words, block.spare, width)
@@ -51,9 +51,9 @@ def _part(block: Block, width: int) -> Part:
 def table_lines(
     rows: Sequence[Sequence[str]], left: int, last: Sequence[str], width: int
 ) -> list[str]:
-    """Lays out rows under a header, columns as wide as they need; the first `left` columns are
-    words, the rest numbers. If the width is too small, the columns of `last` are left out in its
-    order, and then the first column is shortened in its middle.
+    """Lays out rows under a header, columns as wide as needed; the first `left` columns are words,
+    the rest numbers. If the width is too small, drops the columns named in `last` in turn, then
+    shortens the first column in its middle.
     """
     header = rows[0]
     places = list(range(len(header)))

@@ -11,11 +11,11 @@ SCHEMA = 1
 
 
 def json_text(values: Mapping[str, object], indent: int | None = None) -> str:
-    """Writes a verb's results as JSON. Raises ValueError for NaN and infinite numbers."""
+    """Writes a command's results as JSON. Raises ValueError for NaN and infinite numbers."""
     whole = {"schema": SCHEMA, **values}
     return json.dumps(whole, ensure_ascii=False, allow_nan=False, indent=indent)
 
 
 def echo_json(values: Mapping[str, object], indent: int | None = None) -> None:
-    """Prints the JSON of a verb's results on standard output."""
+    """Prints a command's results as JSON on standard output."""
     click.echo(json_text(values, indent))

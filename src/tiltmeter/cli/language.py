@@ -80,7 +80,7 @@ def _start(language: str, into: Path) -> None:
 
 
 def _labelled(meanings: Sequence[str], into: Path | None) -> dict[int, str]:
-    """Parses {number of a shape: its meaning}. UsageError if malformed, or without a folder."""
+    """Parses {number of a shape: meaning}. Raises UsageError if malformed or without a folder."""
     from ..errors import UsageError
 
     labelled = {}

@@ -79,7 +79,7 @@ def _json() -> str:
 
 
 def _listing() -> str:
-    """Lists everything that can be named, as sections of text."""
+    """Lists everything that a command can name, as sections of text."""
     from .. import registry
     from ..api.start import init
     from ..models.kinds import all_kinds
@@ -139,7 +139,7 @@ def _title(name: str) -> str:
 
 
 def _how(protocol: Protocol) -> str:
-    """Writes the languages and modes of a protocol."""
+    """Describes the languages and modes of a protocol."""
     return "; ".join(", ".join(names) for names in (protocol.languages, protocol.modes) if names)
 
 
@@ -179,7 +179,7 @@ def _models(as_json: bool, full: bool) -> None:
 
 
 def _model(row: Listed, width: int) -> str:
-    """Writes a model's prices, and the day on which it ends."""
+    """Writes a model's prices and its retirement date."""
     cells = row.price and (
         _cell(row.price.prompt),
         _cell(row.price.completion),

@@ -1,4 +1,4 @@
-"""The options of several verbs: by their records (api/options/records.py), and of printing."""
+"""The options of several commands, from their records (api/options/records.py), and of printing."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ PATHS = {
 
 
 class ParsedType(click.ParamType[object]):
-    """Values with a form of their own."""
+    """A type of values with their own syntax."""
 
     def __init__(self, parse: Callable[[str], object]) -> None:
         self.parse, self.name = parse, parse.__name__
@@ -45,7 +45,7 @@ class ParsedType(click.ParamType[object]):
     def convert(
         self, value: str, param: click.Parameter | None, ctx: click.Context | None
     ) -> object:
-        """Parses the typed text; fails with what to type instead."""
+        """Parses the typed text; if it is invalid, fails with what to type instead."""
         try:
             return self.parse(value)
         except ValueError as error:
@@ -53,8 +53,8 @@ class ParsedType(click.ParamType[object]):
 
 
 def shared(options: type, *first: str, taken: type | None = None) -> Add:
-    """Adds all options of a TypedDict to a verb. first: the fields that come first in --help;
-    taken: the options that the verb uses, if it accepts and ignores the others.
+    """Adds all options of a TypedDict to a command. first: the fields that come first in --help;
+    taken: the options that the command uses, if it accepts and ignores the others.
     """
     known = records(options)
     effective = known if taken is None else records(taken)
@@ -63,7 +63,7 @@ def shared(options: type, *first: str, taken: type | None = None) -> Add:
 
 
 def single(options: type, name: str, effective: bool = True) -> Add:
-    """Adds one option of a TypedDict to a verb; if not `effective`, the verb does not get it."""
+    """Adds an option of a TypedDict to a command, which ignores it if not `effective`."""
     return _option(records(options)[name], effective)
 
 
@@ -101,7 +101,7 @@ def _option(record: Record, effective: bool) -> Add:
 
 
 def _type(kind: type, option: Option) -> object:
-    """Returns the type by which click checks the typed value."""
+    """Returns the click type that checks the typed value."""
     if option.parse is not None:
         return ParsedType(option.parse)
     if option.path:
@@ -126,7 +126,7 @@ class GateOptions(TypedDict):
 class Printing:
     """The options for printing results. page: the HTML report, None for none; full: all findings
     and tables, not only what fits one screen; labels: (short name, model); fail_if: thresholds
-    beside the protocol's own; fail_on, margin, baseline, worse_by: of the gate over all headline
+    beside the protocol's own; fail_on, margin, baseline, worse_by: the gate over all headline
     claims; allow: results that do not fail.
     """
 
@@ -146,7 +146,7 @@ class Printing:
 
     @property
     def gate(self) -> GateOptions:
-        """The options of the gate, by their names in Python."""
+        """Returns the options of the gate, by their names in Python."""
         return {
             "fail_on": self.fail_on,
             "margin": self.margin,
@@ -161,7 +161,7 @@ class Printing:
 
 
 def gathers(name: str, values: type) -> Add:
-    """Passes the options named like the fields of a dataclass to a verb as one argument."""
+    """Gathers options named like a dataclass's fields into one argument of a command."""
     names = {field.name for field in fields(values)}
 
     def decorate(verb: Verb) -> Verb:

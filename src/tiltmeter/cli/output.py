@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 def refuse_gates(protocol: Protocol | None, printing: Printing) -> None:
-    """Raises UsageError, before anything is asked, for a gate or threshold that cannot be."""
+    """Raises UsageError, before anything is asked, for an impossible gate or threshold."""
     if printing.gated:
         from ..api.runs import gating
 
@@ -42,8 +42,8 @@ def emit_results(
     printing: Printing,
     tallies: Mapping[str, Tally] | None = None,
 ) -> int:
-    """Prints the estimates of a run and writes its page; the exit code is 1 if calls went
-    unanswered, else that of the thresholds.
+    """Prints the estimates of a run and writes its page. Returns 1 if calls went unanswered, else
+    the exit code of the thresholds.
 
     tallies: by stage.
     """
@@ -89,7 +89,7 @@ def _print_results(
     printing: Printing,
     results: tuple[Content, Sequence[Estimate], Sequence[Verdict]],
 ) -> None:
-    """Prints the estimates on standard output, as JSON, CSV or for people."""
+    """Prints the estimates on standard output, as JSON, CSV or readable text."""
     built, estimates, verdicts = results
     if printing.as_json or printing.as_csv:
         from ..report.render import json_csv
@@ -143,7 +143,7 @@ def emit_warnings(warnings: Sequence[str]) -> None:
 
 
 def emit_failures(tallies: Mapping[str, Tally]) -> int:
-    """Prints the stages' warnings and the number of unanswered calls; returns 1 if any."""
+    """Prints warnings and counts unanswered calls; returns 1 if any are unanswered."""
     for tally in tallies.values():
         emit_warnings(sorted(tally.warnings))
     failed = [tally for tally in tallies.values() if tally.failed]
@@ -157,7 +157,7 @@ def emit_failures(tallies: Mapping[str, Tally]) -> int:
 
 
 def emit_checks(results: Iterable[CheckResult]) -> int:
-    """Prints the thresholds and the gate of each run; returns the exit code of all together."""
+    """Prints the thresholds and the gate of each run; returns the combined exit code."""
     from ..analyse.claims.thresholds import FAILED
 
     codes = [0]

@@ -134,7 +134,7 @@ def command(
 
 
 def _print_plan(plan: Plan, declared: Protocol, printing: Printing) -> None:
-    """Prints the plan as JSON or text, with the chances at a gate if a margin is named."""
+    """Prints the plan as JSON or text, with the chances at the gate if a margin is given."""
     document, gate = plan.document(list(thin_design(declared))), {}
     if printing.margin is not None:
         from ..api.planning import gate_chances

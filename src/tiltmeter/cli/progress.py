@@ -31,7 +31,7 @@ LOG_SECONDS = 60.0  # between two lines if standard error is not a terminal
 
 @contextmanager
 def progress_line() -> Iterator[tuple[Watch, dict[str, Tally]]]:
-    """Yields a watch to give to the API, and the last tally of each stage."""
+    """Yields a watch to pass to the API, and the last tally of each stage."""
     console = Console(stderr=True)
     tallies: dict[str, Tally] = {}
     columns = (
@@ -83,7 +83,7 @@ def progress_line() -> Iterator[tuple[Watch, dict[str, Tally]]]:
 
 
 class _Notices:
-    """The log lines of a run: why it waits, at once, and its progress, every minute."""
+    """The log lines of a run: reasons for waiting at once, progress every minute."""
 
     def __init__(self, quiet: bool) -> None:
         self._quiet, self._shown_at, self._stopping = quiet, -LOG_SECONDS, False

@@ -88,7 +88,7 @@ def _load(name: str) -> Protocol:
 
 
 def _description(name: str, prompts: int) -> list[Part]:
-    """Describes a protocol, for the verb without further options."""
+    """Describes a protocol, as the command prints it without further options."""
     from .. import registry
     from ..protocol.source.copies import MissingCopy
     from ..stages.planning import plan
@@ -186,7 +186,7 @@ def _limits(declared: Protocol) -> Iterator[Part]:
 def _print_composition(
     declared: Protocol, by: list[str], format_: str, figure: Path | None
 ) -> None:
-    """Prints the items by one column or two, as a table; writes the figure."""
+    """Prints a table of the items by one or two columns; writes the figure."""
     from rich.console import Console
 
     from ..report.render import notebook, terminal
@@ -227,7 +227,7 @@ def _list(title: str, lines: Sequence[str], worth: int, brief: Sequence[str] = (
 
 
 def _data(lines: Sequence[str]) -> Part:
-    """Lists the sources of published data that the protocol reads; the brief form only names it."""
+    """Lists the sources of a protocol's published data; the brief form only names the data."""
     brief = (f"Published data: {lines[0].partition(':')[0]} (--full says where)",) if lines else ()
     return _list("Published data", lines, 1, brief)
 

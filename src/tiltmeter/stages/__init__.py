@@ -1,1 +1,1 @@
-"""The stages of a run: plan, generate, label, discover, import; and the engine they ask with."""
+"""The stages of a run: plan, generate, label, discover, import; and the engine that asks models."""

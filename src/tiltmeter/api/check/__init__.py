@@ -1,1 +1,1 @@
-"""Checks of an installation: the doctor, and planted audits that must be read back."""
+"""Checks of an installation: the doctor, and audits with planted tilts that must be found."""

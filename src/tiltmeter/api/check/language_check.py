@@ -1,4 +1,4 @@
-"""Tries a language's pack: its own sentences, planted in each instrument and read back."""
+"""Tests a language pack: plants its own sentences in each instrument and reads them back."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _OPTIONS = ("first", "second")
 
 
 class PlantedSentence(NamedTuple):
-    """A sentence with the label that it should get and the label that it gets."""
+    """A sentence with its expected label and the label that the instrument reads."""
 
     instrument: str
     text: str
@@ -38,9 +38,9 @@ class PlantedSentence(NamedTuple):
 
 @dataclass(frozen=True)
 class Rates:
-    """The rates at which one instrument reads the sentences of a pack. lost: without a label that
-    counts; wrong: with another label that counts; first_lost: the first of either; file: where it
-    is mended.
+    """The rates at which one instrument reads the sentences of a pack. lost: read without a
+    countable label; wrong: read with another countable label; first_lost: the first such sentence;
+    file: the file to correct.
     """
 
     instrument: str
@@ -53,13 +53,13 @@ class Rates:
 
     @property
     def passes(self) -> bool:
-        """True if enough is read and nothing is read wrongly."""
+        """True if enough sentences are read and none is read wrongly."""
         return self.wrong == 0 and self.read >= ENOUGH * self.sentences
 
 
 def check(language: str) -> list[Rates]:
-    """Returns the rates of each instrument for a shipped language, or for a folder with the files
-    of one (`my-audit/languages/sw`). Raises UnknownName and ProtocolError.
+    """Returns the rates per instrument for a shipped language, or for a folder with a language's
+    files (`my-audit/languages/sw`). Raises UnknownName and ProtocolError.
     """
     code, known = load(language)
     planted = [
@@ -73,7 +73,7 @@ def check(language: str) -> list[Rates]:
 
 
 def load(language: str) -> tuple[str, Pack]:
-    """Returns the code by which instruments know a language, and its pack."""
+    """Returns a language's code, as instruments know it, and its pack."""
     folder = Path(language)
     if language in pack.shipped():
         return language, pack.pack(language)
@@ -99,7 +99,7 @@ def _rates(planted: Sequence[PlantedSentence]) -> Rates:
 
 
 def _people(known: Pack) -> tuple[str, str]:
-    """Returns a word for a woman and one for a man, as options. Raises UsageError."""
+    """Returns a word for a woman and one for a man. Raises UsageError if the pack lacks one."""
     women, men = known.list_of("woman"), known.list_of("man")
     if not women or not men:
         raise UsageError(f"languages/{quotes.base(known.code)}/people.toml needs woman and man.")
@@ -107,7 +107,7 @@ def _people(known: Pack) -> tuple[str, str]:
 
 
 def _choices(code: str, known: Pack) -> Iterator[PlantedSentence]:
-    """Each sentence with either option, read with and without a prompt that it may repeat."""
+    """Yields each sentence with either option in it, and each refusal."""
     options = _people(known)
     forms = dict(zip(_OPTIONS, ([option] for option in options), strict=True))
     rows = [row for row in known.answers if row.instrument == "choice"]
@@ -128,7 +128,7 @@ def _choices(code: str, known: Pack) -> Iterator[PlantedSentence]:
 
 
 def fill(reply: str, form: str, other: str, blank: str = "") -> str:
-    """Returns a reply of answers.csv with an option in it, and another one if it names two."""
+    """Returns a reply of answers.csv with an option filled in, and a second one if it names two."""
     return reply.format(
         form=form,
         Form=form[:1].upper() + form[1:],
@@ -140,7 +140,7 @@ def fill(reply: str, form: str, other: str, blank: str = "") -> str:
 
 
 def _lists(code: str, known: Pack) -> Iterator[PlantedSentence]:
-    """Words of the pack's own sentences, listed in every shape."""
+    """Yields words of the pack's own sentences, listed in every format, and each refusal."""
     words = _words(known)
     rows = [{"language": code, "class": "any", "word": word} for word in words]
     picks = Picks(InstrumentSpec("picks", "picks", "word", {"words": rows, "asked": _PICKED}))
@@ -155,7 +155,7 @@ def _lists(code: str, known: Pack) -> Iterator[PlantedSentence]:
 
 
 def _words(known: Pack) -> list[str]:
-    """Returns ten words of a language, of its dialogues; scripts without spaces give pairs."""
+    """Returns ten words from a language's dialogues; character pairs if it has no spaces."""
     text = " ".join(row.reply for row in known.answers if row.instrument == "dialogue")
     unspaced = known.words.get("unspaced")
     found = re.findall(r"[^\W\d_]{2}" if unspaced else r"[^\s.,!?؟،।¿¡…'’]{3,}", text)
@@ -179,7 +179,7 @@ def _dialogues(code: str, known: Pack) -> Iterator[PlantedSentence]:
 
 
 def _refusals(code: str, known: Pack) -> Iterator[PlantedSentence]:
-    """Yields each refusal as an answer in prose, and each line of a dialogue, which is none."""
+    """Yields each refusal, which must be read as one, and each dialogue, which must not."""
     for line in filter(None, map(refusals.sentence, known.refusals)):
         yield PlantedSentence("refusal", line, REFUSAL, prose.outcome(line, code))
     for row in known.answers:

@@ -1,4 +1,4 @@
-"""Writes the files of a language that somebody fills in."""
+"""Writes the files of a new language, for the user to fill in."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from ...languages import pack, quotes
 
 
 def start(code: str, into: Path) -> list[Path]:
-    """Writes the four files of a language into a folder of its code, in English, with the words
-    that the Unicode CLDR has for "and" and "or". Raises UsageError if the folder is there.
+    """Writes the four files of a language into a folder named by its code, in English, with the
+    words of the Unicode CLDR for "and" and "or". Raises UsageError if the folder exists.
     """
     if code != quotes.base(code) or not code.isalpha():
         raise UsageError(f"'{code}' is not the code of a language. Write for instance: sw")

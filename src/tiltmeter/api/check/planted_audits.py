@@ -1,7 +1,7 @@
-"""The audits of `tiltmeter selftest`: what is planted, what must be found, and the run of each.
+"""The audits of `tiltmeter selftest`: planted tilts, expected findings, and the run of each audit.
 
-selftest.toml says which. The draws are fixed by seeds, so that the same code finds the same
-numbers: an interval that misses a planted number here is no bad luck of the day.
+They are listed in selftest.toml. Seeds fix all sampling, so the same code finds the same numbers:
+an interval that misses a planted number is never due to chance.
 """
 
 from __future__ import annotations
@@ -32,10 +32,10 @@ class Expectation(TypedDict):
     """One estimate that an audit must find, by its measure, condition (without mode and language),
     contrast and the beginning of its annotator.
 
-    planted: the number that is true of the model, which must lie in the interval.
-    ratio:   the class whose true disparate impact is worked out, in place of `planted`.
-    missed:  True if the interval must not hold the number: a judge's errors, before gold corrects
-             them.
+    planted: the model's true number, which must lie in the interval.
+    ratio:   the class whose true disparate impact is computed, in place of `planted`.
+    missed:  True if the interval must not hold the number: a judge errs and gold does not yet
+             correct it.
     tilt:    whether a tilt must be found.
     """
 
@@ -58,7 +58,7 @@ PlantedGold = TypedDict(
 
 
 class PlantedAudit(TypedDict):
-    """One run on a planted model. also: judges that label it in a second run."""
+    """A run on a planted model. also: judges that label the run in a second pass."""
 
     protocol: str
     name: str
@@ -71,7 +71,7 @@ class PlantedAudit(TypedDict):
 
 
 def audits() -> list[PlantedAudit]:
-    """Lists the audits of selftest.toml, and of one beside another package's protocol."""
+    """Lists the audits of selftest.toml, and of such files beside other packages' protocols."""
     files = [
         Path(__file__).parents[1] / AUDITS,
         *(folder / AUDITS for folder in registry.outside_protocols().values()),
@@ -85,7 +85,7 @@ def audits() -> list[PlantedAudit]:
 
 
 def run_audit(audit: PlantedAudit, folder: Path, out: Path) -> Run:
-    """Runs an audit in the folder `out`. folder: where copies of protocols are written to."""
+    """Runs an audit in the folder `out`. folder: receives copies of protocols."""
     protocol = with_small_pictures(audit["protocol"], folder)
     made = run(protocol, audit["model"], out, judge=audit.get("judge", ()), **audit["options"])
     if "also" in audit:
@@ -96,7 +96,7 @@ def run_audit(audit: PlantedAudit, folder: Path, out: Path) -> Run:
 
 
 def with_small_pictures(name: str, folder: Path) -> str:
-    """Returns the protocol's name; of pictures, the path of a copy that asks for small ones."""
+    """Returns the protocol's name or, if it asks for pictures, the path of a small-picture copy."""
     if registry.protocol(name).modality != "image":
         return name
     target = folder / name
@@ -113,7 +113,7 @@ def with_small_pictures(name: str, folder: Path) -> str:
 
 
 def _annotate(gold: PlantedGold, out: Path) -> None:
-    """A sheet that an annotator without errors fills in where people would."""
+    """Imports a gold sheet filled in by an annotator without errors, in place of people."""
     sheet = out / "sheet.csv"
     draw_gold_sample(out, gold["number"], sheet, attribute=gold["attribute"])
     rows = own_rows(sheet)

@@ -21,7 +21,7 @@ STRATUM = ("mode", "language")  # parts of a condition that an expectation does 
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One expectation: what was planted, what was found, and whether that is as it must be.
+    """One expectation with its planted and its found value. ok: True if they agree.
 
     skipped: True if the audit needs an extra that is not installed.
     """
@@ -35,15 +35,15 @@ class Check:
     skipped: bool = False
 
     def as_dict(self) -> dict[str, Json]:
-        """Plain values, as `tiltmeter selftest --json` prints them."""
+        """Returns plain values, as `tiltmeter selftest --json` prints them."""
         return asdict(self)
 
 
 def selftest(
     protocols: Sequence[str] = (), watch: Callable[[Check], None] = lambda check: None
 ) -> list[Check]:
-    """Runs the audits of some protocols, or of all, in a folder that is removed again. UnknownName
-    for one without any. watch: called with each check when it is made.
+    """Runs the audits of some protocols, or of all, in a temporary folder. Raises UnknownName for a
+    protocol without audits. watch: called with each check as it is done.
     """
     known = list(dict.fromkeys(audit["protocol"] for audit in audits()))
     for name in protocols:
@@ -60,7 +60,7 @@ def selftest(
 
 
 def _checks(audit: PlantedAudit, folder: Path, number: int) -> Iterator[Check]:
-    """Runs an audit and checks all that is expected; our own errors are failed checks."""
+    """Runs an audit and yields its checks; an error of tiltmeter is a failed check."""
     try:
         run = run_audit(audit, folder, folder / f"run{number}")
         estimates = run.analyse()
@@ -76,7 +76,7 @@ def _checks(audit: PlantedAudit, folder: Path, number: int) -> Iterator[Check]:
 
 
 def _compare(audit: PlantedAudit, expected: Expectation, estimates: Sequence[Estimate]) -> Check:
-    """Compares an expectation with the estimate that it is about."""
+    """Compares an expectation with the estimate that matches it."""
     condition = expected.get("condition", {})
     about = ", ".join(
         filter(None, [*condition.values(), expected.get("contrast"), expected.get("by")])
@@ -141,7 +141,7 @@ def _is_as_planted(row: Estimate, expected: Expectation, planted: float | None) 
 
 
 def _compare_accuracy(audit: PlantedAudit, gold: PlantedGold, accuracy: float, run: Run) -> Check:
-    """Checks that the report card of the noisy judge holds the accuracy that was planted."""
+    """Checks that the noisy judge's report card contains the planted accuracy."""
     with Store(run.folder) as store:
         cards = validation.validate(store, run.protocol).cards
     rows = [

@@ -1,4 +1,4 @@
-"""The answers of a run that no rule reads, by their shapes, and what somebody says they mean."""
+"""The answers of a run that no rule reads, grouped by wording, and the meanings people give."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ LONGEST = 300  # characters of an answer that is a shape of its own
 
 
 class AnswerShape(NamedTuple):
-    """Unread answers that differ in the option alone. text: with {form} and {other} in place of
-    options; number: how many answers have it; example: the first of them.
+    """Unread answers that differ only in the option. text: with {form} and {other} for the options;
+    number: of answers with this shape; example: the first of them.
     """
 
     text: str
@@ -34,8 +34,8 @@ class AnswerShape(NamedTuple):
 
 
 def unread_shapes(folder: Path | str, most: int = 20) -> list[AnswerShape]:
-    """Returns the most frequent shapes among the answers of a run that are `invalid` to its choice
-    instrument. Raises UsageError for a run of another kind.
+    """Returns the most frequent shapes among a run's answers that its choice instrument labels
+    `invalid`. Raises UsageError if the run has no such instrument.
     """
     run = open_run(folder)
     attributes = [spec.attribute for spec in run.protocol.instruments if spec.kind == "choice"]
@@ -54,7 +54,7 @@ def unread_shapes(folder: Path | str, most: int = 20) -> list[AnswerShape]:
 
 
 def forms_of(protocol: Protocol) -> list[str]:
-    """Returns the forms of all options, the longest first."""
+    """Returns the forms of all options, longest first."""
     declared = [spec.settings["forms"] for spec in protocol.instruments if spec.kind == "choice"]
     words = (
         form
@@ -67,9 +67,9 @@ def forms_of(protocol: Protocol) -> list[str]:
 
 
 def shapes_of(texts: Iterable[str], forms: Sequence[str], most: int) -> list[AnswerShape]:
-    """The most frequent shapes of texts: the first option named is {form}, the next {other}.
+    """Counts the most frequent shapes of texts: the first option named is {form}, the next {other}.
 
-    By hand: of "I say yes", "i say no" and "Hm" the shapes are "i say {form}" (2) and "hm" (1).
+    By hand: "I say yes", "i say no" and "Hm" have the shapes "i say {form}" (2) and "hm" (1).
     """
     counts, examples = Counter[str](), dict[str, str]()
     found = re.compile(

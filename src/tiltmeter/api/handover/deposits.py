@@ -1,4 +1,4 @@
-"""A finished run for others to keep: evidence for an auditor, an archive, a citation."""
+"""Exports of a finished run: evidence for an auditor, an archive, a citation."""
 
 from __future__ import annotations
 
@@ -23,9 +23,8 @@ TABLES_OF_A_CRATE = "csv"
 
 def export_audit(folder: Path | str, target: Path | str, *, texts: bool = False) -> list[Path]:
     """Writes the evidence of a run into a new folder and returns its files: evidence.md,
-    report.html, impact.csv where the protocol selects somebody, and a manifest with their hashes.
-    People are P1, P2, …; folders and addresses are left out; answers and pictures too unless
-    `texts`.
+    report.html, impact.csv if the protocol selects people, and a manifest with their hashes. People
+    are P1, P2, …; folders and addresses are left out; answers and pictures too unless `texts`.
     """
     from ...analyse.whole_run.selection_rates import selection_rates
     from ...formats import evidence, impact, private
@@ -65,8 +64,8 @@ def export_crate(folder: Path | str, target: Path | str) -> list[Path]:
 
 
 def check_folder(folder: Path | str) -> FolderCheck:
-    """Checks each file of a folder of `export_audit` or `export_crate` against the file as it was
-    written or sealed. UsageError names what was changed, is missing or was added.
+    """Checks every file of an exported folder (`export_audit`, `export_crate`) against its hash.
+    Raises UsageError with the files that were changed, are missing or were added.
     """
     from ...formats import seals
 
@@ -74,8 +73,8 @@ def check_folder(folder: Path | str) -> FolderCheck:
 
 
 def seal_folder(folder: Path | str) -> FolderCheck:
-    """Seals what people filled in (evidence.md, CITATION.cff), so that the folder verifies again;
-    returns what it then is. UsageError where another file changed, or nothing did.
+    """Seals files that people filled in (evidence.md, CITATION.cff), so that the folder verifies
+    again; returns its new state. Raises UsageError if another file changed, or none did.
     """
     from ...formats import seals
 
@@ -83,8 +82,8 @@ def seal_folder(folder: Path | str) -> FolderCheck:
 
 
 def sign_folder(folder: Path | str, key: Path | str) -> Signer:
-    """Signs the manifest of such a folder with an SSH key, by ssh-keygen; returns whose it is. The
-    folder is checked before. UsageError if it is not as it was made, or cannot be signed.
+    """Checks an exported folder, then signs its manifest with an SSH key by ssh-keygen; returns the
+    signer. Raises UsageError if a file was changed, or signing fails.
     """
     from ...formats import seals, signing
 

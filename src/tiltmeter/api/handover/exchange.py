@@ -1,4 +1,4 @@
-"""The formats in which `export` writes a finished run; those of other tools are written here.
+"""The formats in which `export` writes a finished run, including those of other tools.
 
 People are P1, P2, …; folders, addresses and keys are left out.
 """
@@ -32,8 +32,8 @@ def export(
     folder: Path | str, target: Path | str, format: str = "parquet", variant: str = "default"
 ) -> list[Path]:
     """Writes a run into a folder and returns the paths of the files. format: parquet, csv or jsonl
-    for trials, outputs, labels, calls and a variant's estimates as tables, with a column for each
-    factor; else one of FORMATS, without texts.
+    for tables (trials, outputs, labels, calls, a variant's estimates) with a column per factor;
+    else one of FORMATS, without texts.
     """
     return export_as(format, folder, target, variant=variant)
 
@@ -46,7 +46,7 @@ def export_as(
     texts: bool = False,
     variant: str = "default",
 ) -> list[Path]:
-    """Writes a run in one of FORMATS. texts: with answers. UsageError for other formats."""
+    """Writes a run in one of FORMATS. texts: with answers. Raises UsageError for other formats."""
     if format not in FORMATS:
         raise UsageError(f"There is no format '{format}'. There is: {', '.join(FORMATS)}.")
     return FORMATS[format](folder, target, texts, variant)
@@ -65,8 +65,8 @@ def export_every_eval_ever(
     folder: Path | str, target: Path | str, *, texts: bool = False, variant: str = "default"
 ) -> list[Path]:
     """Writes the estimates and labels of a run in the format of Every Eval Ever (0.3.0) into a new
-    folder, laid out as its data store is: for each model a JSON and JSON lines; returns the files.
-    texts: with what was answered.
+    folder, laid out like its data store: a JSON and a JSON-lines file per model; returns the files.
+    texts: True to include answers.
     """
     from ...formats import every_eval_ever, samples
 
@@ -95,7 +95,7 @@ def export_every_eval_ever(
 def export_inspect(
     folder: Path | str, target: Path | str, *, variant: str = "default"
 ) -> list[Path]:
-    """Writes a run as logs of Inspect into a new folder, one for each model and mode, with prompts,
+    """Writes a run as logs of Inspect into a new folder, one per model and mode, with prompts,
     answers, labels as scores and headline claims as metrics; returns the files.
     """
     from ...formats import inspect_log, samples
@@ -121,8 +121,8 @@ def export_inspect(
 
 
 def export_replies(folder: Path | str, target: Path | str) -> list[Path]:
-    """Writes the replies that people labelled, with their labels, into a new folder: JSON lines, a
-    file per language; returns the files. UsageError if nobody labelled one.
+    """Writes the replies that people labelled, with their labels, into a new folder as JSON lines,
+    one file per language; returns the files. Raises UsageError if people labelled none.
     """
     from ...formats import replies, samples
 
@@ -147,7 +147,7 @@ def export_hugging_face(
 ) -> list[Path]:
     """Writes a run as a data set for the Hugging Face Hub into a new folder: README.md, which is
     its card, and outputs, labels that count and estimates as Parquet; returns the files. texts:
-    with what was answered.
+    True to include answers.
     """
     from ...formats import dataset_card
     from ..runs.frames import estimates_frame
@@ -181,14 +181,14 @@ def _mode(claim: Mapping[str, Json]) -> str:
 
 
 def _path_of(target: Path, log: InspectLog) -> Path:
-    """Of a log in a folder: `PROTOCOL_MODEL_MODE.eval`, numbered where it is there already."""
+    """Returns the free path `PROTOCOL_MODEL_MODE.eval` for a log, numbered if taken."""
     stem = file_stem(log.protocol.name, log.model, log.part.mode)
     numbered = (target / f"{stem}{f'-{n}' if n > 1 else ''}.eval" for n in count(1))
     return next(path for path in numbered if not path.exists())
 
 
 def _write_lines(path: Path, lines: Iterable[str]) -> tuple[str, int]:
-    """Writes lines; their SHA-256 and number. No file where there is none."""
+    """Writes lines; returns their SHA-256 and number. Removes the file if no line came."""
     checksum, number = hashlib.sha256(), 0
     with path.open("wb") as file:
         for line in lines:

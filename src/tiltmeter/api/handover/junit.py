@@ -1,9 +1,9 @@
 """Thresholds and headline claims as JUnit XML, which GitHub, GitLab and Jenkins read.
 
-A case for each threshold and row: one that is shown fails, one that is inconclusive or was not
-measured is skipped, since neither pass nor fail was shown. A case for each headline claim: at a
-gate it passes, fails, or is an error if the data are not enough; without one, a claim that tilts or
-is open is skipped, so that a tilt is never a passed case.
+Each threshold and row is a case: it fails if the threshold is crossed, and is skipped if
+inconclusive or not measured, since neither pass nor fail was shown. Each headline claim is a case:
+with a gate it passes, fails, or is an error if the data are not enough; without a gate, a claim
+that tilts or is open is skipped, so that a tilt is never a passed case.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ AT_GATE = {0: "", 3: "failure", 4: "error"}  # by the exit code of a decision
 def write_junit(
     path: Path | str, name: str, checks: CheckResult, verdicts: Sequence[Verdict]
 ) -> None:
-    """Writes the file. name: of the suite, the protocol's."""
+    """Writes the file. name: of the test suite, which is the protocol's."""
     suite = ElementTree.Element("testsuite", name=f"tiltmeter {name}")
     suite.extend([*_threshold_cases(checks), *_headline_cases(checks, verdicts)])
     counts = {
@@ -74,7 +74,7 @@ def _name(claim: Verdict) -> str:
 
 
 def _case(group: str, name: str, how: str, said: str) -> ElementTree.Element:
-    """Returns a case that passed, or that failed or was skipped (`how`) with what is said."""
+    """Returns a test case. how: "" if it passed, else the XML element of its failure or skip."""
     case = ElementTree.Element("testcase", classname=group, name=visible(name))
     if how:
         ElementTree.SubElement(case, how, message=visible(said))

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Outgoing:
-    """A run on its way out. models: what the calls say of each; hide: of names in texts."""
+    """A run prepared for export. models: facts from each one's calls; hide: masks names."""
 
     store: Store
     protocol: Protocol
@@ -34,17 +34,17 @@ class Outgoing:
 
     @property
     def ended(self) -> str:
-        """The time of its last answered call, ISO 8601; "" if there was none."""
+        """The time of the run's last answered call, ISO 8601; "" if there was none."""
         return max((model.last for model in self.models), default="")
 
     @property
     def begun(self) -> str:
-        """The time of its first answered call, ISO 8601; "" if there was none."""
+        """The time of the run's first answered call, ISO 8601; "" if there was none."""
         return min((model.first for model in self.models), default="")
 
     @property
     def judges(self) -> Mapping[str, list[str]]:
-        """{annotator: models that it asked}."""
+        """Returns {annotator: models that it asked}."""
         found: dict[str, list[str]] = {}
         for model in self.models:
             if model.role == "judge":
@@ -71,7 +71,7 @@ class Outgoing:
         return [map_texts(claim, self.hide) for claim in told]
 
     def content(self, texts: bool) -> Content:
-        """Builds the content of its report. texts: with answers and pictures."""
+        """Builds the content of the run's report. texts: with answers and pictures."""
         from ...formats import private
         from ...report.run_page import content
 
@@ -81,7 +81,7 @@ class Outgoing:
 
 @contextmanager
 def outgoing(folder: Path | str, variant: str) -> Iterator[Outgoing]:
-    """Opens a run to be told to others, with the estimates and verdicts of a variant."""
+    """Opens a run for handing on, with the estimates and verdicts of a variant."""
     from ...formats.private import hider
     from ...report.run_page import models_asked
 

@@ -1,4 +1,4 @@
-"""A finished run handed to a tracker of experiments."""
+"""Hands a finished run to a tracker of experiments."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ def log_to_mlflow(
     texts: bool = False,
     variant: str = "default",
 ) -> list[str]:
-    """Writes each model of a run as a run of MLflow, where MLFLOW_TRACKING_URI points: headline
-    claims as metrics with limits, all estimates as a table, the report, verdicts and signatures as
-    tags. Returns the ids of the runs. texts: the report with answers and pictures.
+    """Logs each model of a run as a run of MLflow, at MLFLOW_TRACKING_URI: headline claims as
+    metrics with limits, all estimates as a table, the report, verdicts and signatures as tags.
+    Returns the ids of the runs. texts: the report with answers and pictures.
 
-    UsageError where MLflow is not installed.
+    Raises UsageError if MLflow is not installed.
     """
     try:
         mlflow = import_module("mlflow")
@@ -48,7 +48,7 @@ def log_to_mlflow(
 
 
 def _experiment(client: MlflowClient, name: str) -> str:
-    """Returns the id of an experiment, which is made where it is not there."""
+    """Returns the id of an experiment, creating the experiment if it does not exist."""
     found = client.get_experiment_by_name(name)
     return str(found.experiment_id if found else client.create_experiment(name))
 
@@ -83,5 +83,5 @@ def _log_subject(
 
 
 def _milliseconds(moment: str) -> int:
-    """Unix time of an ISO 8601 moment; now where there is none."""
+    """Converts an ISO 8601 time to Unix milliseconds; "" means now."""
     return int(datetime.fromisoformat(moment or now()).timestamp() * 1000)

@@ -1,1 +1,1 @@
-"""Options of the verbs, and the settings of a project."""
+"""Options of the commands, and the settings of a project."""

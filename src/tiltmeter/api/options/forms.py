@@ -12,7 +12,7 @@ if TYPE_CHECKING:  # --help must not pay for this import
 
 
 def price(text: str) -> tuple[str, Price]:
-    """Parses MODEL=IN/OUT[/PICTURE], in US dollars (of a million tokens, of a picture)."""
+    """Parses MODEL=IN/OUT[/PICTURE], in US dollars per million tokens and per picture."""
     from ...models import Price
 
     model, _, numbers = text.rpartition("=")
@@ -64,7 +64,7 @@ def names(text: str | None) -> tuple[str, ...]:
 
 
 def by_first(pairs: Sequence[tuple[str, str]]) -> dict[str, list[str]]:
-    """Groups the second parts of pairs by the first."""
+    """Groups the second elements of pairs by the first."""
     grouped: dict[str, list[str]] = {}
     for first, second in pairs:
         grouped.setdefault(first, []).append(second)
@@ -77,8 +77,8 @@ def seconds(minutes: float) -> float:
 
 
 def read_system(path: str | None) -> str | None:
-    """Reads a system prompt from a file, without the line end that editors leave; None for no
-    file, "" for an empty name, which asks for no system prompt at all.
+    """Reads a system prompt from a file, without the trailing newline; None if no file is named, ""
+    for an empty name, which means no system prompt at all.
     """
     if not path:
         return path

@@ -25,7 +25,7 @@ PLANTED_USUAL = "roles"  # the protocol of a planted model that names none
 
 
 def model_names(given: ModelGiven) -> tuple[str, ...]:
-    """Returns the names of one model or several. UsageError for anything else."""
+    """Returns the names of one model or several. Raises UsageError for anything else."""
     if isinstance(given, str):
         names = [full_name(given)]
     elif isinstance(given, Mapping):
@@ -38,7 +38,7 @@ def model_names(given: ModelGiven) -> tuple[str, ...]:
 
 
 def fill_protocol(name: str, given: str | Path | Protocol, declared: Protocol) -> str:
-    """Returns the name of a model; adds the protocol of the run to a `planted` one that names none.
+    """Returns the name of a model; adds the run's protocol to a `planted` model that names none.
 
     given: the audit as the caller named it; declared: its protocol.
     """
@@ -52,7 +52,7 @@ def fill_protocol(name: str, given: str | Path | Protocol, declared: Protocol) -
 
 
 def _can_be_planted(protocol: str) -> bool:
-    """True if a planted model knows how to answer the protocol."""
+    """True if a planted model can answer the protocol."""
     from ...planted.model import planted
 
     try:
@@ -63,7 +63,7 @@ def _can_be_planted(protocol: str) -> bool:
 
 
 def _are_rows(given: object) -> TypeGuard[Rows]:
-    """True for rows of answers, each with a text, a prompt or an id."""
+    """True if `given` is a list of rows of answers, each with a text, a prompt or an id."""
     return (
         isinstance(given, Sequence)
         and bool(given)
@@ -72,7 +72,7 @@ def _are_rows(given: object) -> TypeGuard[Rows]:
 
 
 def _name(given: object, name: str = "") -> str:
-    """Names a function or answers. name: the name given by the caller, if any."""
+    """Names a function or rows of answers. name: the caller's name for it, "" for none."""
     from ...models.existing.given import is_frame, name_answers
     from ...models.own.function import name_function
 

@@ -48,7 +48,7 @@ class Record:
 
 
 def records(options: type) -> dict[str, Record]:
-    """Reads a TypedDict's records, in order; a field without an `Option` is Python's alone."""
+    """Reads a TypedDict's records, in order; skips fields without an `Option`."""
     noted = {name: get_args(form) for name, form in options.__annotations__.items()}
     return {
         name: _record(name, parts[0], parts[1])

@@ -1,7 +1,7 @@
-"""Conversion of the verbs' options to Choices, Limits, Connect and Batching.
+"""Conversion of the commands' options to Choices, Limits, Connect and Batching.
 
 An option sets the field of the same name, unless its function here differs. `refuse_unknown`
-refuses at run time the names that mypy would refuse.
+refuses unknown names at run time, as mypy does statically.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ JUDGE_FOR = ALL, UNSURE, UNREAD = "all", "unsure", "unread"
 @dataclass(frozen=True, slots=True)
 class Asking:
     """The settings for asking judges and subjects. given: the user's material, by kind; shard: the
-    part of the plan that is asked, None for all of it.
+    shard of the plan to ask, None for all of it.
     """
 
     judges: tuple[str, ...]
@@ -60,7 +60,7 @@ def asking(
     options: LabelOptions,
     subjects: Sequence[str] = (),
 ) -> Asking:
-    """Reads the options of a verb that asks models. subjects: the models under audit."""
+    """Reads the options of a command that asks models. subjects: the models under audit."""
     judges = model_names(judge)
     named = (*subjects, *judges)
     connected, batches = connect(options, named, workers(options)), batching(options)
@@ -74,14 +74,14 @@ def asking(
 
 
 def several(names: str | Sequence[str]) -> tuple[str, ...]:
-    """Makes a tuple of one name or several."""
+    """Returns one name or several as a tuple."""
     return (names,) if isinstance(names, str) else tuple(names)
 
 
 def connect(
     options: ConnectOptions, named: Sequence[str] = (), workers: Workers | None = None
 ) -> Connect:
-    """Reads the connection to models. named: models that the user named, which may execute code."""
+    """Reads the settings of connections. named: models of the user, which may execute code."""
     given = {"": options.get("base_url", ""), **options.get("base_urls", {})}
     urls = {whom: tuple(dict.fromkeys(filter(None, several(some)))) for whom, some in given.items()}
     first = {whom: some[0] for whom, some in urls.items() if some}
@@ -97,20 +97,20 @@ def connect(
 
 
 def workers(options: AskOptions) -> Workers | None:
-    """Reads the processes that hold models, None for this one alone. UsageError if malformed."""
+    """Reads the workers that hold models, None for this process. Raises UsageError if malformed."""
     given = options.get("workers")
     return None if given is None else Workers.parse(str(given))
 
 
 def judges_of(declared: Protocol, judge: ModelGiven, options: JudgeOptions) -> ModelGiven:
-    """Returns the judges; a planted one of single answers knows those of the protocol."""
+    """Returns the judges; a planted judge of single answers learns the protocol."""
     if options.get("judge_for", ALL) == ALL or not model_names(judge):
         return judge
     return tuple(fill_protocol(name, declared, declared) for name in model_names(judge))
 
 
 def judged_by(protocol: Protocol, judge: ModelGiven, options: JudgeOptions) -> Protocol:
-    """Returns the protocol with the options for judges. UsageError if they do not go together."""
+    """Applies the options for judges to the protocol. Raises UsageError if they conflict."""
     where, sure = options.get("judge_for", ALL), options.get("sure")
     if where not in JUDGE_FOR:
         raise UnknownName("--judge-for", where, JUDGE_FOR)
@@ -137,7 +137,7 @@ def asked_protocol(
 
 
 def limits(options: AskOptions) -> Limits:
-    """Reads the limits of a run; with workers, as many calls as they take at once."""
+    """Reads the limits of a run; with workers, allows as many calls as they can take."""
     allowed, processes = filled(Limits, options), workers(options)
     if processes is None:
         return allowed
@@ -190,13 +190,13 @@ def connect_subjects(connected: Connect, choices: Choices, declared: Protocol) -
 
 
 def shard(options: RunOptions) -> Shard | None:
-    """Reads the part of the plan that is asked. UsageError if malformed."""
+    """Reads the shard of the plan to ask, None for all. Raises UsageError if malformed."""
     text = options.get("shard")
     return None if text is None else Shard.parse(text)
 
 
 def material(taxonomy: Path | str | None) -> dict[str, str]:
-    """Reads the user's material, by kind."""
+    """Reads the user's material for labelling, by kind."""
     if taxonomy is None:
         return {}
     try:
@@ -206,7 +206,7 @@ def material(taxonomy: Path | str | None) -> dict[str, str]:
 
 
 def refuse_unknown(options: Iterable[str], known: Collection[str]) -> None:
-    """Raises UnknownName, with the nearest name, for an option that the verb does not have."""
+    """Raises UnknownName, with the most similar name, for an option the command lacks."""
     for name in options:
         if name not in known:
             raise UnknownName("option", name, sorted(known))

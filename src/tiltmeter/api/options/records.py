@@ -1,4 +1,4 @@
-"""The options that several verbs share, one record each.
+"""The options that several commands share, one record each.
 
 A field of a TypedDict is an option: its name and type are those of the keyword in Python, and its
 `Option` says the rest. The option of the command line (`cli/options.py`), the key of tiltmeter.toml
@@ -20,7 +20,7 @@ if TYPE_CHECKING:  # --help must not pay for this import
 
 
 class JudgeOptions(TypedDict, total=False):
-    """The options for the part of the answers that judges label."""
+    """The options for answers that judges label."""
 
     judge_for: Annotated[
         str,
@@ -46,7 +46,7 @@ class ChoiceOptions(TypedDict, total=False):
     """The options for the questions (`Choices`). `language` is the same as `languages`, `mode` as
     `modes`.
 
-    samples: draws per prompt; by default as in the protocol's mode.
+    samples: samples per prompt; by default as in the protocol's mode.
     where:   {factor: levels} in place of the protocol's defaults; the level "*" is all.
     system:  the text of a system prompt in place of the protocol's own; "" for none.
     begin:   the beginning of the answer in place of the mode's own.
@@ -148,7 +148,7 @@ class ConnectOptions(TypedDict, total=False):
     base_url:  the server of every model without a provider of its own, or several servers, which
                share its requests.
     base_urls: servers by kind of model or by model name, one or several each.
-    prices:    by model name, US dollars for a million tokens, in and out.
+    prices:    by model name, US dollars per million tokens, in and out.
     columns:   names of columns in files of answers, such as {"text": "response"}.
     """
 
@@ -254,8 +254,8 @@ class AskOptions(ConnectOptions, total=False):
 
 
 class BatchOptions(TypedDict, total=False):
-    """The options for requests in batches (`Batching`). With `batch`, BatchesOut is raised while
-    batches have not ended: the same call collects them later.
+    """The options for requests in batches (`Batching`). With `batch`, BatchesOut is raised until
+    the batches have ended: the same call collects them later.
     """
 
     batch: Annotated[
@@ -301,7 +301,7 @@ class BatchOptions(TypedDict, total=False):
 
 
 class StopOptions(TypedDict, total=False):
-    """The option of stopping early; by default as the protocol says."""
+    """The option of stopping early; the protocol sets its default."""
 
     stop: Annotated[
         bool | None,
@@ -316,15 +316,15 @@ class StopOptions(TypedDict, total=False):
 class PlanOptions(
     ChoiceOptions, JudgeOptions, ConnectOptions, BatchOptions, StopOptions, total=False
 ):
-    """The options of `plan`: the questions, the way to models, stopping early."""
+    """The options of `plan`: questions, connection to models, stopping early."""
 
 
 class LabelOptions(JudgeOptions, AskOptions, BatchOptions, total=False):
-    """The options of `label`: the way to models, limits, batches."""
+    """The options of `label`: connection to models, limits, batches."""
 
 
 class RunOptions(ChoiceOptions, LabelOptions, StopOptions, total=False):
-    """The options of `run`: the questions, the way to models, limits, batches.
+    """The options of `run`: questions, connection to models, limits, batches.
 
     margin: the margin of a gate ("5"), kept before the first answer.
     """

@@ -28,7 +28,7 @@ TRIAL_COLUMNS = ("trial", "subject", "mode", "sample", "prompt")
 
 
 class Assumed(NamedTuple):
-    """The assumptions of a plan about items, and the difference to detect, or None."""
+    """A plan's assumptions about items, and the difference to detect, or None."""
 
     icc: float
     correlation: float
@@ -122,7 +122,7 @@ def _plan(
 
 
 def _describe(connect: Connect, name: str, in_batches: bool) -> KnownModel:
-    """Describes a model, with its batches if it is asked in them."""
+    """Describes a model; adds its batches if it is asked in batches."""
     known = connect.describe(name)
     if in_batches:
         known["batch"] = connect.describe_batch(name)
@@ -132,7 +132,7 @@ def _describe(connect: Connect, name: str, in_batches: bool) -> KnownModel:
 def _trials(
     declared: Protocol, counted: Mapping[str, Mapping[str, int]], for_discovery: bool
 ) -> int:
-    """Counts the trials in the modes that are measured, or in those for discovery."""
+    """Counts the trials in measured modes, or in discovery modes if `for_discovery`."""
     return sum(
         number
         for modes in counted.values()
@@ -142,7 +142,7 @@ def _trials(
 
 
 def _too_small(connect: Connect) -> Iterator[str]:
-    """Yields a line if the longest prompt may not fit into the context that was typed."""
+    """Yields a warning if the longest prompt may not fit into the --context given."""
     held, needed = connect.context, connect.needed_context
     if held and needed > held:
         yield (
@@ -155,7 +155,7 @@ def _too_small(connect: Connect) -> Iterator[str]:
 def _misfits(
     declared: Protocol, counted: Mapping[str, Mapping[str, int]], judges: Sequence[str]
 ) -> list[str]:
-    """Lists errors of a run that would ask a model for what it lacks, such as pictures."""
+    """Lists the errors of a run that would ask models for what they lack, such as pictures."""
     requests = {
         (subject, declared.modes[mode].size) for subject, modes in counted.items() for mode in modes
     }

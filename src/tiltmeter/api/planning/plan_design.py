@@ -18,9 +18,9 @@ FEW_ROWS = 4  # of detectable differences, header included, on a small screen
 def design_blocks(
     design: Sequence[Detectable], wanted: float | None, assumed: tuple[float, float]
 ) -> Iterator[Block]:
-    """Yields the table of detectable differences, and what to know to read it. wanted: the
-    difference that was to be detected; assumed: the correlation of the answers of an item, and of
-    the shares of its two sides.
+    """Yields the table of detectable differences, and notes for reading it. wanted: the difference
+    to detect, or None; assumed: the correlations between answers of an item, and between the shares
+    of its two sides.
     """
     more = (f"items for {wanted:g}", f"samples for {wanted:g}") if wanted else ()
     twice = ("2 × items", "2 × samples")

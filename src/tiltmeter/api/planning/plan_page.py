@@ -39,7 +39,7 @@ class Plan:
     """The plan of a run, made without asking a model.
 
     subjects:      {subject: {mode: trials}}.
-    trials:        the number of measured trials; for_discovery: of trials drawn only for an
+    trials:        the number of measured trials; for_discovery: of trials asked only for an
                    instrument to learn from.
     calls:         one line per model and part: calls, tokens, US dollars; `totals`: their sums.
     rule:          how tokens were estimated.
@@ -95,7 +95,7 @@ class Plan:
         return self.document().html()
 
     def document(self, thin: Sequence[str] = ()) -> Document:
-        """Writes the plan in words. thin: sentences about a design that is too thin."""
+        """Describes the plan as a document. thin: sentences about too small a design."""
         return Document(f"Plan of {self.protocol} {self.version}", [*_blocks(self, thin)])
 
     def __getitem__(self, name: str) -> Json:
@@ -108,7 +108,7 @@ class Plan:
 
 
 def _line(plan: Plan) -> str:
-    """Writes the plan in one line."""
+    """Summarises the plan in one line."""
     smallest = min((row.detectable for row in plan.design if row.detectable), default=None)
     detectable = "" if smallest is None else f"; smallest detectable difference {smallest:.3f}"
     return (
@@ -127,7 +127,7 @@ def _money(plan: Plan) -> str:
 
 
 def _blocks(plan: Plan, thin: Sequence[str]) -> Iterator[Block]:
-    """Yields the parts of a plan. thin: sentences about a design that is too thin."""
+    """Yields the blocks of the page of a plan. thin: sentences about too small a design."""
     yield Block(lines=[*_trials(plan)], brief=(0,), noun="prompts", weight=3)
     yield _whole(_money_lines(plan))
     calls = [HEADER_OF_CALLS, *map(_cells, plan.calls), _sums(plan)]
@@ -158,7 +158,7 @@ def _blocks(plan: Plan, thin: Sequence[str]) -> Iterator[Block]:
 
 
 def _whole(lines: Iterable[str]) -> Block:
-    """Makes a block of lines that every screen shows."""
+    """Makes a block of lines that is shown in full even on a small screen."""
     shown = [*lines]
     return Block(lines=shown, brief=range(len(shown)), weight=9)
 
@@ -180,7 +180,7 @@ def _trials(plan: Plan) -> Iterator[str]:
 
 
 def _money_lines(plan: Plan) -> Iterator[str]:
-    """Yields the expected cost, and the most that a run could cost."""
+    """Yields a line with the expected cost and the upper bound of a run's cost."""
     total = plan.totals
     if not total["cost"] and not total["price_unknown"]:
         return
@@ -195,7 +195,7 @@ def _money_lines(plan: Plan) -> Iterator[str]:
 
 
 def _sums(plan: Plan) -> tuple[str, ...]:
-    """Makes the last row of the table of calls: the sums."""
+    """Makes the last row of the table of calls: the totals."""
     total = plan.totals
     least = total["calls"] - sum(line.calls for line in plan.calls if line.up_to)
     return (
@@ -221,7 +221,7 @@ def _notes_of_calls(plan: Plan) -> Iterator[str]:
 
 
 def _up_to(line: cost.CostLine) -> str:
-    """Explains the calls to a judge that is asked only if the rules are unsure."""
+    """Explains that a judge is asked only if rules are unsure; "" for other lines."""
     return line.up_to and (
         f"{line.model} is asked where the rules are unsure ({line.up_to}); tokens and dollars are "
         f"those of asking about all {line.outputs:,}"
@@ -229,7 +229,7 @@ def _up_to(line: cost.CostLine) -> str:
 
 
 def _cells(line: cost.CostLine) -> tuple[str, ...]:
-    """Makes a row of the table of calls: one model in one part."""
+    """Makes a row of the table of calls: one model in one part of the run."""
     return (
         line.model,
         "subject" if line.part == "subject" else line.part.partition("/")[0],
@@ -265,7 +265,7 @@ def _models(models: Iterable[KnownModel]) -> Iterator[str]:
 
 
 def _stopping(plan: Plan) -> Iterator[Block]:
-    """Yields the calls and findings of a run that stops early."""
+    """Yields blocks on the calls and findings of a run that stops early."""
     if plan.stopping is None:
         return
     rows = [*sentences.table(plan.totals, plan.wanted, plan.stopping)]

@@ -1,1 +1,1 @@
-"""A check that a run, or a folder exported from one, follows from its replies."""
+"""Checks that a run, or a folder exported from one, follows from its stored replies."""

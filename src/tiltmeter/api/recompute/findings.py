@@ -1,4 +1,4 @@
-"""The findings of recomputing a run or a folder: one list of contradictions."""
+"""The findings of recomputing a run or a folder: a list of contradictions."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ...stats.results import count_of
 
 @dataclass(slots=True)
 class Contradiction:
-    """A kind of contradiction. what: one of them in words; number: all; examples: the first."""
+    """A kind of contradiction. what: one case in words; number: of cases; examples: a few."""
 
     what: str
     number: int = 0
@@ -26,9 +26,9 @@ MOST_EXAMPLES = 3
 
 @dataclass(slots=True)
 class Findings:
-    """The results of a check. checked: {what: how many}; notes: what could not be computed anew,
-    and why; digest: of the run's rows, "" without a run; beside: of the design, costs, looks and
-    sheets; signer: who signed the manifest, "" if nobody did.
+    """The results of a check. checked: {kind of row: number}; notes: what could not be recomputed,
+    and why; digest: of the run's rows, "" without a run; beside: digest of the design, costs, looks
+    and sheets; signer: who signed the manifest, "" if nobody did.
     """
 
     checked: dict[str, int] = field(default_factory=dict)
@@ -45,22 +45,22 @@ class Findings:
 
     @property
     def holds(self) -> bool:
-        """True if nothing contradicts anything."""
+        """True if no contradiction was found."""
         return not self._kinds
 
     def count(self, what: str, number: int = 1) -> None:
-        """Counts something as checked."""
+        """Adds to the number of checked rows of a kind."""
         self.checked[what] = self.checked.get(what, 0) + number
 
     def add(self, what: str, example: str) -> None:
-        """Adds something that does not hold."""
+        """Adds a case of a contradiction."""
         kind = self._kinds.setdefault(what, Contradiction(what))
         kind.number += 1
         if len(kind.examples) < MOST_EXAMPLES:
             kind.examples.append(example)
 
     def note(self, said: str) -> None:
-        """Adds a sentence once."""
+        """Adds a note unless it is there already."""
         if said not in self.notes:
             self.notes.append(said)
 
@@ -69,7 +69,7 @@ class Findings:
         return map(str, self.contradictions)
 
     def as_dict(self) -> dict[str, Json]:
-        """Plain values, for --json."""
+        """Returns plain values, for --json."""
         found: list[Json] = [
             {
                 "what": contradiction.what,
@@ -90,7 +90,7 @@ class Findings:
 
 
 def first_difference(before: Iterable[object], now: Iterable[object]) -> str:
-    """Returns the first of two rows' values that differ, in words."""
+    """Describes the first difference between two rows of values."""
     for old, new in zip(before, now, strict=False):
         if old != new:
             return f"{_short(old)}, and {_short(new)} follows"

@@ -1,4 +1,4 @@
-"""An exported folder, held against a new export of the run inside it, or of a named one."""
+"""Compares an exported folder with a new export of the run inside it, or of a given run."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _FREE = ("contentSize", "sha256", "mentions")  # of an entity: held against file
 
 
 def compare_with_export(folder: Path, run: Path, findings: Findings) -> None:
-    """Holds every file of a folder against what is exported of a run now."""
+    """Compares every file of a folder with a new export of a run."""
     crate = (folder / RUN).is_dir()
     with TemporaryDirectory() as place:
         made = [Path(place) / name for name in ("plain", "texts")]
@@ -78,7 +78,7 @@ def _text(content: bytes) -> str:
 
 
 def _entities(folder: Path, made: Path) -> list[str]:
-    """Returns the entities of the manifest that differ, but for hashes, seals and the licence."""
+    """Returns the differing entities of the manifest; ignores hashes, seals and the licence."""
     theirs, ours = _graph(folder), _graph(made)
     sealed = {name for name in theirs if name.startswith(seals.SEAL)}
     whole = (_manifest(folder), _manifest(made))
@@ -116,7 +116,7 @@ def _tool(folder: Path) -> str:
 
 
 def check_manifest(folder: Path, findings: Findings) -> seals.FolderCheck | None:
-    """Holds each file against its hash in the manifest."""
+    """Compares each file with its hash in the manifest."""
     try:
         return seals.check_folder(folder)
     except TiltmeterError as error:
@@ -125,7 +125,7 @@ def check_manifest(folder: Path, findings: Findings) -> seals.FolderCheck | None
 
 
 def check_signature(folder: Path, signers: Path | str | None, findings: Findings) -> None:
-    """Holds the manifest against its signature, if it bears one or must."""
+    """Checks the manifest's signature, if it has one or `signers` require one."""
     try:
         signer = signing.signer_of(folder, None if signers is None else Path(signers))
     except TiltmeterError as error:

@@ -1,4 +1,4 @@
-"""The looks of a run that stops early, made again from its labels."""
+"""Recomputes the looks of a run that stops early from its labels."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .findings import Findings
 
 
 def check_looks(store: Store, protocol: Protocol, findings: Findings) -> None:
-    """Each look is what its labels give, and its decisions follow from it."""
+    """Checks that each look and its decisions follow from the labels."""
     try:
         plan = read_plan(store)
         made = [] if plan is None else read_looks(store, plan)

@@ -1,5 +1,5 @@
-"""Stored replies, each held against its request and against the body that came: read again by the
-dialect of its provider; if no dialect knows it, its text and numbers are looked for in the body.
+"""Compares stored replies with their requests and with the received bodies: parsed again by the
+provider's dialect or, without a dialect, searched for the reply's text and numbers.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _RESERVE = 10**6  # tokens that a model may have been given to think, by a setti
 
 
 def check_calls(store: Store, findings: Findings) -> None:
-    """Checks that each call has its request's key, and a reply that the stored body holds."""
+    """Checks that each call's key matches its request, and its reply the stored body."""
     for call in calls.iter_answered(store):
         findings.count("calls")
         if digest(call.request) != call.key:
@@ -63,7 +63,7 @@ def _reply_faults(store: Store, call: AnsweredCall) -> Iterator[tuple[str, str]]
 def _differences(
     store: Store, call: AnsweredCall, dialect: Dialect, body: Json
 ) -> Iterator[tuple[str, str]]:
-    """Yields the fields of a reply that the body, read again, has otherwise."""
+    """Yields the fields of a reply that differ from the body when it is parsed again."""
     stored, request = store.reply(call.key), request_of(call.request)
     assert stored is not None
     try:
@@ -96,7 +96,7 @@ def _rounded(reply: Reply) -> list[list[Token]]:
 
 
 def _check_blob(store: Store, name: str, findings: Findings) -> None:
-    """Checks that a picture is the one that its name says, with the facts that the run tells."""
+    """Checks that a picture matches its name and the facts that the run stores about it."""
     findings.count("pictures")
     try:
         content = store.blob(name)
@@ -110,13 +110,13 @@ def _check_blob(store: Store, name: str, findings: Findings) -> None:
 
 
 def _body_of(call: AnsweredCall) -> Json:
-    """Parses the body that came; None if it is not JSON, as of a model in this process."""
+    """Parses the received body; None if it is not JSON, as for a model in this process."""
     body = parse(call.raw.encode("utf-8", "surrogatepass")).body
     return body if isinstance(body, dict | list) else None
 
 
 def _holds(call: AnsweredCall, body: Json) -> bool:
-    """True if the text of a call, and its probabilities, are in the body that came."""
+    """True if the received body contains the text and the probabilities of a call."""
     texts, numbers = _texts_in(body), set(_numbers_in(body))
     joined = _SPACE.sub("", "".join(texts))
     if _SPACE.sub("", call.text) not in joined and call.text not in texts:

@@ -1,5 +1,5 @@
-"""Labels read again: from the replies that a run holds, with the instruments of its protocol, and
-held against the labels that it holds. Nobody is asked.
+"""Labels read again from a run's stored replies, with the instruments of its protocol, and compared
+with the stored labels. No model is asked.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ Told = tuple[str, int, str, float]  # attribute, position, value, weight of a la
 
 
 class Reread(NamedTuple):
-    """The labels of an output by an annotator. before: as the run holds them; now: as they are read
-    from its replies, None if that cannot be done, for the reason; asked: the keys of these replies.
+    """The labels of an output by an annotator. before: as the run holds them; now: as read again,
+    None if that is impossible, for the given reason; asked: the keys of the replies that were read.
     """
 
     output: str
@@ -38,12 +38,12 @@ class Reread(NamedTuple):
 
     @property
     def differs(self) -> bool:
-        """True if the labels are others than those that the run holds."""
+        """True if the labels read again differ from those of the run."""
         return self.now != self.before
 
 
 def reread(store: Store, protocol: Protocol) -> Iterator[Reread]:
-    """Every output that an annotator labelled, or that one of the protocol's own should have."""
+    """Yields the labels, read again, of each output that an annotator or a rule labels."""
     known = instruments_of(store, protocol)
     machines = {name for name in label_sets.current_annotators(store) if not name.startswith(HUMAN)}
     own = {name for name, one in known.items() if not one.judge}
@@ -109,7 +109,7 @@ def _told(labels: Sequence[Label]) -> tuple[Told, ...]:
 
 
 def _finish(store: Store, job: Job) -> tuple[Sequence[Row] | None, tuple[str, ...]]:
-    """Reads the rows of a job from stored replies, with their keys; None if a reply is missing."""
+    """Runs a job on stored replies; returns its rows and their keys, or None if one is missing."""
     keys: list[str] = []
     try:
         asked = next(job)
@@ -127,7 +127,7 @@ def _finish(store: Store, job: Job) -> tuple[Sequence[Row] | None, tuple[str, ..
 
 
 def instruments_of(store: Store, protocol: Protocol) -> Mapping[str, Instrument]:
-    """The instruments that labelled a run, by annotator, as far as this version has them."""
+    """Returns {annotator: instrument} of a run, as far as this version has the instruments."""
     known: dict[str, Instrument] = {}
     given = settings.given_materials(store)
 
@@ -166,7 +166,7 @@ def instruments_of(store: Store, protocol: Protocol) -> Mapping[str, Instrument]
 
 
 def replace_labels(store: Store, found: Sequence[Reread]) -> None:
-    """Puts labels that were read again in place of those that the run holds, which are kept."""
+    """Replaces labels of the run by those read again; the earlier ones stay in its history."""
     for one in found:
         attributes = {told[0] for told in one.before} - {label.attribute for label in one.labels}
         store.withdraw([(one.output, one.annotator, attribute) for attribute in attributes])

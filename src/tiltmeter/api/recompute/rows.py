@@ -1,4 +1,4 @@
-"""The rows of a run, each held against those that it rests on: design, calls, replies."""
+"""Checks the rows of a run against their sources: design, calls, replies."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _IMPORTED = "outputs were imported: that they are in no reply of this run is not
 
 
 class TrialCheck:
-    """Holds trials against the design of the protocol and the settings of the run."""
+    """A comparison of trials with the design of the protocol and the settings of the run."""
 
     def __init__(self, store: Store, protocol: Protocol) -> None:
         self._protocol, frozen = protocol, settings.frozen(store)
@@ -39,7 +39,7 @@ class TrialCheck:
         self._temperature = frozen.get("temperature")
 
     def faults(self, trial: Trial, request: StoredRequest) -> Iterator[str]:
-        """Yields the contradictions of an asked trial."""
+        """Yields the contradictions between a trial, its request, the design and the settings."""
         protocol = self._protocol
         levels = tuple(trial.factors.get(name, "") for name in self._names)
         cell = self._cells.get(levels)
@@ -66,7 +66,7 @@ class TrialCheck:
 
 
 def check_outputs(store: Store, protocol: Protocol, findings: Findings) -> None:
-    """Each output is what its call brought, asked as its trial says."""
+    """Checks that each output equals its call's reply, and was asked as its trial says."""
     frozen, imported = settings.frozen(store), bool(settings.imports(store))
     if frozen.get("digest") not in (None, protocol.digest):
         findings.add("the protocol is not the one that was frozen", str(frozen.get("digest")))
@@ -89,7 +89,7 @@ def check_outputs(store: Store, protocol: Protocol, findings: Findings) -> None:
 
 
 def check_lost(store: Store, findings: Findings) -> None:
-    """No answered call of a subject lacks its output, if the run has ended."""
+    """Checks that every answered call of a subject has an output, if the run has ended."""
     if settings.progress(store).answered < settings.progress(store).planned:
         findings.note("the run has not all answers of its plan")
     for key in calls.without_output(store):
@@ -106,7 +106,7 @@ def _output_of(store: Store, trial: Trial, key: str) -> Output:
 
 
 def check_labels(store: Store, protocol: Protocol, findings: Findings) -> None:
-    """Each label is what the instruments of the protocol read in the stored replies."""
+    """Checks that each label equals the one read again from the stored replies."""
     asked: dict[tuple[str, str], tuple[str, ...]] = {}
     for one in reread(store, protocol):
         findings.count("labels", len(one.before))

@@ -1,4 +1,4 @@
-"""`export --verify`: all is computed anew from the replies; one list says what contradicts."""
+"""`export --verify`: recomputes everything from the replies and lists contradictions."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ def verify(
     against: Path | str | None = None,
     signers: Path | str | None = None,
 ) -> tuple[Findings, FolderCheck | None]:
-    """Computes a run, or a folder that was exported, anew, and says what contradicts: labels that
-    are not what the replies say, tables and pages that do not follow from the labels, files that
-    are not as the manifest says.
+    """Recomputes a run, or an exported folder, and finds contradictions: labels that do not follow
+    from the replies, tables and pages that do not follow from the labels, files that differ from
+    the manifest.
 
-    against: the run that a folder without one (`--format audit`) was made from.
-    signers: a list of keys, of one of which the manifest must bear a signature.
-    Returns what was found, and the folder as its manifest has it (None of a run, or if it is not).
+    against: the run that a folder without one (`--format audit`) was exported from.
+    signers: a list of keys; one of them must have signed the manifest.
+    Returns the findings, and the folder as its manifest has it (None if they differ, or for a run).
     """
     folder, findings = Path(folder), Findings()
     if (folder / FILE).is_file():
@@ -63,7 +63,7 @@ def verify(
 
 
 def verify_rows(run: Path, findings: Findings) -> None:
-    """Holds each row of a run against those that it rests on."""
+    """Checks each row of a run against the rows that it was derived from."""
     with Store(run) as store:
         protocol, note = protocol_snapshot.protocol_of(store)
         if note:
@@ -78,8 +78,8 @@ def verify_rows(run: Path, findings: Findings) -> None:
 
 def label_anew(folder: Path | str) -> list[Reread]:
     """Reads every answer of a run again, with the instruments of its protocol and the stored
-    replies of its judges. What is read otherwise now takes the place of the label before, which is
-    kept. Returns what differs.
+    replies of its judges. Labels that differ replace the earlier ones, which stay in the history.
+    Returns the differences.
     """
     with Store(folder, writing=True) as store:
         protocol, _ = protocol_snapshot.protocol_of(store)

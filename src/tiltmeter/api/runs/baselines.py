@@ -1,4 +1,4 @@
-"""The per-item differences of a run's claims, and a file of them that holds no text."""
+"""The per-item differences of a run's claims, and a file of them that contains no texts."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _SCHEMA = 1
 def item_differences(
     store: Store, protocol: Protocol, claims: Sequence[Verdict]
 ) -> list[tuple[Verdict, Differences]]:
-    """Returns the claims that compare a level with a baseline, with the difference of each item.
+    """Returns the claims that compare a level with a baseline, each with its per-item differences.
 
     The key of an item is a hash of its prompts, so that files with the same prompts agree.
     """
@@ -96,7 +96,7 @@ def _hit(spec: MeasureSpec, value: str) -> float | None:
 
 
 def keep(path: Path, name: str, claims: Sequence[tuple[Verdict, Differences]]) -> None:
-    """Writes a baseline: hashes and numbers."""
+    """Writes a baseline file, which holds only hashes and numbers."""
     from ...analyse.claims.worse import claim_key
 
     content = {
@@ -112,7 +112,7 @@ def keep(path: Path, name: str, claims: Sequence[tuple[Verdict, Differences]]) -
 
 
 def read(path: Path) -> Earlier:
-    """Reads a baseline: its file, or the folder of a run that holds one. UsageError for neither."""
+    """Reads a baseline from its file or a run's folder. Raises UsageError if it is neither."""
     from ...analyse.claims.worse import Earlier
 
     file = path / FILE if path.is_dir() else path

@@ -1,4 +1,4 @@
-"""The batches of a run that are, or were, at a provider."""
+"""The batches of a run at a provider, past and present."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ from ..options.records import AskOptions
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """One batch. state: reserved, sent, accepted or answered while it is out; collected, possibly
-    paid or written off.
+    """One batch. state: reserved, sent, accepted or answered if unfinished; else collected,
+    possibly paid or written off.
 
-    requests: their number; waiting: those without a reply in this run; reserved: the most US
-    dollars that it may cost; told: the provider's last status; since, changed: UTC.
+    requests: number of requests; waiting: requests without a reply in this run; reserved: upper
+    bound of its cost in US dollars; told: the provider's last status; since, changed: UTC.
     """
 
     key: str
@@ -53,7 +53,7 @@ class Job:
 
 
 def jobs(folder: Path | str, *, trust: bool = False) -> list[Job]:
-    """Lists a run's batches in stored states, oldest first; asks nobody. trust: as in `run`."""
+    """Lists a run's batches in their stored state, oldest first. trust: as in `run`."""
     if trust:
         protocol_snapshot.trust(folder)
     with Store(folder) as store:
@@ -61,7 +61,7 @@ def jobs(folder: Path | str, *, trust: bool = False) -> list[Job]:
 
 
 def money(folder: Path | str) -> list[Money]:
-    """Lists the requests of a run by state, with their cost; asks nobody."""
+    """Lists the requests of a run by state, with their cost, without asking a provider."""
     with Store(folder) as store:
         return ledger.money(store)
 
@@ -69,8 +69,8 @@ def money(folder: Path | str) -> list[Money]:
 def cancel_jobs(
     folder: Path | str, *, trust: bool = False, **options: Unpack[AskOptions]
 ) -> list[Job]:
-    """Cancels the batches that are out, and collects those that have ended by then; the next `run`
-    or `label` collects the rest. Finished requests are kept. trust: as in `run`.
+    """Cancels the unfinished batches, and collects those that have ended by then; the next `run` or
+    `label` collects the rest. Finished requests are kept. trust: as in `run`.
     """
     arguments.refuse_unknown(options, AskOptions.__optional_keys__)
     if trust:

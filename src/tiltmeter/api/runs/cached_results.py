@@ -45,7 +45,7 @@ def _is_built_in(protocol: Protocol) -> bool:
 
 
 def _mark(protocol: Protocol) -> Json:
-    """Identifies a protocol and its version; one that ships changes with the package."""
+    """Identifies a protocol's version: by name if it ships with the package, else by content."""
     name = protocol.name
     ships = name in registry.PROTOCOLS
     if ships and protocol.definition is registry.protocol(name).definition:
@@ -73,7 +73,7 @@ def estimates(store: Store, protocol: Protocol, variant: str) -> list[Estimate]:
 def warnings_if_finished(
     folder: Path, protocol: Protocol, choices: Choices, asking: Asking, stopping: bool
 ) -> list[str] | None:
-    """Returns the warnings if this very audit finished the run; None if there may be more."""
+    """Returns the warnings if this very audit finished the run; None if it may be incomplete."""
     if not folder.exists():
         return None
     try:
@@ -94,7 +94,7 @@ def keep_finished(
     warnings: Collection[str],
     stopping: bool,
 ) -> None:
-    """Caches that an audit is finished, with the warnings of labelling."""
+    """Stores in the cache that an audit is finished, with the warnings of labelling."""
     key = _finished_key(store, protocol, choices, asking, stopping)
     cache.keep_text(key, json.dumps(sorted(warnings)))
 

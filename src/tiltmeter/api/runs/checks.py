@@ -29,14 +29,14 @@ MOSTLY_UNREAD = 0.5  # share of the labels that could not be read
 
 @dataclass(frozen=True, slots=True)
 class ThresholdCheck:
-    """One threshold with the outcome for each estimate that it is about."""
+    """One threshold with its outcome for each estimate that it applies to."""
 
     threshold: Threshold
     outcomes: tuple[Outcome, ...]
 
     @property
     def sentences(self) -> list[str]:
-        """One sentence per estimate, or one that says there is none."""
+        """Returns a sentence per estimate, or one saying that nothing was estimated."""
         if not self.outcomes:
             return [f"{self.threshold.in_words}: inconclusive, nothing of it was estimated"]
         return [outcome.sentence for outcome in self.outcomes]
@@ -55,10 +55,10 @@ UNGATED = "note: {} found to tilt, and no gate was set. Type: --fail-on tilt --m
 
 @dataclass(frozen=True, slots=True)
 class CheckResult:
-    """The results of all thresholds of a run, or of several, and of a gate.
+    """The results of all thresholds and of a gate, for one run or several.
 
-    tilts: headline claims that tilt, gated or not. changed: one line per answer or verdict that
-    differs from an earlier one. allow: "not-enough" if too few data are not a failure.
+    tilts: headline claims that tilt, gated or not. changed: a line per answer or verdict that
+    differs from an earlier one. allow: ("not-enough",) if too few data are not a failure.
     """
 
     checks: tuple[ThresholdCheck, ...]
@@ -69,8 +69,8 @@ class CheckResult:
 
     @property
     def exit_code(self) -> int:
-        """0 if no threshold is crossed and the gate passes; 3 if one is crossed or the gate fails;
-        else 4 if either is inconclusive, unless that is allowed.
+        """Returns 0 if no threshold is crossed and the gate passes; 3 if one is crossed or it
+        fails; else 4 if either is inconclusive, unless that is allowed.
         """
         from ...analyse.claims.thresholds import FAILED
 
@@ -95,12 +95,12 @@ class CheckResult:
 
     @property
     def sentences(self) -> list[str]:
-        """One sentence per estimate of each threshold."""
+        """Returns a sentence per threshold and estimate."""
         return [sentence for check in self.checks for sentence in check.sentences]
 
     @property
     def lines(self) -> list[str]:
-        """The sentences, and the result for a pipeline; [] without a threshold or a gate."""
+        """Returns the sentences and the result for a pipeline; [] without a threshold or a gate."""
         lines = [*self.sentences, PASSED[self._of_thresholds()]] if self.checks else []
         if self.checks and self.tilts and self.gate is None and not self.exit_code:
             lines.append(UNGATED.format(count_of(self.tilts, "headline claim")))
@@ -108,7 +108,7 @@ class CheckResult:
         return [*lines, *(self.gate.lines if self.gate else ()), *changed]
 
     def answers(self, gate: str) -> dict[str, int]:
-        """Returns {threshold or gate: its exit code}. gate: the text that was typed."""
+        """Returns {threshold or gate: exit code}. gate: the gate's options as typed."""
         from ...analyse.claims.thresholds import code
 
         each = {
@@ -158,14 +158,14 @@ def _batches_out(store: Store) -> str:
 
 
 def _of_people(store: Store, protocol: Protocol) -> Sequence[str]:
-    """Lists the cautions about people who label without a judge."""
+    """Lists cautions about the labels of people who label without a judge."""
     from ...gold import majority
 
     return list(majority.sentences(store, protocol)) if labels.have_human(store) else []
 
 
 def _unread(estimates: Sequence[Estimate]) -> Iterator[str]:
-    """Warns if most probability cannot be read: a server lists bytes or few alternatives."""
+    """Warns if most probability is unreadable because a server lists bytes or few alternatives."""
     for row in estimates:
         unread = row.measure == "captured_mass" and row.value is not None
         if not unread or (row.value or 0.0) >= LITTLE_MASS:
@@ -178,14 +178,14 @@ def _unread(estimates: Sequence[Estimate]) -> Iterator[str]:
 
 
 def _always_alike(estimates: Sequence[Estimate]) -> Iterator[str]:
-    """Says of each subject that answers a prompt always alike that its likeness is not tested."""
+    """Yields a line per subject with constant answers, whose likeness is therefore not tested."""
     kind = CautionKind.REPEATS_ALIKE
     for subject in dict.fromkeys(row.subject for row in estimates if kind in row.cautions):
         yield f"{subject}: {kind.mark}"
 
 
 def parse_thresholds(protocol: Protocol, texts: Sequence[str]) -> list[Threshold]:
-    """Parses thresholds (`gap > 0.1`). UsageError for measures and levels that do not exist."""
+    """Parses thresholds (`gap > 0.1`). Raises UsageError for unknown measures and levels."""
     return [bounds.check(bounds.parse(text), protocol) for text in texts]
 
 

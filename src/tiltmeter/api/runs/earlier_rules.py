@@ -1,7 +1,7 @@
-"""The verdicts and gate results that earlier versions of the rules gave a run: `judged.json` in its
+"""The verdicts and gate results of a run by earlier versions of the rules: `judged.json` in its
 folder.
 
-Every verb reads a run by the rules of this version. A note appears if they give a verdict other
+Every command reads a run by the rules of this version. A note appears if these give another verdict
 than earlier rules gave for the same labels, or if a gate answers differently from before.
 """
 
@@ -28,7 +28,7 @@ ANSWERS = {0: "passed", 3: "failed", 4: "inconclusive"}
 
 
 class JudgedRun(NamedTuple):
-    """A run's results by one version of the rules. words: {claim: verdict}; answers: of gates."""
+    """A run's results by one version of the rules. words: {claim: verdict}; answers: by gate."""
 
     rules: int
     date: str
@@ -40,8 +40,8 @@ class JudgedRun(NamedTuple):
 def changes(
     folder: Path, verdicts: Sequence[Verdict] | None, answers: Mapping[str, int] | None = None
 ) -> list[str]:
-    """Returns one line per verdict that differs from that of earlier rules on the same labels, and
-    one per gate that answered differently before; stores the present results.
+    """Lists a line per verdict that differs from the one by earlier rules on the same labels, and
+    per gate that answered differently before; stores the present results.
 
     verdicts: of the default variant, None for another variant.
     """
@@ -94,7 +94,7 @@ def _write(folder: Path, known: Mapping[int, JudgedRun]) -> None:
 def _changed_words(
     before: Sequence[JudgedRun], words: Mapping[str, str], rules: int
 ) -> Iterator[str]:
-    """Yields a line per verdict that differs from that of the latest earlier rules."""
+    """Yields a line per verdict that differs from the last one by earlier rules."""
     earlier: dict[str, tuple[str, int]] = {}
     for judged in before:
         earlier |= {claim: (word, judged.rules) for claim, word in judged.words.items()}

@@ -1,4 +1,4 @@
-"""`run` and `label`: the verbs that ask models and store their replies."""
+"""`run` and `label`: the commands that ask models and store their replies."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ if TYPE_CHECKING:  # brings numpy, which a run that asks all does without
 
 @dataclass(frozen=True, slots=True)
 class _Audit:
-    """An audit with its options read. given: the protocol as the caller named it."""
+    """An audit and its options, already read. given: the protocol as the caller named it."""
 
     given: str | Path | Protocol
     declared: Protocol
@@ -66,7 +66,7 @@ def run(
     judge:    a model that labels the same outputs, or several.
     watch:    called with the stage, the number of trials (None if it is not known), and the tally
               so far; by default a bar in a notebook.
-    taxonomy: a file of attributes to label by, in place of those that a judge would choose.
+    taxonomy: a file of attributes to label by, instead of attributes that a judge would choose.
     variant:  the variant whose instructions to judges are used, if it has any (`protext`).
     """
     arguments.refuse_unknown(options, RunOptions.__optional_keys__)
@@ -160,7 +160,7 @@ def _ask_and_label(
 
 
 def match_notes(protocol: Protocol, choices: Choices, connect: Connect) -> list[str]:
-    """Lists answers that match no trial, and trials without one. UsageError if none matches."""
+    """Lists unmatched answers and trials. Raises UsageError if no answer matches a trial."""
     matches = list(match_answers.matches(protocol, choices, connect))
     for match in matches:
         match.refuse_nothing()
@@ -175,7 +175,7 @@ def label(
     taxonomy: Path | str | None = None,
     **options: Unpack[LabelOptions],
 ) -> Run:
-    """Labels what lacks labels, by instruments and named judges; other options as in `run`."""
+    """Adds missing labels, by instruments and the named judges; other options as in `run`."""
     arguments.refuse_unknown(options, LabelOptions.__optional_keys__)
     if options.get("trust"):
         protocol_snapshot.trust(folder)

@@ -79,13 +79,13 @@ def flat(frame: pl.DataFrame) -> pl.DataFrame:
 
 
 def as_json_text(frame: pl.DataFrame) -> pl.DataFrame:
-    """Replaces structs and lists by JSON; nulls are left out, outcomes are {label: count}."""
+    """Replaces structs and lists by JSON texts; omits nulls; outcomes become {label: count}."""
     nested = [name for name, kind in frame.schema.items() if kind.is_nested()]
     return frame.with_columns([_json_texts(frame[name]) for name in nested])
 
 
 def _json_texts(column: pl.Series) -> pl.Series:
-    """Writes a column as JSON: equal values once, structs with numbers field by field."""
+    """Converts a column to JSON: equal values once, structs with numbers field by field."""
     kind = column.dtype
     if isinstance(kind, pl.Struct) and any(field.dtype.is_integer() for field in kind.fields):
         fields = {field.name: _json_texts(field) for field in column.struct.unnest()}
@@ -145,7 +145,7 @@ def _column(name: str, values: Sequence[Any], factors: Sequence[str]) -> pl.Seri
 def _once_each(
     name: str, texts: Sequence[Any], make: Callable[[Sequence[Any]], pl.Series]
 ) -> pl.Series:
-    """Makes a column from texts that many rows share, reading each text once."""
+    """Makes a column from texts that many rows share, parsing each distinct text once."""
     places: dict[Any, int] = {}
     at = [places.setdefault(text, len(places)) for text in texts]
     return make(list(places)).gather(at).alias(name)
@@ -215,7 +215,7 @@ def _estimate_column(name: str, rows: Sequence[Mapping[str, Any]]) -> pl.Series:
 
 
 def _structs(name: str, rows: Sequence[Mapping[str, str] | None], keys: Sequence[str]) -> pl.Series:
-    """Makes structs of texts with these keys; null for a row without any."""
+    """Makes a column of structs of texts with these keys; null for rows that are None."""
     if not keys:
         return pl.Series(name, [None] * len(rows), dtype=pl.String)
     kind = pl.Struct([pl.Field(key, pl.String) for key in keys])

@@ -1,4 +1,4 @@
-"""Import of existing outputs, labels, people's answers and other runs into a run."""
+"""Imports existing outputs, labels, people's answers and other runs into a run."""
 
 from __future__ import annotations
 
@@ -46,9 +46,9 @@ def import_outputs(protocol: str | Path | Protocol, path: Path | str, out: Path 
 
 
 def use_copy(protocol: str, path: Path | str) -> str:
-    """Checks the user's copy of a protocol's texts that do not ship, and remembers its place.
-    Returns a note about files that it lacks or that could not be compared. UsageError names the
-    files that differ or are missing.
+    """Checks the user's copy of a protocol's texts that do not ship, and remembers its path.
+    Returns a note about files that are missing or could not be compared. Raises UsageError with the
+    files that differ or are required.
     """
     release = registry.source(protocol)
     if release is None:
@@ -60,8 +60,8 @@ def use_copy(protocol: str, path: Path | str) -> str:
 
 
 def import_gold(folder: Path | str, path: Path | str) -> intake.AddedGold:
-    """Adds people's labels of outputs to a run, from a CSV or JSON-lines file with the columns
-    output and value, and if needed attribute, annotator and weight.
+    """Adds people's labels to a run, from a CSV or JSON-lines file with the columns output and
+    value, and if needed attribute, annotator and weight.
     """
     opened = Run(folder)
     with Store(folder, writing=True) as store:
@@ -71,10 +71,10 @@ def import_gold(folder: Path | str, path: Path | str) -> intake.AddedGold:
 def draw_gold_sample(
     folder: Path | str, number: int, path: Path | str, *, attribute: str = "", seed: int = 0
 ) -> sheet.Sheet:
-    """Draws outputs for people to annotate into a sheet; stores in the run how they were drawn.
+    """Samples outputs into a sheet for people to label; stores the sampling design in the run.
 
-    number: of outputs; path: the sheet, CSV or (.jsonl) JSON lines; attribute: the one to annotate,
-    by default the headline measure's.
+    number: of outputs; path: the sheet, CSV or (.jsonl) JSON lines; attribute: the one to label, by
+    default the headline measure's.
     """
     opened = Run(folder)
     with Store(folder, writing=True) as store:
@@ -87,8 +87,8 @@ def merge(runs: Sequence[Path | str], out: Path | str) -> Merged:
     """Joins runs of one plan into one run, which can be resumed, labelled and reported.
 
     runs: folders in any order, unfinished shards included; out: a new folder, or one that others
-    were merged into before. Merging the same run again changes nothing. RunMismatch names the
-    differences or contradictions between two runs.
+    were merged into before. Merging the same run again changes nothing. Raises RunMismatch if two
+    runs differ or contradict each other.
     """
     if not runs:
         raise UsageError("Name the runs to merge: tiltmeter merge RUN RUN … --out RUN")

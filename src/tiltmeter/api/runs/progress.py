@@ -19,13 +19,13 @@ UPDATE_SECONDS = 0.25  # between two updates of a notebook's bar
 
 
 def stage_title(stage: str) -> str:
-    """Returns the words for a stage."""
+    """Returns the displayed title of a stage."""
     return STAGES.get(stage, stage)
 
 
 def progress_text(tally: Tally, elapsed: float, total: int | None = None) -> str:
     """Writes rates, calls in flight and their limits, cost, failures and the reason for waiting.
-    elapsed: seconds since the stage began; total: the number of trials, for the time left.
+    elapsed: seconds since the stage began; total: the number of trials, to compute the time left.
     """
     rate = tally.done / elapsed if elapsed > 1 else 0.0
     left = max(0, (total or 0) - tally.done - tally.before)

@@ -1,4 +1,4 @@
-"""Results of finished runs: comparisons, histories, judges against people."""
+"""Results of finished runs: comparisons, histories, agreement of judges with people."""
 
 from __future__ import annotations
 

@@ -58,28 +58,28 @@ class Run:
             return table_frame(store, name)
 
     def counts(self) -> dict[str, int]:
-        """Counts the outputs and labels that the run holds."""
+        """Returns the numbers of outputs and labels in the run."""
         with Store(self.folder) as store:
             return {name: stored.size(store, name) for name in ("outputs", "labels")}
 
     @property
     def trials(self) -> Frame:
-        """One row per planned trial: id, subject, mode, factors (a struct), sample, prompt, …"""
+        """Reads a row per trial: id, subject, mode, factors (a struct), sample, prompt, …"""
         return self._frame("trials")
 
     @property
     def calls(self) -> Frame:
-        """One row per answered request, to a subject or a judge."""
+        """Reads one row per answered request to a subject or a judge."""
         return self._frame("calls")
 
     @property
     def outputs(self) -> Frame:
-        """One row per output, with its trial's subject, mode, factors, sample and prompt."""
+        """Reads one row per output, with its trial's subject, mode, factors, sample and prompt."""
         return self._frame("outputs")
 
     @property
     def labels(self) -> Frame:
-        """One row per label; `current` is False if another label replaced it."""
+        """Reads one row per label; `current` is False if another label replaced it."""
         return self._frame("labels")
 
     def analyse(self, variant: str = "default") -> list[Estimate]:
@@ -95,9 +95,9 @@ class Run:
     def verdicts(
         self, variant: str = "default", *, estimates: Sequence[Estimate] | None = None
     ) -> list[Verdict]:
-        """Judges each headline claim of a variant, in the order of the protocol.
+        """Computes the verdict on each headline claim of a variant, in the order of the protocol.
 
-        estimates: those of `analyse`, if they are at hand.
+        estimates: the result of `analyse`, to save computing it again.
         """
         from ...analyse.claims import verdicts
         from ...analyse.claims.background import read_background
@@ -109,7 +109,7 @@ class Run:
 
     @property
     def estimates(self) -> Frame:
-        """The estimates of the default variant, one row each (`frame`)."""
+        """Returns the estimates of the default variant as a frame, one row each."""
         return frame(self.analyse())
 
     def warnings(
@@ -119,7 +119,7 @@ class Run:
         same name, texts that instruct the judges, labels that do not apply, options that cannot be
         read from the probabilities.
 
-        estimates: those of `analyse`, if they are at hand.
+        estimates: the result of `analyse`, to save computing it again.
         """
         rows = self.analyse(variant) if estimates is None else estimates
         with Store(self.folder) as store:
@@ -141,8 +141,8 @@ class Run:
         fail_on: "tilt", "margin", "worse" or several; margin: the sizes that would matter, such as
         "5" (points) or "5,length=10%"; baseline, worse_by: an earlier run, and how much worse a
         claim may be. A gate writes a baseline of its own into the folder. estimates: as in
-        `warnings`.
-        UsageError, before anything is computed, for a threshold that the protocol cannot have.
+        `warnings`. Raises UsageError, before anything is computed, for a threshold unknown to the
+        protocol.
         """
         bounds = checks.thresholds(self.protocol, thresholds)
         gates = gating.gate_of(self.protocol, fail_on, margin, baseline, worse_by)
@@ -165,8 +165,8 @@ class Run:
         """Returns one line per headline claim whose verdict differs from that of earlier rules on
         the same labels; stores the present verdicts.
 
-        verdicts: those of the default variant, if they are at hand; answers: {gate: exit code},
-        with a line for each that differs from before.
+        verdicts: of the default variant, to save computing them; answers: {gate: exit code}, with a
+        line for each that differs from before.
         """
         current = self.verdicts() if verdicts is None else verdicts
         return earlier_rules.changes(self.folder, current, answers)
@@ -230,9 +230,9 @@ class Run:
         labels: Mapping[str, str] | None = None,
         **options: Unpack[TableOptions],
     ) -> list[Path]:
-        """Writes figures to a file that ends in .svg, .png or .pdf, or into a folder: those of a
-        measure, or all, the variant's tables included; with `rows` or `columns`, or the name of
-        a table, that table as a figure. format: of the files in a folder, svg by default; words: a
+        """Writes figures to a file that ends in .svg, .png or .pdf, or into a folder: all, the
+        variant's tables included, or those of the given measures; with `rows` or `columns`, or a
+        table's name, that table as a figure. format: of files in a folder, svg by default; words: a
         column of the design, to draw only a histogram of its texts' words; labels: {short name:
         model}.
         """
@@ -264,7 +264,7 @@ class Run:
 
 
 def open_run(folder: Path | str) -> Run:
-    """Opens an existing run. RunError if the folder holds none."""
+    """Opens an existing run. Raises RunError if the folder holds none."""
     return Run(folder)
 
 
@@ -287,7 +287,7 @@ def report(
     """Writes the report of one run or several: an HTML file that opens from disk, or Markdown if
     the path ends in .md. Returns the path.
 
-    labels: {short name: model} in place of automatic names; UsageError for a model that no run has.
+    labels: {short name: model} in place of automatic names; raises UsageError for a model in none.
     brief: True for a page that fits one sheet.
     """
     from ...analyse.words.short_model_names import given_names

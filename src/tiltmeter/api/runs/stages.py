@@ -34,7 +34,7 @@ _LABELLED_LATER = (
 class Stages:
     """The stages of a run.
 
-    choices:  None to ask nothing.
+    choices:  the questions to ask, None to ask nothing.
     total:    the number of trials, None if it is not known.
     piloting: True if the first replies of each model are checked before the rest is asked.
     """
@@ -51,7 +51,7 @@ class Stages:
     _pipeline: Pipeline | None = field(init=False, default=None)  # labels while subjects are asked
 
     async def run(self, stopped: stopped_run.StoppedRun | None = None) -> list[Tally]:
-        """Asks the subjects if there are choices, then labels; look by look in a run that stops
+        """Asks the subjects, if there are choices, then labels; look by look if the run stops
         early. Returns the tally of each stage.
         """
         self.watch = self.watch or notebook_watch()
@@ -89,7 +89,7 @@ class Stages:
     async def _ask(
         self, judges: tuple[str, ...], wanted: Wanted | None = None, number: int | None = None
     ) -> Tally:
-        """Asks the subjects; the judges label meanwhile, unless their questions go into batches."""
+        """Asks the subjects; judges label meanwhile, unless their questions go into batches."""
         choices, asking, store = self.choices, self.asking, self.store
         assert choices is not None
         if self.piloting:

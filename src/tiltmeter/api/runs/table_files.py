@@ -71,7 +71,7 @@ def published_pieces(
 
 
 def _with_hidden_faults(piece: pl.DataFrame, hide: Callable[[str], str]) -> pl.DataFrame:
-    """Hides the errors of outputs, which may name an address, as names are hidden."""
+    """Hides names in error texts of outputs, which may contain addresses."""
     failed = pl.col("outcome") == ERROR
     by = {text: hide(text) for text in piece.filter(failed)["text"].unique()}
     return piece.with_columns(pl.when(failed).then(pl.col("text").replace(by)).otherwise("text"))
@@ -104,7 +104,7 @@ def _write_lines(pieces: Iterable[pl.DataFrame], path: Path) -> None:
 
 
 def _write_parquet(pieces: Iterable[pl.DataFrame], path: Path) -> None:
-    """Hands pieces on to polars, which writes them as they come, from a thread of its own."""
+    """Streams pieces to polars, which writes Parquet from its own thread."""
     rest = iter(pieces)
     first = next(rest)
     with tempfile.TemporaryDirectory(dir=path.parent) as place:

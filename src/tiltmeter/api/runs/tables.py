@@ -22,7 +22,7 @@ SUFFIXES = (".svg", ".png", ".pdf")
 
 
 def layout_of(measures: Sequence[str], options: TableOptions) -> TableLayout:
-    """Makes the layout from the options."""
+    """Makes the layout of a table from the options."""
     return filled(TableLayout, options, measures=tuple(measures))
 
 
@@ -33,9 +33,9 @@ def tables(
     variant: str,
     options: TableOptions,
 ) -> list[CrossTable]:
-    """Makes one table of these measures; without a measure, the tables that the variant declares,
-    or the one with a name ("Figure 6"), or if it declares none, those of the headlines. UsageError
-    if there is nothing to show.
+    """Makes a table of the given measures. Without a measure: the tables that the variant declares,
+    or the one with a name ("Figure 6"); if none is declared, those of the headlines. Raises
+    UsageError if there is nothing to show.
     """
     from ...report.tables import cross_tables
 
@@ -75,8 +75,8 @@ def drawings(
     variant: str,
     options: TableOptions,
 ) -> list[Drawing]:
-    """Draws the figures of measures, or of a table if the options lay one out or the name is that
-    of a declared table; without a measure, all of both.
+    """Draws the figures of the given measures; a table's, if the options lay one out or a declared
+    table is named; without a measure, all figures and tables.
     """
     from ...report.render import notebook
 

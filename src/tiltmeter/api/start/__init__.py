@@ -1,1 +1,1 @@
-"""Audits of one's own: new files, and prompts that exist already."""
+"""Audits of the user's own: new files, and prompts or outputs that exist already."""

@@ -1,4 +1,4 @@
-"""Files to begin an audit from: a commented start, an example with its tables, the schema."""
+"""Files to start an audit from: a commented template, an example with its tables, the schema."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _EXAMPLES = _HOME / "examples"
 
 
 def examples() -> dict[str, str]:
-    """Returns the examples that ship, each with its question."""
+    """Returns {shipped example: its question}."""
     found = sorted(path.parent for path in _EXAMPLES.glob(f"*/{FILE}"))
     return {
         home.name: tomllib.loads((home / FILE).read_text("utf-8"))["question"] for home in found
@@ -35,7 +35,7 @@ def examples() -> dict[str, str]:
 
 
 def write(target: Path, images: bool = False, example: str = "") -> list[Path]:
-    """Writes a protocol, its tables and the schema. Of existing files it replaces the schema."""
+    """Writes a protocol, its tables and the schema. Replaces no existing file but the schema."""
     _refuse_name(target)
     source = (
         _source(example)
@@ -58,7 +58,7 @@ def write(target: Path, images: bool = False, example: str = "") -> list[Path]:
 
 def write_shipped(folder: Path, name: str) -> list[Path]:
     """Copies a shipped protocol into a folder, with the files that it names, its README and the
-    schema. Its design is the same until one of them is changed.
+    schema. The design stays the same until a file is edited.
     """
     if not registry.is_protocol(name):
         raise UnknownName("protocol", name, registry.protocol_names(), "Type: tiltmeter ls")
@@ -82,9 +82,9 @@ def write_shipped(folder: Path, name: str) -> list[Path]:
 
 
 def write_over_table(target: Path, table: Path, reading: own_prompts.PromptColumns) -> list[Path]:
-    """Writes a protocol over a table of prompts that was read, and beside it the schema; a table
-    that does not lie below its folder is copied there. One that has no column for the item, or is
-    no CSV, is written there as CSV.
+    """Writes a protocol that reads a table of prompts, and the schema beside it. A table outside
+    the protocol's folder is copied into it; a table without an item column, or not in CSV, is
+    written there as CSV.
     """
     _refuse_name(target)
     home = target.parent
@@ -137,7 +137,7 @@ def _source(example: str) -> Path:
 
 
 def write_schema(path: Path) -> Path:
-    """Writes the JSON Schema of a protocol's file, by which an editor completes and checks."""
+    """Writes the JSON Schema of a protocol's file, for completion and checks in an editor."""
     path.write_text(
         json.dumps(registry.schema_for_editors(), ensure_ascii=False, indent=1) + "\n",
         encoding="utf-8",
@@ -146,7 +146,7 @@ def write_schema(path: Path) -> Path:
 
 
 def next_steps(target: Path) -> list[str]:
-    """Lists the commands to type after a protocol was written."""
+    """Lists the commands to type after writing a protocol."""
     protocol = registry.protocol(str(target))
     kinds = [registry.instrument_kind(spec.kind) for spec in protocol.instruments]
     planted = f"planted:protocol={target}"

@@ -1,4 +1,4 @@
-"""The words that a table's prompts offer as answers, and how answers with them would be read."""
+"""The words that a table's prompts offer as answers, and the labels that answers with them get."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ class Quoted(NamedTuple):
 
 
 def language_of_prompts(prompts: Sequence[str]) -> str:
-    """Returns the code of the language of prompts, "" if it cannot be told."""
+    """Returns the code of the prompts' language, "" if it cannot be detected."""
     step = max(1, len(prompts) // _LOOKED_AT)
     return language_of("\n".join(prompts[::step][:_LOOKED_AT]))
 
 
 def find_offered(prompts: Sequence[str], levels: Sequence[str], code: str) -> tuple[str, ...]:
-    """Returns the words that every prompt offers in quotation marks, in the order and the case of
-    the first prompt: those that "or" or commas join, else all; none if there is only one.
+    """Returns the quoted words that every prompt offers, in the order and case of the first prompt:
+    those joined by "or" or commas, else all; () if there is only one.
     """
     known = {level.casefold() for level in levels}
     quoted = [
@@ -55,7 +55,7 @@ def find_offered(prompts: Sequence[str], levels: Sequence[str], code: str) -> tu
 
 
 def quotations(prompt: str) -> Iterator[Quoted]:
-    """Yields the words between quotation marks of any language, opened and closed by a pair."""
+    """Yields the texts between matching quotation marks of any language."""
     at = 0
     while at < len(prompt):
         opened = prompt[at]
@@ -73,7 +73,7 @@ def quotations(prompt: str) -> Iterator[Quoted]:
 
 
 def _joined(prompt: str, found: Sequence[Quoted], code: str) -> list[Quoted]:
-    """Returns the last run of quotations with nothing but "or", a comma or a slash between them."""
+    """Returns the last run of quotations separated only by "or", a comma or a slash."""
     words = "|".join(re.escape(word) for word in (facts(code).either, facts(code).both) if word)
     between = re.compile(rf"\s*(?:[,;/、،|]?\s*(?:{words})?)\s*" if words else r"\s*[,;/、،|]\s*")
     runs: list[list[Quoted]] = []
@@ -87,14 +87,14 @@ def _joined(prompt: str, found: Sequence[Quoted], code: str) -> list[Quoted]:
 
 
 def begun_answer(code: str) -> str:
-    """Returns the beginning of an answer by the language's pack: "Die Antwort lautet „"."""
+    """Returns the start of an answer from the language's pack, such as „Die Antwort lautet „”."""
     begins = re.compile(rf"([^{{}}]{{3,}}[{_OPENING}])[\s\u202f]*{{form}}")
     answers = (answer.reply for answer in pack(code).answers if answer.instrument == "choice")
     return next((found[1] for reply in answers if (found := begins.match(reply))), "")
 
 
 def sample_answers(options: Sequence[str], code: str) -> list[tuple[str, str]]:
-    """Three answers with the label that each is read as: a sentence, a word alone, a refusal (two
+    """Returns three sample answers with their labels: a sentence, a word alone, a refusal (two
     words for a language without a pack).
     """
     known = pack(code)

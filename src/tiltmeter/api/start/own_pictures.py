@@ -1,8 +1,8 @@
-"""A protocol over a folder of pictures that somebody has: each picture is one of an item (a scene)
-and of a group, as its path or a table in the folder says.
+"""A protocol over the user's folder of pictures: each picture belongs to an item (a scene) and a
+group, as its path or a table in the folder says.
 
-The paths are read as GROUP/ITEM.png, ITEM/GROUP.png, ITEM_GROUP.png or GROUP_ITEM.png, the first of
-these in which every item has a picture of every group.
+Paths are tried as GROUP/ITEM.png, ITEM/GROUP.png, ITEM_GROUP.png and GROUP_ITEM.png; the first form
+in which every item has a picture of every group is used.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ _START = Path(__file__).parents[1] / "starts" / "pictures.toml"
 
 
 def write(target: Path, folder: Path, options: Sequence[str]) -> list[Path]:
-    """Writes a protocol and its table of pictures beside it. UsageError if the options are missing
-    or the pictures are not one for each item and group.
+    """Writes a protocol and its table of pictures beside it. Raises UsageError if the options are
+    missing, or if there is not one picture per item and group.
     """
     if len(options) < 2:
         raise UsageError(
@@ -64,7 +64,7 @@ def write(target: Path, folder: Path, options: Sequence[str]) -> list[Path]:
 
 
 def read(folder: Path) -> list[Row]:
-    """Returns the picture, item and group of each picture in a folder."""
+    """Returns a row per picture in a folder: its path, item and group."""
     tables = [path for path in sorted(folder.iterdir()) if path.suffix in (".csv", ".tsv")]
     if tables:
         return [
@@ -87,7 +87,7 @@ def read(folder: Path) -> list[Row]:
 
 
 def _readings(paths: Sequence[Path]) -> Iterator[list[tuple[str, str]]]:
-    """Yields (item, group) of all pictures by each reading of their paths, few groups first."""
+    """Yields the pictures' (item, group) for each way to read their paths, few groups first."""
     splits = (
         [(path.parent.as_posix(), path.stem) for path in paths],
         [tuple(re.split("[-_ ]", path.stem, maxsplit=1)) for path in paths],

@@ -1,5 +1,5 @@
-"""A protocol over a table of prompts that somebody has: which column is the prompt, which the cue,
-which says what two prompts have in common, and which words the prompts offer as answers.
+"""A protocol over the user's table of prompts: detects the columns of the prompt, the cue and the
+item (which prompts belong together), and the words that prompts offer as answers.
 """
 
 from __future__ import annotations
@@ -40,12 +40,12 @@ LENGTH = "length"  # what --measure can name
 
 @dataclass(frozen=True)
 class PromptColumns:
-    """The columns of a table of prompts, and the words that every prompt offers: none if the length
+    """The columns of a table of prompts, and the words that every prompt offers: () if the length
     of answers is measured.
 
-    rows: those that are to be written down, with a column for the item if the table has none; none
-    if a protocol can name the table itself. language: its code, "" if it is not known. tabled: True
-    if a column of the table says the language.
+    rows: rows to write to a new file, with an item column added if the table has none; () if a
+    protocol can read the table itself. language: its code, "" if unknown. tabled: True if a column
+    contains the language.
     """
 
     prompt: str
@@ -60,7 +60,7 @@ class PromptColumns:
 
     @property
     def measured(self) -> str:
-        """The measured thing, as the beginning of a question."""
+        """Names the measured thing, as the beginning of a question."""
         if not self.offered:
             return "How many words does an answer have"
         words = [f"‘{word}’" for word in self.offered]
@@ -79,8 +79,8 @@ class PromptColumns:
 
 @dataclass(frozen=True)
 class TableNames:
-    """A person's description of a table: its columns ("" for those to be told), the sheet of a
-    spreadsheet, the words that are offered, the thing measured ("" or LENGTH).
+    """The user's description of a table: its columns ("" to detect them), the sheet of a
+    spreadsheet, the offered words, the thing measured ("" or LENGTH).
     """
 
     prompt: str = ""
@@ -92,7 +92,7 @@ class TableNames:
 
 
 def read(path: Path, named: TableNames) -> PromptColumns:
-    """Reads a table of prompts. UsageError says which column is unclear, and what to type."""
+    """Reads a table of prompts. Raises UsageError with the unclear column and what to type."""
     rows = _rows(path, named.sheet)
     columns = list(rows[0])
     for column in filter(None, (named.prompt, named.cue, named.item)):
@@ -133,7 +133,7 @@ def read(path: Path, named: TableNames) -> PromptColumns:
 
 
 def _language(rows: Sequence[Row], prompts: Sequence[str]) -> tuple[str, bool]:
-    """Returns the language of prompts, and whether a column says it (a code in every row)."""
+    """Returns the prompts' language, and True if a column contains it (one code in all rows)."""
     codes = {row.get(LANGUAGE, "") for row in rows}
     if len(codes) == 1 and _CODE.fullmatch(code := next(iter(codes))):
         return code, True
@@ -141,7 +141,7 @@ def _language(rows: Sequence[Row], prompts: Sequence[str]) -> tuple[str, bool]:
 
 
 def write(name: str, table: str, reading: PromptColumns) -> str:
-    """Returns the text of a protocol of this name over the table, commented."""
+    """Returns the commented text of a protocol over the table."""
     offered, (first, *others) = reading.offered, reading.levels
     pair = len(others) == 1
     text = f"share of answers “{offered[0]}”" if offered else "words of an answer"
@@ -175,7 +175,7 @@ def write(name: str, table: str, reading: PromptColumns) -> str:
 
 
 def _rows(path: Path, sheet: str) -> Sequence[Row]:
-    """Returns the rows of a table of prompts. UsageError says how a file becomes one."""
+    """Returns the rows of a table of prompts. Raises UsageError if it is too small."""
     rows = [row for _, row in read_rows(path, sheet=sheet)]
     if len(rows) < 2 or len(rows[0]) < 2:
         raise UsageError(
@@ -186,7 +186,7 @@ def _rows(path: Path, sheet: str) -> Sequence[Row]:
 
 
 def _refuse_untold(name: str, prompt: str, cue: str, item: str, columns: Sequence[str]) -> None:
-    """UsageError for a cue or an item that is "", which says what to type."""
+    """Raises UsageError, with what to type, if the cue or the item is ""."""
     perhaps = "A prompt may be missing, or a value may be written in two ways; else"
     if not cue:
         raise UsageError(
@@ -204,7 +204,7 @@ def _refuse_untold(name: str, prompt: str, cue: str, item: str, columns: Sequenc
 
 
 def _refuse_rows(name: str, rows: Sequence[Row], columns: Sequence[str]) -> None:
-    """UsageError for a row without a prompt, cue or item, and for one that is there twice."""
+    """Raises UsageError if a row lacks its prompt, cue or item, or occurs twice."""
     met: dict[tuple[str, ...], int] = {}
     for number, row in enumerate(rows, 1):
         key = tuple(row[column] for column in columns)
@@ -223,7 +223,7 @@ def _refuse_rows(name: str, rows: Sequence[Row], columns: Sequence[str]) -> None
 
 
 def _named_so(columns: Sequence[str], usual: Sequence[str]) -> list[str]:
-    """Returns the columns with a usual name first, then the rest as they stand."""
+    """Returns the columns with a usual name first, then the others in order."""
     lower = {name.lower(): name for name in reversed(columns)}
     first = [lower[name] for name in usual if name in lower]
     return list(dict.fromkeys((*first, *columns)))
@@ -237,20 +237,20 @@ def _prompt(rows: Sequence[Row], columns: Sequence[str]) -> str:
 
 
 def _cue(rows: Sequence[Row], columns: Sequence[str], items: Sequence[str]) -> str:
-    """Returns the first column whose few values each come with every value of an item."""
+    """Returns the first few-valued column whose values each occur with every value of an item."""
     few = _few_valued(rows, columns)
     return next((name for name in few if _item(rows, name, items)), "")
 
 
 def _few_valued(rows: Sequence[Row], columns: Sequence[str]) -> list[str]:
-    """Returns the columns that may be the cue, the likeliest first."""
+    """Returns the columns that may be the cue, likeliest first."""
     most = min(MAX_LEVELS, len(rows) // 2)
     named = _named_so(columns, CUES)
     return [name for name in named if 2 <= len({row[name] for row in rows}) <= most]
 
 
 def _item(rows: Sequence[Row], cue: str, columns: Sequence[str]) -> str:
-    """Returns the column with most values that come with every level, usual names first."""
+    """Returns the column, usual names first, with the most values that occur with every level."""
     found = []
     levels = len({row[cue] for row in rows})
     for name in _named_so([name for name in columns if name != cue], ITEMS):
@@ -263,8 +263,8 @@ def _item(rows: Sequence[Row], cue: str, columns: Sequence[str]) -> str:
 def _with_items(
     rows: Sequence[Row], prompt: str, cues: Sequence[str]
 ) -> tuple[str, tuple[Row, ...]]:
-    """Returns the first of the cues whose words leave the same prompts of each of its values, and
-    the rows with a last column more, for the item; the only cue, and no rows, if there is none.
+    """Returns the first cue whose values share the same prompts but for words of the cue, and the
+    rows with an added item column. If no cue does: the only cue, or "", and no rows.
     """
     column = next(name for name in (*ITEMS, "same_prompts") if name not in rows[0])
     for cue in cues:
@@ -274,9 +274,9 @@ def _with_items(
 
 
 def _items(rows: Sequence[Row], prompt: str, cue: str) -> list[str]:
-    """Returns the subject matter of each prompt: its words without those that only some values of
-    the cue have, and without those of every prompt. None unless each value has the same words of
-    its own, as often, in what is left of every prompt: then no pair is guessed.
+    """Returns the topic of each prompt: its words without those that only some values of the cue
+    have, and without those of every prompt. [] unless each value's own words occur equally often
+    with every topic, so that no pair is guessed.
     """
     words = [_TOKENS.findall(row[prompt]) for row in rows]
     levels: dict[str, set[str]] = defaultdict(set)

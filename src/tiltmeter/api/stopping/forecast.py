@@ -1,6 +1,6 @@
-"""`plan --stop`: the forecast of a run that stops early: its calls, cost and findings.
+"""`plan --stop`: the forecast of a run that stops early, with its calls, cost and findings.
 
-The plan is the one that the run would fix; each claim is then simulated (stats/stopping/planned).
+Takes the plan that the run would fix, and simulates each claim (stats/stopping/planned).
 """
 
 from __future__ import annotations
@@ -43,10 +43,10 @@ WORTH_STOPPING = 0.1  # of the calls; looks that save less are not worth it
 
 @dataclass(frozen=True, slots=True)
 class StoppingRow:
-    """Runs with one truth. truth: "none", "detectable" or "wanted", the difference of every claim;
-    calls: the expected share of all calls; cost: in US dollars, None if a price is unknown; power:
-    the share of claims found; full_power, fixed_power: by a run that asks everything, and by one
-    that asks `fixed_rounds` rounds.
+    """Simulated runs under one truth. truth: "none", "detectable" or "wanted", the true difference
+    in every claim; calls: the expected share of all calls; cost: in US dollars, None if a price is
+    unknown; power: the share of claims found; full_power, fixed_power: the same share for a run
+    that asks everything, and for one of `fixed_rounds` rounds.
     """
 
     truth: str
@@ -59,14 +59,14 @@ class StoppingRow:
 
 @dataclass(frozen=True, slots=True)
 class StoppingForecast:
-    """The forecast of `plan --stop`. looks: the rounds of the looks; moves: a sentence about looks
-    that were moved to a balanced round. claims: of all families; items: the fewest items of a
-    claim, None if only outputs are permuted; items_needed: the fewest items with which the first
-    look can decide a claim; decidable: per look, the number of claims that it can be the first to
-    decide; never: of claims that no look can decide. fixed_rounds: of a shorter run without looks,
-    for comparison. items_gain: the relative fall of the standard error with twice the items and
-    half the samples of each. saves: True if a tenth of the calls or more is expected to be saved.
-    words_limit: the noun of the cue words if they are most of the variance at the end, else "".
+    """The forecast of `plan --stop`. looks: the round of each look; moves: a sentence about looks
+    moved to a balanced round. claims: number in all families; items: the fewest items of a claim,
+    None if only outputs are permuted; items_needed: the fewest items with which the first look can
+    decide a claim; decidable: per look, the number of claims that it is the first able to decide;
+    never: number of claims that none can decide. fixed_rounds: length of a shorter run without
+    looks, for comparison. items_gain: the relative fall of the standard error with twice the items
+    and half the samples. saves: True if at least a tenth of the calls are expected to be saved.
+    words_limit: the noun of the cue words if most variance at the end is theirs, else "".
     """
 
     looks: tuple[int, ...]
@@ -85,7 +85,7 @@ class StoppingForecast:
 
 @dataclass(frozen=True, slots=True)
 class StoppingQuestion:
-    """The planned run: the arguments of `plan`, and its totals."""
+    """The run to forecast: the arguments of `plan`, and its totals."""
 
     protocol: Protocol
     choices: Choices
@@ -97,7 +97,7 @@ class StoppingQuestion:
 
 
 def stopping_forecast(asked: StoppingQuestion) -> StoppingForecast:
-    """Forecasts a run. UsageError if such a run cannot stop early."""
+    """Forecasts a run. Raises UsageError if the run cannot stop early."""
     protocol, choices = asked.protocol, asked.choices
     refuse_unfit(protocol, choices, asked.asking)
     plan = make_plan(protocol, choices, asked.asking)
@@ -121,8 +121,8 @@ def stopping_forecast(asked: StoppingQuestion) -> StoppingForecast:
 
 @dataclass(frozen=True)
 class _ClaimSize:
-    """A planned claim and its size. outputs: labels per item (or group), condition and round;
-    share: the value near which it would tilt; ratio: s²/τ² of a round.
+    """The size of a planned claim. outputs: labels per item (or group), condition and round; share:
+    the value near which it would tilt; ratio: s²/τ² of a round.
     """
 
     claim: PlannedClaim
@@ -137,14 +137,14 @@ class _ClaimSize:
 
     @property
     def words(self) -> WordsDesign | None:
-        """The design of a claim whose cue words are a sample; None for other claims."""
+        """Returns the design of a claim whose cue words are a sample; None for other claims."""
         if self.claim.statistic != "words" or self.cue is None:
             return None
         answers = max(1, round(self.outputs * self.rounds / self.cue.fewest))
         return WordsDesign(self.cue.fewest, len(self.claim.items), answers)
 
     def shift(self, design: StoppingDesign) -> float | None:
-        """Computes the difference that the full run detects; None if that is not known."""
+        """Computes the difference that the full run detects; None if it is unknown."""
         if self.words is not None:
             return planned_shift_of_words(self.words, level=design.alpha / design.claims)
         if self.claim.statistic != "items":
@@ -210,9 +210,9 @@ def _smallest_of_blocks(looks: Sequence[int], groups: int, each: float) -> tuple
 def _conditions(
     claims: Sequence[PlannedClaim], trials: Iterable[Trial]
 ) -> tuple[Flags, Floats, Counter[str]]:
-    """Maps claims to calls: the use of each kind of calls, shape (m, kinds of calls); the number of
-    each in one sample; and the number that each claim counts, by its calls. Calls that no claim
-    counts are asked as long as any claim is open.
+    """Returns, over kinds of calls (calls that the same claims count): which claims count each,
+    shape (m, kinds); their number in one sample; and the number of calls per claim, by its `calls`.
+    Calls that no claim counts are asked as long as any claim is open.
     """
     kinds = {claim.calls: claim for claim in claims}
     together: Counter[frozenset[str]] = Counter()
@@ -237,7 +237,7 @@ def _rows(
     sizes: Floats,
     shifts: Sequence[Sequence[float | None]],
 ) -> list[StoppingRow]:
-    """Simulates three truths: no difference, each claim's detectable one, and the wanted one."""
+    """Simulates three truths: no difference, each claim's detectable one, the wanted one."""
     detectable_drifts = [drift_found(design=family.design) for family in families]
     truths: dict[str, list[float | Floats]] = {
         "none": [0.0] * len(families),
@@ -261,12 +261,12 @@ def _rows(
 
 
 def _nearest_half(looks: Sequence[int]) -> int:
-    """Returns the look nearest to half of the run, the last left out; of two the later."""
+    """Returns the index of the look nearest to half of the run, but the last; ties: later."""
     return min(range(len(looks) - 1), key=lambda k: (abs(looks[k] - looks[-1] / 2), -k))
 
 
 def _limiting_words(sized: Sequence[_ClaimSize]) -> str:
-    """Names the cue words of a claim if they are most of its variance at the end; "" otherwise."""
+    """Returns the noun of cue words that cause most of a claim's variance at the end, else ""."""
     for size in sized:
         if size.words is not None and size.cue is not None and words_part(size.words) > 0.5:
             return size.cue.noun

@@ -53,7 +53,7 @@ def heading(forecast: StoppingForecast) -> str:
 
 
 def sentences(totals: Totals, forecast: StoppingForecast) -> Iterator[str]:
-    """Yields the sentences below the table."""
+    """Yields the sentences to print below the table."""
     money = f", about ${totals['cost']:,.2f}" if totals["cost"] else ""
     yield (
         f"At most all {totals['calls']:,} calls{money}, where a claim is open until the last look."
@@ -80,7 +80,7 @@ def sentences(totals: Totals, forecast: StoppingForecast) -> Iterator[str]:
 
 
 def _floor(forecast: StoppingForecast) -> Iterator[str]:
-    """Yields the looks from which on claims can be decided at all."""
+    """Yields from which look on how many claims can be decided; nothing if all at the first."""
     if forecast.decidable[0] == forecast.claims:
         return
     needed = forecast.items_needed

@@ -1,4 +1,4 @@
-"""`run --stop`: a run in looks, which asks no more about decided claims (how-to/stopping.md)."""
+"""`run --stop`: a run in looks, which stops asking about decided claims (how-to/stopping.md)."""
 
 from __future__ import annotations
 
@@ -41,13 +41,13 @@ OPTIONS = {
 
 
 def is_stopping(protocol: Protocol, stop: bool | None) -> bool:
-    """True if a run stops early, by its option or by default of its protocol."""
+    """True if a run stops early, by its option or by the protocol's default."""
     return protocol.stop is not None if stop is None else stop
 
 
 def refuse_unfit(protocol: Protocol, choices: Choices, asking: Asking) -> None:
-    """Raises UsageError for a run that cannot stop early: a shard, probabilities that are read
-    once, a batch file, an instrument that waits for judges.
+    """Raises UsageError for a run that cannot stop early: a shard, a mode that reads probabilities,
+    a batch file, an instrument that waits for judges.
     """
     if asking.shard is not None:
         raise UsageError(
@@ -80,7 +80,7 @@ def _mode_that_draws(protocol: Protocol) -> str:
 
 
 def _labellers(protocol: Protocol, asking: Asking) -> dict[str, str]:
-    """Maps each attribute to the first annotator that labels it: the run stops by its labels."""
+    """Maps each attribute to the first annotator that labels it, whose labels stop the run."""
     annotator_of: dict[str, str] = {}
     for instrument in annotators(protocol, asking.judges, asking.given):
         if instrument.reads(False):
@@ -108,8 +108,8 @@ class StoppedRun:
     plan: StoppingPlan
 
     async def ask(self, ask: Ask, label: LabelBy) -> list[Tally]:
-        """Asks and labels look by look, until every claim is decided or the last look is made. If a
-        call failed, the look waits until the command is typed again.
+        """Asks and labels look by look, until every claim is decided or the last look is done. If a
+        call fails, returns early; the same command resumes the look.
         """
         from ...analyse.stopping.looks import check_looks, is_over, make_look, read_looks
 
@@ -147,8 +147,8 @@ class StoppedRun:
 
 
 def plan_of(folder: Path, protocol: Protocol, choices: Choices, asking: Asking) -> StoppingPlan:
-    """Returns the stored plan of a run, or makes one before the first output. RunMismatch if the
-    run was begun differently, UsageError if it cannot stop early.
+    """Returns the stored plan of a run, or makes one before the first output. Raises RunMismatch if
+    the run was begun differently, UsageError if it cannot stop early.
     """
     from ...analyse.stopping.plan import read_plan
 
@@ -171,7 +171,7 @@ def plan_of(folder: Path, protocol: Protocol, choices: Choices, asking: Asking) 
 def open_stopped(
     store: Store, protocol: Protocol, choices: Choices, plan: StoppingPlan
 ) -> StoppedRun:
-    """Opens the run, and stores its plan."""
+    """Opens the run and stores its plan."""
     if not looks.plan(store):
         looks.keep_plan(store, plan.as_dict())
     return StoppedRun(store, protocol, choices, rounds_of(protocol, choices), plan)
@@ -208,7 +208,7 @@ def _refuse_other(store: Store, plan: StoppingPlan, choices: Choices, asking: As
 def _refuse_other_judging(
     store: Store, protocol: Protocol, plan: StoppingPlan, asking: Asking
 ) -> None:
-    """Raises RunMismatch if rules and judge label together now and not in the plan, or then."""
+    """Raises RunMismatch if only the plan or only this command combines rules with a judge."""
     by = {claim.instrument for claim in plan.claims}
     other = by - set(_labellers(protocol, asking).values())
     together = any(spec.unsure is not None for spec in protocol.instruments)
@@ -220,7 +220,7 @@ def _refuse_other_judging(
 
 
 def _option_words(option: str, value: Json) -> Iterator[str]:
-    """Yields a choice in its typed form; nothing for None."""
+    """Yields an option with its value as typed; nothing for None."""
     if isinstance(value, Mapping):
         for factor, levels in value.items():
             typed = ",".join(map(str, levels)) if isinstance(levels, Sequence) else levels
@@ -237,7 +237,7 @@ def _choices(choices: Choices) -> dict[str, Json]:
 
 
 def make_plan(protocol: Protocol, choices: Choices, asking: Asking) -> StoppingPlan:
-    """Fixes the plan before the first output. UsageError if it has a single look."""
+    """Makes the plan before the first output. Raises UsageError if it has only one look."""
     from ...analyse.stopping.claims import planned_families, with_widening
     from ...analyse.stopping.plan import StoppingPlan
 
@@ -276,7 +276,7 @@ def make_plan(protocol: Protocol, choices: Choices, asking: Asking) -> StoppingP
 
 
 def _outputs(protocol: Protocol, choices: Choices) -> int:
-    """Counts the outputs of the whole plan, without those drawn for discovery."""
+    """Counts the outputs of the whole plan, except those for discovery."""
     return sum(
         number
         for modes in planning.count(protocol, choices).values()
@@ -286,8 +286,8 @@ def _outputs(protocol: Protocol, choices: Choices) -> int:
 
 
 def _spending(keys: StopKeys, moved: Sequence[int]) -> tuple[tuple[float, ...], tuple[float, ...]]:
-    """Computes weights and futility bounds of the moved looks; looks that moved to the same round
-    are one, with the sum of their weights and the later bound.
+    """Computes weights and futility bounds of the moved looks; looks moved to the same round become
+    one, with the sum of their weights and the later bound.
     """
     from ...stats.stopping.design import DEFAULTS
 

@@ -1,11 +1,10 @@
-"""Requests that go to a provider in batches: put aside while a stage runs, handed in when it has
-nothing else to do, and taken in when the provider has ended. Then the stage runs again and finds
-the replies stored.
+"""Requests that go to a provider in batches: held back while a stage runs, submitted when it has
+nothing else to do, and collected when the provider has finished. Then the stage runs again and
+finds the replies stored.
 
-Never twice: a batch is a row of the run before anything is sent, with what is known at each step on
-the disk before the next. What was begun and has no receipt is looked for at the provider first;
-where that cannot be told yet, it is waited for. A request that is in a batch is asked in no other
-way.
+Nothing is submitted twice: a batch is a row of the run before anything is sent, and each step is on
+the disk before the next. A batch that was begun and has no receipt is looked for at the provider
+first; the run waits if that is not conclusive yet. A request in a batch is asked in no other way.
 """
 
 from __future__ import annotations
@@ -36,7 +35,7 @@ Show = Callable[[str, int | None, Tally], None]
 
 
 class BatchDesk:
-    """The batches of a run. price: of a model's calls in a batch; show: as `Watch`; deferred:
+    """The batches of a run. price: of a model's call in a batch; show: as `Watch`; deferred:
     requests of this stage that wait for a batch.
     """
 
@@ -62,7 +61,7 @@ class BatchDesk:
     # what the engine asks
 
     def is_out(self, request: Request) -> bool:
-        """True if a request is in a batch that is out. Unanswered if it was tried in vain."""
+        """True if a request is in an open batch. Raises Unanswered if it failed or is held."""
         if self._steps.tries.get(request.key, 0) >= TRIES:
             raise Unanswered(
                 "batches gave no answer to it, or one was lost. The same command asks it again"
@@ -89,7 +88,7 @@ class BatchDesk:
             )
 
     def puts_aside(self, model: Model, request: Request) -> bool:
-        """True if a request goes into a batch."""
+        """Returns whether a request goes into a batch."""
         if not self._how.hands_in:
             return False
         if self._steps.way.form(model) is None:
@@ -108,14 +107,14 @@ class BatchDesk:
     # what a command does
 
     async def take_in(self) -> None:
-        """Takes in what has ended since, and settles what was begun and has no receipt."""
+        """Collects batches that have ended meanwhile, and settles those begun without a receipt."""
         held = self._steps.rows_held()
         if held or self._steps.rows_out():
             with on_interruption(self._interrupt):
                 await self._look_at_all(held)
 
     async def repeat(self, stage: Callable[[], Awaitable[Tally]]) -> Tally:
-        """Runs a stage again and again, until none of its requests waits for a batch."""
+        """Runs a stage repeatedly, until none of its requests waits for a batch."""
         tally = await stage()
         while await self.settle():
             tally = await stage()
@@ -123,8 +122,8 @@ class BatchDesk:
         return tally
 
     async def settle(self) -> bool:
-        """Hands in what was put aside. False where nothing was: the stage is done. True when all
-        of it is answered: the stage goes on. Raises BatchesOut where nothing is waited for.
+        """Submits requests held back. Returns False if there are none: the stage is done; True if
+        all are answered: run it again. Raises BatchesOut if it may not wait.
         """
         self._flush()
         if not self.deferred:
@@ -183,7 +182,7 @@ class BatchDesk:
         self._read_keys()
 
     async def _hand_in_next(self, group: BatchGroup, model: HttpModel, form: BatchFormat) -> bool:
-        """Hands in one batch of a group; False where there is none, or no room for it now."""
+        """Submits a group's next batch; returns False if nothing is left or no room for it now."""
         first = next(batches.iter_pool(self._store, group), None)
         if first is None:
             return False
@@ -213,7 +212,7 @@ class BatchDesk:
         return BatchRoom(form.bounds, most - queued, dollars, price)
 
     async def _answer_singly(self, model: HttpModel, request: Request) -> None:
-        """One ordinary call, whose answer is stored as any other; its error stops the command."""
+        """Asks one request in an ordinary call and stores the answer; an error ends the run."""
         faults, spent, windows = list[Exception](), self._store.spent(), self._models.windows
         caller = Caller(self._store, self._limits, windows, spent, faults.append)
         try:
@@ -229,7 +228,7 @@ class BatchDesk:
         batches.forget(self._store, [request.key])
 
     async def _look_at_all(self, held: Sequence[BatchRow] = ()) -> int:
-        """Counts ended batches; held: possibly paid ones are looked at as well."""
+        """Looks at all open batches, and at those in `held`; returns how many ended."""
         ended = 0
         for row in (*held, *self._steps.rows_out()):
             await self._steps.way.pause(0)

@@ -1,4 +1,4 @@
-"""Requests put aside → a batch's file, line by line: neither is ever in memory as a whole."""
+"""Writes requests held back into a batch's file line by line, never all in memory at once."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ Check = Callable[[HttpModel, Request], Awaitable[None]]
 
 @dataclass(slots=True)
 class BatchRoom:
-    """The room left in a batch, by its provider's bounds and by a budget in US dollars."""
+    """The room left in a batch, within its provider's limits and a budget in US dollars."""
 
     bounds: Bounds
     tokens: float
@@ -45,7 +45,7 @@ class BatchRoom:
     reserved: float = 0.0
 
     def takes(self, request: Request, line: bytes) -> bool:
-        """True if the request fits, which then counts."""
+        """Counts the request in and returns True, or returns False if it does not fit."""
         tokens = size(request).tokens
         worst = self.price.worst(request) if self.price else 0.0
         if (
@@ -62,12 +62,12 @@ class BatchRoom:
 
 @dataclass(slots=True)
 class Shapes:
-    """The shapes of requests of which one was answered singly."""
+    """The shapes of requests that were tried once in a single call."""
 
     checked: set[Shape] = field(default_factory=set)
 
     def is_new(self, request: Request) -> bool:
-        """True for the first of its shape."""
+        """Returns True for the first request of its shape."""
         shape = (
             bool(request.logprobs),
             bool(request.schema),
@@ -80,12 +80,12 @@ class Shapes:
 
 
 def file_of(store: Store, key: str) -> Path:
-    """Returns the file that holds the lines of a batch until they are handed in."""
+    """Returns the file that holds the lines of a batch until it is submitted."""
     return store.folder / FOLDER / f"{key}.jsonl"
 
 
 def remove_file(store: Store, key: str) -> None:
-    """Removes the lines of a batch that was handed in."""
+    """Removes the file with the lines of a submitted batch."""
     file_of(store, key).unlink(missing_ok=True)
     folder = store.folder / FOLDER
     if folder.is_dir() and not any(folder.iterdir()):
@@ -100,9 +100,9 @@ async def build(
     room: BatchRoom,
     check: Check | None,
 ) -> BatchRow | None:
-    """Writes as many requests of a group as fit into a file, and then the batch with them into the
-    run. check: asks a request singly, which the first of each shape is; None for no check. None
-    where there is nothing left to hand in.
+    """Writes as many requests of a group as fit into a file, then records the batch in the run.
+    Returns None if nothing is left to submit. check: asks a request in a single call, as is done
+    with the first of each shape; None to check nothing.
     """
     since = now()
     key = batches.new_key(content_id(*group, since, secrets.token_hex(8)))
@@ -139,7 +139,7 @@ async def build(
 
 
 async def rebuild(store: Store, row: BatchRow, model: HttpModel, form: BatchFormat) -> None:
-    """The file of a batch that was intended, as it was."""
+    """Writes the file of a recorded batch again, as it was meant to be submitted."""
     requests = _as_they_stood(store, row)
     await _write(store, row.key, model, form, requests, lambda request, line: True, row.omitted)
 
@@ -152,7 +152,7 @@ async def _choose(
     shapes: Shapes,
     check: Check | None,
 ) -> Numbered:
-    """Yields a group's requests for the batch; one of each shape is asked singly."""
+    """Yields a group's requests for the batch; asks the first of each shape in a single call."""
     for number, request in batches.iter_pool(store, group):
         if check is not None and shapes.is_new(request):
             before = store.spent()
@@ -176,8 +176,8 @@ async def _write(
     takes: Callable[[Request, bytes], bool],
     omitted: tuple[str, ...] | None = None,
 ) -> tuple[str, int]:
-    """Writes the file, which is there only once it is whole; returns the path of the single call
-    and the number of the last request that the file took.
+    """Writes the file, which appears only once it is complete; returns the URL path of the single
+    call and the number of the last request in the file.
     """
     file, path = file_of(store, key), ""
     file.parent.mkdir(exist_ok=True)
@@ -217,5 +217,5 @@ def _refuse_full_disk(store: Store) -> None:
 
 
 def names(rows: Iterable[BatchRow]) -> set[str]:
-    """The provider's ids of batches."""
+    """Returns the ids that the provider gave to batches."""
     return {row.remote_id for row in rows if row.remote_id}

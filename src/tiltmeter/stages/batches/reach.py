@@ -1,5 +1,5 @@
-"""The way to the provider of a batch: its model, its format, and waiting for a server that is not
-well. What somebody else's run names is refused.
+"""Access to the provider of a batch: its model, its format, and waiting for a server that is
+failing. Files and models that somebody else's run names are refused.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ T = TypeVar("T")
 
 
 class Batching(NamedTuple):
-    """The settings of batches. hands_in: False where requests are asked singly, and batches of an
-    earlier command are only taken in; wait: True to stay until they have ended; poll: seconds
-    between the first two looks; file: where requests are written for somebody else to run, None for
-    the providers' own batches; pay_again: True to ask anew what may be paid for; trust: True to
-    read what somebody else's run names.
+    """The settings of batches. hands_in: False if requests are asked singly and batches of an
+    earlier command are only collected; wait: True to stay until they have ended; poll: seconds
+    between the first two looks; file: the file of requests for somebody else to run, None for the
+    providers' own batches; pay_again: True to ask requests again that may have been charged; trust:
+    True to read files that somebody else's run names.
     """
 
     hands_in: bool = False
@@ -46,7 +46,7 @@ class Batching(NamedTuple):
 
 
 class Way:
-    """The way to providers of batches. stop: set when the command is interrupted."""
+    """Access to providers of batches. stop: set when the command is interrupted."""
 
     def __init__(self, store: Store, models: Models, limits: Limits, how: Batching) -> None:
         self._store, self._models, self._limits, self._how = store, models, limits, how
@@ -65,7 +65,7 @@ class Way:
         return model.batches if isinstance(model, HttpModel) else None
 
     async def pause(self, seconds: float) -> None:
-        """Sleeps; raises Interrupted where the command is."""
+        """Sleeps; raises Interrupted if the command is interrupted."""
         try:
             await pause(seconds, self.stop)
         except Stopped:
@@ -74,8 +74,8 @@ class Way:
             ) from None
 
     async def reach(self, row: BatchRow) -> tuple[HttpModel, BatchFormat]:
-        """The model of a batch and how it takes batches. UsageError for what somebody else's run
-        may name: a file outside its folder, a model that takes no batches.
+        """Returns the model of a batch and its format. Raises UsageError if somebody else's run
+        names a file outside its folder or an unfit model, ModelError if the model takes no batches.
         """
         self._refuse_foreign(row)
         model = await self._models.get(row.model)
@@ -114,7 +114,7 @@ class Way:
             )
 
     def handover(self, row: BatchRow) -> Handed:
-        """Returns what a provider is told of a batch."""
+        """Returns the data about a batch that a provider is sent."""
         return Handed(
             row.key,
             row.model.partition(":")[2].partition("?")[0],
@@ -127,7 +127,7 @@ class Way:
         )
 
     async def patiently(self, work: Callable[[], Awaitable[T]]) -> T:
-        """Does some work, again and again while the server is not well and patience lasts."""
+        """Awaits some work, retrying it while the server fails and patience lasts."""
         patience = self.patience()
         while True:
             try:
@@ -136,11 +136,11 @@ class Way:
                 await self.wait_for_next_try(patience, error)
 
     def patience(self) -> Patience:
-        """Makes the patience with a server, as the limits of the run have it."""
+        """Makes the retry policy for a server from the limits of the run."""
         return Patience(self._limits.patience)
 
     async def wait_for_next_try(self, patience: Patience, error: TransientError) -> None:
-        """Sleeps before another try. ModelError if patience has ended."""
+        """Sleeps before another try. Raises ModelError if patience has ended."""
         wait = patience.next_wait(wait_asked_for(error), 0.0)
         if wait is None:
             raise ModelError(f"{error}. Run the same command again when the server is well.")

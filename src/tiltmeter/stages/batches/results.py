@@ -1,4 +1,4 @@
-"""The results of a batch → stored replies, as they stream in."""
+"""Stores the results of a batch as replies while they stream in."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ FEW_FAULTS = 5  # faulty requests of a batch with no good one, from which on the
 
 
 class Faulty(NamedTuple):
-    """A request that the provider found faulty, or replied to wrongly. billed: if charged."""
+    """A request that the provider rejected or answered wrongly. billed: True if charged."""
 
     request: Request
     reply: Reply
@@ -31,13 +31,13 @@ class Faulty(NamedTuple):
 
 
 class Collected(NamedTuple):
-    """One reading of the results of a batch. Good replies are stored; nothing else is decided.
+    """The result of one reading of a batch. Good replies are stored; nothing else is decided.
 
-    billed:     results that were read and are charged for, in this reading or an earlier one.
-    given_back: keys of the requests of which a line says that they were not done.
-    faulty:     those that are to be stored as errors once the batch is settled.
-    unread:     keys of the requests of which nothing can be read.
-    fault:      why, of the last of them.
+    billed:     number of charged results read, in this reading or an earlier one.
+    given_back: keys of the requests that a line reports as not done.
+    faulty:     requests to be stored as errors once the batch is settled.
+    unread:     keys of the requests without a readable line.
+    fault:      the reason, of the last unreadable line; "" if all can be read.
     """
 
     billed: int
@@ -48,7 +48,7 @@ class Collected(NamedTuple):
 
 
 class Collector:
-    """Reads a batch's results into the run. price: of a call; warn: is told what matters."""
+    """Reads a batch's results into the run. price: of a call; warn: called with warnings."""
 
     def __init__(
         self,
@@ -66,7 +66,7 @@ class Collector:
         self._fault = ""
 
     async def collect(self, form: BatchFormat, seen: Seen) -> Collected:
-        """Stores good replies once, also before an unreadable line. MissingKey if it is refused."""
+        """Stores good replies once, even if a later line is unreadable. Raises MissingKey."""
         most, lines = MOST_LINES_OF_ONE * self._row.requests, 0
         try:
             async for line in form.lines(wire_of(self._model), seen):
@@ -94,7 +94,7 @@ class Collector:
         )
 
     async def _take(self, line: BatchLine) -> None:
-        """Reads a line of a request that has no reply yet."""
+        """Reads a line about a request that has no reply yet."""
         key = request_key(self._row.key[:24], line.custom_id)
         if not key or key in self._replies:
             return
@@ -112,7 +112,7 @@ class Collector:
         await self._read(request, line)
 
     async def _read(self, request: Request, line: BatchLine) -> None:
-        """Takes the reply of a line, which is good or faulty."""
+        """Reads the reply on a line, which may be good or faulty."""
         answer = Answer(line.status, {}, canonical(line.body).encode(), line.body)
         billed = line.status < 400
         fault = False
@@ -136,7 +136,7 @@ class Collector:
             self._replies[request.key] = request, reply
 
     def _cost_of(self, request: Request, reply: Reply, billed: bool) -> float | None:
-        """US dollars at the price of a batch. What failed is not billed."""
+        """Returns a reply's cost at the batch price, in US dollars; 0 if it was not billed."""
         if self._price is None or not billed:
             return None if self._price is None else 0.0
         cost = self._price.cost(request, reply)
@@ -155,6 +155,6 @@ class Collector:
 
 
 def keep_faulty(store: Store, row: BatchRow, faulty: tuple[Faulty, ...]) -> None:
-    """Stores as errors what the provider found faulty."""
+    """Stores error replies for the requests that the provider rejected."""
     replies = [(fault.request, fault.reply) for fault in faulty]
     batches.store_replies(store, row.key, replies, sum(fault.billed for fault in faulty))

@@ -1,9 +1,9 @@
 """The rules for believing a provider that a batch has ended.
 
 While the provider can still be asked for an answer, the question is not sent again. Good results
-are stored as they are read. About requests without one, what the provider says has to be the same
-in several looks in a row: few where the counts of the batch and the lines of its results agree,
-more where only one of them tells it. What cannot be read, and what may be charged for, is held.
+are stored as they are read. What the provider reports about the other requests must be the same in
+several looks in a row: few looks if the batch's counts agree with the lines of its results, more if
+only one of the two is available. Requests that cannot be read and may be charged for are held.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ _CUT_OFF = ("expire", "cancel", "timeout")
 
 
 class BatchFinding(NamedTuple):
-    """The result of one look at a batch. sign: equal in two looks with the same result; looks: the
-    number that must agree; got: the results read, None for none; is_short: True if any request of
-    the batch without a reply may be charged for; free: keys of requests that may be asked again;
-    unread: keys of those that may be charged for.
+    """The result of one look at a batch. sign: equal for two looks with the same result; looks: the
+    number of looks that must agree; got: the results read, None for none; is_short: True if any
+    request of the batch without a reply may be charged for; free: keys of requests that may be
+    asked again; unread: keys of requests that may be charged for.
     """
 
     sign: Hashable
@@ -37,22 +37,22 @@ class BatchFinding(NamedTuple):
 
 
 def gone(answer: str) -> BatchFinding:
-    """The provider does not know the batch."""
+    """Returns the finding that the provider does not know the batch."""
     return BatchFinding("gone", LOOKS_OF_ONE, answer)
 
 
 def refused(seen: Seen) -> BatchFinding:
-    """The provider refused the batch whole."""
+    """Returns the finding that the provider refused the whole batch."""
     return BatchFinding(("refused", seen.fault), LOOKS_OF_ONE, seen.fault)
 
 
 def refusal(answer: str) -> Seen:
-    """A batch that was refused when it was to be made."""
+    """Describes a batch that the provider refused to create."""
     return Seen("", ended=True, said="", fault=answer, crowded="enqueued" in answer.lower())
 
 
 def read(row: BatchRow, seen: Seen, got: Collected, *, in_file: bool) -> BatchFinding:
-    """An ended batch's results. in_file: somebody else runs it, and its file says all."""
+    """Judges an ended batch by its results. in_file: True if a file holds all its results."""
     succeeded, failed = _counts(row, seen)
     missing = max(0, (succeeded or 0) - got.billed)  # that are charged for, and were not read
     agrees = succeeded == got.billed and failed is not None
@@ -75,7 +75,7 @@ def read(row: BatchRow, seen: Seen, got: Collected, *, in_file: bool) -> BatchFi
 
 
 def _counts(row: BatchRow, seen: Seen) -> tuple[int | None, int | None]:
-    """The counts of a batch; None where they cannot be those of its requests."""
+    """Returns (succeeded, failed) of a batch; (None, None) if they contradict its requests."""
     numbers = (seen.succeeded, seen.failed)
     known = [number for number in numbers if number is not None]
     if any(number < 0 for number in known) or sum(known) > row.requests:

@@ -1,4 +1,4 @@
-"""The steps of one batch, from what is written of it to its results."""
+"""The steps of one batch, from its record in the run to its results."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ TRIES = 3  # of a request in batches of one command
 
 
 def age_s(date: str) -> float:
-    """Seconds since a date of the run."""
+    """Returns the seconds since a stored date."""
     return (datetime.now(UTC) - datetime.fromisoformat(date)).total_seconds()
 
 
@@ -51,11 +51,11 @@ def is_kept(row: BatchRow) -> bool:
 
 
 class Unsure(Exception):
-    """Raised while it cannot be told if a batch was made."""
+    """The error while it is unknown whether a batch was created at the provider."""
 
 
 class Steps:
-    """The steps of single batches. price: of a model's calls in a batch; way: to providers."""
+    """The steps of single batches. price: of a call in a batch; way: access to providers."""
 
     def __init__(
         self,
@@ -72,11 +72,11 @@ class Steps:
         self.warnings: set[str] = set()
 
     def rows_out(self) -> list[BatchRow]:
-        """The batches that were begun and have not ended."""
+        """Lists the batches that were begun and have not ended."""
         return batches.rows(self._store, UNFINISHED)
 
     def rows_held(self) -> list[BatchRow]:
-        """The batches that are possibly paid and that the provider may still know."""
+        """Lists the possibly charged batches that the provider may still know."""
         return [
             row
             for row in batches.rows(self._store, (UNCLEAR,))
@@ -84,14 +84,14 @@ class Steps:
         ]
 
     def is_overdue(self, row: BatchRow) -> bool:
-        """True if a batch was handed in twice as long ago as its provider keeps at one; never of a
-        file that somebody else runs.
+        """True if a batch was submitted twice as long ago as its provider works on one; always
+        False for a file that somebody else runs.
         """
         form = None if row.remote_id.startswith(FILE) else self.way.opened_form(row.model)
         return form is not None and age_s(row.since) > 2 * 3600 * form.bounds.hours
 
     async def hand_in(self, row: BatchRow) -> bool:
-        """From what is written of a batch to its receipt. False where that cannot be told yet."""
+        """Submits a recorded batch. Returns False if it is refused or its receipt is uncertain."""
         model, form = await self.way.reach(row)
         wire = wire_of(model)
         if not row.file_id and not file_of(self._store, row.key).is_file():
@@ -130,9 +130,9 @@ class Steps:
         return row
 
     async def _search(self, row: BatchRow, patient: bool = True) -> Seen | None:
-        """Looks for a batch of which no receipt came; None if the provider does not have it. Raises
-        Unsure if that does not show yet. patient: believes that it is not there only a while after
-        it was tried, and after several lists.
+        """Looks for a batch without a receipt; None if the provider does not have it. Raises Unsure
+        if that is not clear yet. patient: concludes that it is missing only some time after it was
+        sent, and after several listings.
         """
         model, form = await self.way.reach(row)
         known, wire = names(batches.rows(self._store)), wire_of(model)
@@ -157,8 +157,8 @@ class Steps:
         raise AssertionError("unreachable")
 
     async def confirm(self, row: BatchRow) -> BatchRow | None:
-        """A batch of an earlier command that has no receipt: found, or handed in now; None where it
-        is given up or cannot be told.
+        """Finds a batch of an earlier command without a receipt, or submits it now. Returns None if
+        it is given up or still uncertain.
         """
         try:
             found = await self._search(row) if row.state == SENT else None
@@ -174,9 +174,9 @@ class Steps:
         return None
 
     async def look(self, row: BatchRow) -> Seen | None:
-        """How a batch stands; its results are stored as far as they can be read. None where the
-        provider does not know it. Whatever is more than "it goes on" or "all is read" has to be
-        said again before it is believed (settling.py).
+        """Returns the state of a batch after storing its readable results; None if the provider
+        does not know it. Anything but "in progress" or "all read" must be reported several times
+        before it is believed (settling.py).
         """
         before, agreed = None, 0
         while True:
@@ -222,8 +222,8 @@ class Steps:
         return seen, finding
 
     async def _listed(self, row: BatchRow, answer: str) -> Seen | None:
-        """A batch that a look does not find, as the provider's list has it; None if it is not
-        there. A list that cannot be read tells nothing: the batch goes on.
+        """Finds a batch that a look missed in the provider's list; None if it is not there. If the
+        list cannot be read, the batch counts as unfinished.
         """
         model, form = await self.way.reach(row)
         try:
@@ -242,7 +242,7 @@ class Steps:
         return batches.row(self._store, row.key)
 
     def _settle(self, row: BatchRow, seen: Seen | None, finding: BatchFinding) -> None:
-        """Writes what was said often enough of a batch."""
+        """Records the outcome of a batch once enough looks agree on it."""
         row, got = self._now(row), finding.got
         if seen is not None and got is None:
             return self._take_refusal(row, seen)
@@ -267,7 +267,7 @@ class Steps:
         return None
 
     def _hold(self, row: BatchRow, reason: str) -> None:
-        """Keeps the requests of a batch from being asked again, since they may be paid for."""
+        """Keeps the requests of a batch from being asked again: they may have been charged."""
         keys = batches.keys_of(self._store, row.key)
         reserved = row.reserved * len(keys) / max(1, row.requests)
         self.warnings.add(
@@ -280,7 +280,7 @@ class Steps:
         batches.keep(self._store, row)
 
     async def end(self, row: BatchRow) -> None:
-        """Stops what is not done of a batch and takes in what is; ended ones are not cancelled."""
+        """Cancels a batch and collects its finished requests; an ended batch is not cancelled."""
         seen = await self.look(row)
         if seen is None or seen.ended:
             return
@@ -289,8 +289,8 @@ class Steps:
         await self.look(self._now(row))
 
     def _take_refusal(self, row: BatchRow, seen: Seen) -> None:
-        """A batch that the provider refused whole, for which nothing is charged. Where too many
-        tokens are queued, less is handed in at once from now on.
+        """Closes a batch that the provider refused whole without a charge. If too many tokens were
+        queued, lowers the limit of later batches; raises ModelError for any other reason.
         """
         if not seen.crowded or row.requests == 1:
             self._refuse(row, seen.fault)

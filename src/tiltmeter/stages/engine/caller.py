@@ -1,4 +1,4 @@
-"""One request → one reply: its turn, its budget, its tries, work that is queued, its picture."""
+"""One request → one reply: waiting its turn, the budget, retries, queued work, the picture."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Caller:
     """Asks all models of a stage within the limits of a run, on one budget.
 
     windows: of the models, by name; spent: US dollars before; halt: stops the run with an error;
-    grow: is told that a call of a source is sent. stop: set when nothing further is to be sent.
+    grow: called with a source whose call is sent. stop: set when nothing more is to be sent.
     """
 
     def __init__(
@@ -59,7 +59,7 @@ class Caller:
         self._budget = Budget(cap, spent, lost, self._keep_possibly_paid)
 
     async def ask(self, model: Model, request: Request, source: JobSource) -> Reply:
-        """The reply, once it can be had.
+        """Waits for the reply to a request and returns it.
 
         Raises TransientError if all tries were in vain, Stopped if the run stops meanwhile.
         """
@@ -91,7 +91,7 @@ class Caller:
             await self._wait_for_next_try(patience, failure, request.model, source)
 
     def leave(self, request: Request) -> None:
-        """Frees the place of a call once stored: a killed process paid for what was in flight."""
+        """Frees the slot of a call once stored, so a killed process loses only calls in flight."""
         self._lanes[request.model].leave()
 
     def _add_lane(self, model: Model, name: str) -> Lane:
@@ -104,8 +104,8 @@ class Caller:
     async def _take_place(
         self, lane: Lane, model: Model, request: Request, source: JobSource, is_again: bool
     ) -> tuple[float, float]:
-        """Waits until a call may begin; returns the date, and the US dollars reserved for it. A
-        call that waits, for its turn or for the budget, holds no place.
+        """Waits until a call may begin; returns the time and the US dollars reserved for it. A call
+        that waits, for its turn or for the budget, holds no slot.
         """
         while not self.stop.is_set():
             began = lane.enter_now()
@@ -126,8 +126,8 @@ class Caller:
         raise Stopped
 
     def _reserve(self, model: Model, request: Request) -> float | None:
-        """US dollars; None if the budget has no room beside what is in flight. What a call may cost
-        that is handed in already was counted then.
+        """Reserves US dollars for a call; None if the budget has no room beside calls in flight.
+        Returns 0 for a call that was already submitted, since its cost was counted then.
         """
         if self._budget.cap is None or self._is_handed_in(model, request):
             return 0.0
@@ -136,7 +136,7 @@ class Caller:
     def _take_refusal(
         self, lane: Lane, began: float, error: TransientError, source: JobSource
     ) -> None:
-        """Slows all calls of the model. ModelError once it was of no use as long as runs wait."""
+        """Slows all calls of the model. Raises ModelError after refusals as long as `patience`."""
         try:
             asked = wait_asked_for(error)
         except ModelError:
@@ -159,7 +159,7 @@ class Caller:
     async def _wait_for_next_try(
         self, patience: Patience, error: TransientError, model: str, source: JobSource
     ) -> None:
-        """Waits for the next try, and says what for; raises the error if there is none."""
+        """Waits for the next try and shows the reason; raises the error if no try is left."""
         asked = wait_asked_for(error)
         wait = patience.next_wait(asked, self._answered_at.get(model, 0.0))
         if wait is None:
@@ -231,7 +231,7 @@ class Caller:
         return known
 
     def show_cost(self, tally: Tally) -> None:
-        """Brings what the run has cost into a tally."""
+        """Copies the cost of the run into a tally."""
         tally.spent, tally.possibly_paid = self._budget.spent, self._budget.lost
 
     def _keep_possibly_paid(self, lost: float, open_: float) -> None:
@@ -239,30 +239,30 @@ class Caller:
 
     @property
     def paid_in_flight(self) -> int:
-        """The number of calls in flight that may cost something."""
+        """Counts the calls in flight that may cost something."""
         return sum(not free for free in self._asking.values())
 
     def drop(self, *, free_only: bool) -> None:
-        """Waits no longer for calls that are in flight, or for those alone that cost nothing. They
-        are asked again by the same command.
+        """Cancels the calls in flight, or only those that cost nothing. The same command asks them
+        again.
         """
         for task, free in list(self._asking.items()):
             if free or not free_only:
                 task.cancel()
 
     def halt(self) -> None:
-        """Sends nothing further, and those away that wait for their turn."""
+        """Sends nothing more, and turns away the calls that wait for their turn."""
         self.stop.set()
         for lane in self._lanes.values():
             lane.stop()
 
     def close(self) -> None:
-        """Nothing is in flight any more."""
+        """Closes the budget: no call is in flight any more."""
         self._budget.close()
 
     async def _readable(self, model: Model, request: Request, tally: Tally) -> Reply:
-        """The reply. One that is none, from a model that has sent others, is the outcome `error`
-        with what came; several in a row stop the run.
+        """Asks the model. If an unreadable reply comes from a model that has answered before,
+        returns the outcome `error` with the raw reply; several in a row stop the run.
         """
         try:
             model.check(request)
@@ -292,7 +292,7 @@ class Caller:
         return model in self._answered_at or calls.has_answered(self._store, model)
 
     async def _fetch(self, model: Queued, request: Request) -> Reply:
-        """Hands work in once, even if a process was killed since, and fetches it."""
+        """Submits work once, even if a process was killed since, and fetches the result."""
         remote = self._store.remote_id(request.key)
         if not remote:
             handed = await self._submit(model, request)
@@ -303,7 +303,7 @@ class Caller:
         return replace(await self._unless_stopped(model.fetch(request, remote)), remote=remote)
 
     async def _submit(self, model: Queued, request: Request) -> str | Reply:
-        """Hands work in. Without a receipt it may have been taken: this run does not repeat it."""
+        """Submits work. Raises Unanswered if it may have been taken without a receipt."""
         try:
             return await model.submit(request)
         except TransientError as error:
@@ -316,7 +316,7 @@ class Caller:
             ) from None
 
     async def _unless_stopped(self, work: Coroutine[Any, Any, Reply]) -> Reply:
-        """Waiting for work whose id is stored may end at once: the same command goes on waiting."""
+        """Awaits work whose id is stored; raises Stopped at once if the run stops."""
         waiting, stopped = asyncio.ensure_future(work), asyncio.ensure_future(self.stop.wait())
         try:
             await asyncio.wait((waiting, stopped), return_when=asyncio.FIRST_COMPLETED)

@@ -5,13 +5,13 @@ A job is a generator that yields requests, is sent their replies and returns row
 labels). Jobs come from sources (a subject's trials, an annotator's outputs), all of which are
 driven at once. A source has as many workers as keep its models' windows full, and draws its next
 job only when one is free, so memory does not grow with the number of trials. A request that was
-answered before is answered from the store: the same command goes on where it was. So is a question
-that others asked in the same words of a judge who draws nothing (`Request.shared`): the first is
-sent, the others wait for its reply, and if it has none the next is sent in its place.
+answered before is answered from the store: the same command goes on where it was. Identical
+questions to a deterministic judge (`Request.shared`) are sent once: the others wait for the reply
+to the first, and if that fails, the next one is sent.
 
 A worker takes its next job only when the rows of the last one are committed, so a killed process
-has paid for nothing beyond what was in flight. Commits are grouped: all that one turn of the event
-loop brought goes into one transaction.
+loses no paid calls but those in flight. Commits are grouped: all results of one turn of the event
+loop go into one transaction.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ UNASKED_TOGETHER = 100  # jobs that asked nobody, whose rows are one transaction
 
 
 class Engine:
-    """Drives jobs over models into a store."""
+    """A driver of jobs, which asks models and writes to a store."""
 
     def __init__(
         self,
@@ -60,7 +60,7 @@ class Engine:
         return self.tally
 
     async def drive_all(self, sources: Sequence[JobSource]) -> None:
-        """Runs all jobs at once; raises the first error that stops a run, once all is stored."""
+        """Runs all jobs at once; raises the first error that stops a run, after storing results."""
         models = self._models
         self._caller = Caller(
             self._store, self._limits, models.windows, self._spent, self._halt, self.start
@@ -88,7 +88,7 @@ class Engine:
             raise self._error
 
     def start(self, source: JobSource) -> None:
-        """Puts one more worker to a source, if it has jobs left and not too many workers."""
+        """Starts one more worker on a source, if it has jobs left and not too many workers."""
         if not source.is_empty and source.workers < self._most_workers:
             source.workers += 1
             work = self._work(source)
@@ -99,8 +99,8 @@ class Engine:
                 source.workers -= 1
 
     def _interrupt(self, sources: Sequence[JobSource]) -> None:
-        """Sends nothing further. Calls that cost nothing are dropped; those that are paid for are
-        awaited for a few seconds, and stored. A second Ctrl-C ends at once.
+        """Stops sending. Cancels calls that cost nothing; waits a few seconds for paid calls and
+        stores their replies. A second Ctrl-C ends the process at once.
         """
         self._halt(
             Interrupted(
@@ -150,7 +150,7 @@ class Engine:
             source.workers -= 1
 
     def _give_up(self, error: TransientError, tally: Tally) -> None:
-        """Leaves open the trial of a call out of tries; stops the run if nothing gets through."""
+        """Leaves a trial open whose call failed in all tries; stops the run if nothing succeeds."""
         tally.failed += 1
         tally.last_failure = str(error)
         self._failures += 1
@@ -206,8 +206,8 @@ class Engine:
             self._halt(error)
 
     async def _store_unasked(self, jobs: Sequence[Sequence[Row]], tally: Tally) -> None:
-        """Stores the rows of jobs that asked nobody. They can be had again for nothing, so they
-        need not wait for a transaction each. What is refused takes no other along.
+        """Stores the rows of jobs that asked no model. These can be recomputed free of charge, so
+        many share a transaction; if it fails, each job is stored by itself.
         """
         try:
             await self._writer.put((), [row for rows in jobs for row in rows])
@@ -221,7 +221,7 @@ class Engine:
             tally.last_failure = str(error)
 
     async def _put(self, calls: Sequence[Call], rows: Sequence[Row]) -> None:
-        """Stores; then whoever waits for one of these calls finds it, or asks."""
+        """Stores calls and rows, then wakes whoever waits for a reply to one of these calls."""
         try:
             await self._writer.put(calls, rows)
         finally:
@@ -232,8 +232,8 @@ class Engine:
                     self._release(request)
 
     async def _several(self, requests: Sequence[Request], source: JobSource) -> list[Reply]:
-        """The requests of one turn at once. Each reply is stored when it comes: it does not wait
-        for the slowest. Where one fails, its error goes on when all have ended.
+        """Asks the requests of one turn concurrently. Stores each reply as it comes; if one fails,
+        raises its error when all have ended.
         """
         results = await asyncio.gather(
             *(self._answer_and_store(request, source) for request in requests),
@@ -255,12 +255,12 @@ class Engine:
     def _answer(
         self, request: Request, source: JobSource
     ) -> Coroutine[None, None, tuple[Reply, bool]]:
-        """A reply, and if it is new; new ones of shared requests are stored with `_put`."""
+        """Returns (reply, True if it is new); `_put` stores new replies to shared requests."""
         answer = self._answer_shared if request.shared else self._answer_once
         return answer(request, source)
 
     async def _answer_shared(self, request: Request, source: JobSource) -> tuple[Reply, bool]:
-        """`_answer`, of a request that others may be waiting for, or be asked already."""
+        """Answers a request once, even if jobs ask the identical request at the same time."""
         while request.key in self._being_asked:
             answered = self._being_asked[request.key]
             if answered is None:

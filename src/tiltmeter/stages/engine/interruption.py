@@ -1,4 +1,4 @@
-"""Ctrl-C, SIGTERM of schedulers and containers, a notebook's stop button: the run ends in order."""
+"""Ends a run in order on Ctrl-C, SIGTERM of schedulers and containers, or a notebook's stop."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
 class RemoteStop:
-    """Stops what a loop does in another thread: in order the first time, by cancelling it the
-    second, or where nothing there stops in order.
+    """Stops the work of a loop in another thread: in order at the first interrupt; by cancelling at
+    the second, or if the work cannot stop in order.
     """
 
     def __init__(self) -> None:
@@ -26,13 +26,13 @@ class RemoteStop:
         self.in_order: Callable[[], None] | None = None
 
     def attach(self, loop: asyncio.AbstractEventLoop, task: asyncio.Task[object] | None) -> None:
-        """Notes the loop and the task to cancel: at once if interrupted before it began."""
+        """Stores the loop and the task to cancel; cancels at once if already interrupted."""
         self._loop, self._task = loop, task
         if self._pressed:
             self._cancel()
 
     def interrupt(self) -> None:
-        """Called in the thread that waits."""
+        """Interrupts the work; called in the thread that waits for it."""
         self._pressed = True
         stop, self.in_order = self.in_order, None
         if self._loop is not None:
@@ -51,9 +51,9 @@ REMOTE: ContextVar[RemoteStop | None] = ContextVar("REMOTE", default=None)
 def on_interruption(stop: Callable[[], None]) -> Iterator[None]:
     """Calls `stop` at the first signal; a second one ends the process at once.
 
-    In another thread than the main one it is called where that thread waits (`RemoteStop`). In one
-    that a program made itself, and on Windows, a signal ends at once: what was received is stored
-    all the same.
+    In another thread than the main one, `stop` is called if the waiting thread is interrupted
+    (`RemoteStop`). In a program's own thread, and on Windows, a signal ends the process at once;
+    received replies are stored all the same.
     """
     if threading.current_thread() is not threading.main_thread():
         remote = REMOTE.get()

@@ -1,4 +1,4 @@
-"""The calls to one model that wait for a place, and those that have one."""
+"""A queue per model: calls that wait for a slot, and those that have one."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Lane:
         self._tokens = USUAL_TOKENS
 
     def enter_now(self) -> float | None:
-        """Takes a place if a call may begin at once; returns the date, or None."""
+        """Takes a slot if a call may begin at once; returns the time, else None."""
         window = self.window
         if self._waiting or not window.has_place:
             return None
@@ -33,8 +33,8 @@ class Lane:
         return None if window.delay(now) else window.begin(now)
 
     async def enter(self, first: bool) -> float:
-        """Takes a place as soon as one may be had; returns the date. first: before all others that
-        wait. Stopped if the run stops meanwhile.
+        """Waits for a slot; returns the time. first: True to go before all others that wait. Raises
+        Stopped if the run stops meanwhile.
         """
         place: asyncio.Future[float] = asyncio.get_running_loop().create_future()
         (self._waiting.appendleft if first else self._waiting.append)(place)
@@ -47,7 +47,7 @@ class Lane:
             raise
 
     def admit(self) -> None:
-        """Gives free places to those waiting longest, or comes back when the pace allows."""
+        """Gives free slots to the longest-waiting calls; sets a timer if it is too early."""
         while self._waiting and self.window.has_place:
             now = time.monotonic()
             delay = self.window.delay(now)
@@ -65,7 +65,7 @@ class Lane:
         self.admit()
 
     def stop(self) -> None:
-        """Sends those that wait away: the run stops."""
+        """Ends all waiting with Stopped, since the run stops."""
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
@@ -77,12 +77,12 @@ class Lane:
     # how a call ends
 
     def leave(self) -> None:
-        """Ends a call whose reply is stored, or that says nothing of the server."""
+        """Ends a call whose reply is stored, or that tells nothing about the server."""
         self.window.leave()
         self.admit()
 
     def answered(self, began: float, model: Model, reply: Reply) -> None:
-        """Takes note of a reply; the call keeps its place until it is stored (`leave`)."""
+        """Records a reply; the call keeps its slot until the reply is stored (`leave`)."""
         now = time.monotonic()
         self.window.answered(began, now)
         if reply.usage is not None:
@@ -92,12 +92,12 @@ class Lane:
             self.window.allow(allowed[0], now + allowed[1])
 
     def failed(self, began: float, least: int) -> None:
-        """Ends a call that failed at the server. least: as of Window."""
+        """Ends a call that failed at the server. least: see Window.failed."""
         self.window.failed(began, time.monotonic(), least)
         self.admit()
 
     def refused(self, began: float, retry_after: float | None) -> float:
-        """Ends a call that the server had no room for; returns the seconds until others begin."""
+        """Ends a call that the server refused; returns the seconds until others may begin."""
         wait = self.window.refused(began, time.monotonic(), retry_after)
         self.admit()
         return wait

@@ -22,8 +22,8 @@ PATIENCE_S = 1800.0  # of an outage that a call outlasts
 class Limits:
     """The limits that a user sets. concurrency: calls in flight to each model at most, None for as
     many as its servers take; rate: calls per minute to each model; max_cost: US dollars for the
-    whole run; patience: seconds of an outage that a call outlasts; durable: True to write what is
-    stored to the disk each second, for a power cut.
+    whole run; patience: seconds for which a call is retried in an outage; durable: True to flush to
+    disk each second, against power cuts.
     """
 
     concurrency: int | None = None
@@ -34,11 +34,11 @@ class Limits:
 
     @property
     def most_in_flight(self) -> int:
-        """Calls in flight at most to one server of a model."""
+        """Returns the most calls in flight to one server of a model."""
         return self.concurrency or MOST_SIZE
 
     def window(self, model: Model) -> Window:
-        """The window of a model's calls, as nothing is known of it yet."""
+        """Makes the window of a model's calls, before anything is known of the server."""
         most = min(model.parallel, self.concurrency or MOST_SIZE * model.servers)
         rate = self.rate / 60 if self.rate else math.inf
         return Window(FIRST_SIZE * model.servers, most, rate)
@@ -48,15 +48,15 @@ class Limits:
 class Tally:
     """The events of a stage so far; `spent` in US dollars includes the earlier cost of the run.
 
-    before:        how many of what it was to do were done when it began.
-    possibly_paid: US dollars at the most of calls that were sent and not answered, which a provider
-                   may have charged; also those before.
-    waiting:       what is waited for, "" for nothing unusual.
-    by:            who answers, where a model has workers (`Model.progress`).
+    before:        number of the stage's jobs that were done when it began.
+    possibly_paid: upper bound in US dollars of the calls that were sent and not answered, which a
+                   provider may have charged; earlier commands included.
+    waiting:       the reason for waiting, "" if nothing unusual happens.
+    by:            progress of the workers, if a model has any (`Model.progress`).
     tokens:        of the calls' prompts and answers.
-    cut, unread:   replies that were cut at the limit of tokens; outputs whose form is not known.
+    cut, unread:   replies cut at the token limit; outputs that the rules cannot read.
     windows:       of the models that were asked, by name.
-    lines:         what is to be shown whole, as of a pilot that is over.
+    lines:         lines to show in full, such as those of a finished pilot.
     """
 
     done: int = 0
@@ -79,7 +79,7 @@ class Tally:
     lines: tuple[str, ...] = ()
 
     def skip(self, number: int) -> None:
-        """Counts what was done before."""
+        """Adds jobs that were done before this stage began."""
         self.before += number
 
 
@@ -87,9 +87,8 @@ class Budget:
     """Reserves the worst case of a call before it is sent, and settles it when the reply says what
     it cost.
 
-    lost: US dollars at the most of calls that were sent and not answered: they count. keep: stores
-    what is lost and, under a cap, the most that was in flight at once, which is lost if the process
-    is killed.
+    lost: upper bound in US dollars of calls sent and not answered; counts as spent. keep: stores
+    `lost` and, under a cap, the most US dollars in flight at once, lost if the process is killed.
     """
 
     def __init__(
@@ -105,9 +104,9 @@ class Budget:
 
     def reserve(self, model: Model, request: Request) -> float | None:
         """Reserves the worst case of a call, in US dollars; None if it does not fit under the cap
-        beside what is in flight.
+        until calls in flight have ended.
 
-        BudgetError if it cannot fit any more, or the price is not known.
+        Raises BudgetError if it cannot fit any more, or if the price is unknown.
         """
         if self.cap is None:
             return 0.0
@@ -141,8 +140,8 @@ class Budget:
         )
 
     def settle(self, reserved: float, cost: float, lost: float = 0.0) -> None:
-        """Gives back what a call had reserved, and counts what it cost, or what it may have cost
-        where no reply came (US dollars; negative where one came after all).
+        """Releases a call's reservation and counts its cost, or if no reply came its possible cost
+        `lost` (US dollars; negative if a reply came after all).
         """
         if self.cap is not None:
             self._reserved -= reserved
@@ -153,13 +152,13 @@ class Budget:
         self._settled.set()
 
     def close(self) -> None:
-        """Nothing is in flight any more."""
+        """Records that no call is in flight any more."""
         if self._most:
             self._keep(self.lost, 0.0)
 
 
 def refuse_unknown_price(name: str) -> BudgetError:
-    """Makes the error for a cap that cannot be kept."""
+    """Makes the error for a cost cap on a model whose price is unknown."""
     return BudgetError(
         f"The price of {name} is unknown, so --max-cost cannot be kept. Add for instance: "
         f"--price {name}=2.5/10   (US dollars for a million tokens, in/out)\n"
@@ -168,15 +167,15 @@ def refuse_unknown_price(name: str) -> BudgetError:
 
 
 class Deferred(Exception):
-    """A request waits for a batch; its job is done again when the reply is there."""
+    """The signal that a request waits for a batch; its job is run again once the reply is there."""
 
 
 class Stopped(Exception):
-    """The run is stopping; nothing further is sent."""
+    """The signal that the run is stopping; nothing more is sent."""
 
 
 async def pause(seconds: float, stop: asyncio.Event) -> None:
-    """Sleeps, but wakes when the run stops."""
+    """Sleeps, but raises Stopped as soon as the run stops."""
     if seconds > 0:
         with suppress(asyncio.TimeoutError):
             await asyncio.wait_for(stop.wait(), seconds)

@@ -14,22 +14,22 @@ from .window import Window
 
 
 class Aside(Protocol):
-    """Holds back requests until their batch is submitted (batches.py)."""
+    """An object that holds back requests until their batch is submitted (batches.py)."""
 
     @property
     def deferred(self) -> int:
-        """Requests of this stage that wait for a batch."""
+        """Returns the number of this stage's requests that wait for a batch."""
 
     def is_out(self, request: Request) -> bool:
-        """True if a request is in a batch, which is waited for."""
+        """Returns whether a request is in an unfinished batch."""
 
     def puts_aside(self, model: Model, request: Request) -> bool:
-        """True if a request goes into a batch."""
+        """Returns whether a request goes into a batch."""
 
 
 class Models:
-    """The models of a run, made and opened when first asked: a stage that asks none starts no
-    server and needs no key. aside: where requests go that wait for a batch; None for nowhere.
+    """The models of a run, opened when first asked: a stage that asks none starts no server and
+    needs no key. aside: holds back requests for batches; None to ask them all at once.
 
     An async context manager: leaving it closes what was opened.
     """
@@ -42,12 +42,12 @@ class Models:
         self._opened: dict[str, asyncio.Task[Model]] = {}
 
     def opened(self, name: str) -> Model | None:
-        """The model of that name, where it is open already."""
+        """Returns the model of that name if it is open already, else None."""
         task = self._opened.get(name)
         return task.result() if task is not None and task.done() else None
 
     async def get(self, name: str) -> Model:
-        """The model of that name, opened; waits where another job is opening it."""
+        """Returns the model of that name, opening it if needed; opens each model only once."""
         task = self._opened.get(name)
         if task is None:
             task = self._opened[name] = asyncio.ensure_future(self._open(name))
@@ -62,8 +62,8 @@ class Models:
         return self
 
     async def __aexit__(self, kind: object, error: BaseException | None, trace: object) -> None:
-        """Closes every model that was opened. What one raises comes out when the others are closed,
-        and takes the place of no error of the run.
+        """Closes every opened model. Raises a model's error once all are closed, or adds a note to
+        the error that ended the run.
         """
         try:
             async with AsyncExitStack() as stack:

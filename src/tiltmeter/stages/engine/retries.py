@@ -15,8 +15,8 @@ LONGEST_RETRY_AFTER_S = 600.0  # that is waited for; a longer one ends the run
 
 
 def wait_asked_for(error: TransientError) -> float | None:
-    """Seconds that a server asks for; None if it names none that can be kept (0, a negative number,
-    NaN). ModelError if they are more than ten minutes.
+    """Returns the seconds that a server asks to wait; None if it names none that can be kept (0, a
+    negative number, NaN). Raises ModelError if they are more than ten minutes.
     """
     seconds = error.retry_after
     if seconds is None or not math.isfinite(seconds) or seconds <= 0:
@@ -30,19 +30,19 @@ def wait_asked_for(error: TransientError) -> float | None:
 
 
 class Patience:
-    """The tries of one call: it outlasts an outage of `limit` seconds.
+    """The retry policy of one call, which outlasts an outage of `limit` seconds.
 
-    Where other calls to the model are answered meanwhile there is no outage, and TRIES are enough.
+    If the model answers other calls meanwhile there is no outage, and TRIES tries are enough.
     """
 
     def __init__(self, limit: float) -> None:
         self._limit, self._tries, self._first = limit, 0, 0.0
 
     def next_wait(self, retry_after: float | None, answered_at: float) -> float | None:
-        """Seconds until the next try, or None where the call is given up.
+        """Returns the seconds until the next try; None to give the call up.
 
-        retry_after: seconds that the server asks for, which are kept as they are; None for a wait
-        of our own. answered_at: when another call to the model was answered (time.monotonic).
+        retry_after: seconds that the server asks for, returned unchanged; None to double our own
+        wait. answered_at: when another call to the model was last answered (time.monotonic).
         """
         now = time.monotonic()
         self._tries += 1
@@ -57,5 +57,5 @@ class Patience:
         return min(LONGEST_WAIT_S, doubled) * random.uniform(0.5, 1.0)
 
     def seconds_left(self) -> float:
-        """Seconds until the call is given up, if nothing else is answered either."""
+        """Returns the seconds until the call is given up, if no other call is answered either."""
         return self._limit - (time.monotonic() - self._first)

@@ -1,7 +1,7 @@
-"""Ordinary code → the end of a coroutine, also where an event loop runs already, as in a notebook.
+"""Runs a coroutine from ordinary code, even if an event loop runs already, as in a notebook.
 
-There the coroutine gets a loop of its own in another thread, so whatever belongs to one thread (the
-store) is opened inside the coroutine.
+In that case the coroutine gets its own loop in another thread, so objects that belong to one thread
+(the store) must be opened inside the coroutine.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ T = TypeVar("T")
 def wait_for(work: Coroutine[Any, Any, T]) -> T:
     """Runs a coroutine; returns its result, or raises its error.
 
-    SIGINT meanwhile, such as a notebook's stop button, stops the work in order as it does elsewhere
-    (`interruption`); a second one cancels it.
+    SIGINT meanwhile, such as a notebook's stop button, stops the work in order (`interruption`); a
+    second one cancels it.
     """
     if not _is_in_loop():
         try:
@@ -54,8 +54,8 @@ async def _run_attached(work: Coroutine[Any, Any, T], stop: RemoteStop) -> T:
 
 @contextmanager
 def _interrupts(stop: RemoteStop) -> Iterator[None]:
-    """SIGINT goes to the work: the handler of the loop that runs here would cancel a task that
-    waits, and be noticed at the end only.
+    """Directs SIGINT to the work: the handler of the running loop would cancel a waiting task,
+    which would be noticed only at the end.
     """
     if threading.current_thread() is not threading.main_thread():
         yield

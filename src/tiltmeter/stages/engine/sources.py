@@ -23,14 +23,14 @@ def _ignore(rows: Sequence[Row]) -> None:
 
 
 class JobSource:
-    """Jobs, each drawn when a worker is free.
+    """Jobs, each created when a worker is free.
 
-    tally, watch: what happened, and who is shown it; a source may share them with another one.
-    stored:   is told the rows of each job once they are committed.
-    is_held:  True while no further job is to be drawn.
-    workers:  that are at its jobs. It gets more as long as none of its calls waits for a place.
-    waiting, in_flight, failing: its calls; those that failed and wait for their next try.
-    is_empty: no job was left when last looked.
+    tally, watch: the events so far, and a callback that shows them; sources may share both.
+    stored:   called with the rows of each job once they are committed.
+    is_held:  True while no further job may start.
+    workers:  number of workers on its jobs; it grows as long as none of its calls waits for a slot.
+    waiting, in_flight, failing: numbers of its calls; failing ones wait for their next try.
+    is_empty: True if no job was left at the last look.
     """
 
     def __init__(
@@ -48,7 +48,7 @@ class JobSource:
         self.unasked: list[Sequence[Row]] = []  # of jobs that asked nobody, not yet stored
 
     def draw(self) -> Job | None:
-        """The next job; None if there is none now, or more of them would only wait."""
+        """Takes the next job; None if there is none now, or too many calls wait already."""
         if max(self.waiting, self.failing) > max(WAITING, self.in_flight) or self.is_held():
             return None
         job = next(self.jobs, None)
@@ -56,11 +56,11 @@ class JobSource:
         return job
 
     def may_grow(self) -> bool:
-        """True if one more worker would find work, and not only wait."""
+        """True if one more worker would find work instead of only waiting."""
         return not self.waiting and not self.is_empty and self.failing <= WAITING
 
     async def wait(self, place: Awaitable[T]) -> T:
-        """Waits for a place or for the budget; counts as a waiting call meanwhile."""
+        """Awaits a slot or the budget; counts as a waiting call meanwhile."""
         self.waiting += 1
         try:
             return await place
@@ -68,5 +68,5 @@ class JobSource:
             self.waiting -= 1
 
     def show(self) -> None:
-        """Shows what happened so far."""
+        """Passes the tally to `watch`."""
         self.watch(self.tally)

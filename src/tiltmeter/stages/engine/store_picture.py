@@ -1,4 +1,4 @@
-"""A picture that came → a file of the run."""
+"""Storage of a received picture as a file of the run."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ...store import Store
 
 
 async def store_picture(store: Store, reply: Reply) -> Reply:
-    """Stores a reply's picture. An unusable one is an outcome, and what came is kept."""
+    """Stores a reply's picture. An unusable one is kept too, as the outcome `error`."""
     try:
         picture = await asyncio.to_thread(images.check_picture, reply.picture)
         kept = await asyncio.to_thread(store.put_blob, reply.picture, picture.suffix)

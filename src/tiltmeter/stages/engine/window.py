@@ -1,4 +1,4 @@
-"""The control law for a model's calls in flight and their rate: no clock, no loop of its own."""
+"""The control law for a model's calls in flight and their rate; it has no clock and no loop."""
 
 from __future__ import annotations
 
@@ -35,21 +35,21 @@ TOLERATED = 0.03  # of calls that are refused, and of the time that all wait for
 class Window:
     """The calls that a model may have in flight, and the pace at which they may begin.
 
-    *Size.* While all places are taken, the size doubles after each round of as many answers as it
-    has places, as long as that pays: by Little's law a size at a latency is size / latency calls/s.
-    If these hardly grow (by less than WORTH of the growth in size) and the latency does, the server
-    is as busy as it gets: back to the size before, which is held for a while, each time longer.
+    *Size.* While all slots are taken, the size doubles after each round of as many answers as
+    slots, as long as that pays: by Little's law a size at a latency gives size / latency calls/s.
+    If the rate hardly grows (by less than WORTH of the growth in size) while the latency does, the
+    server is saturated: the size returns to the one before, held for a while, each time longer.
 
     *Refusals* (429, "overloaded"). The size halves, once for all calls that were in flight then,
-    and none begins before the date that the server named, or before a wait of our own that doubles
-    as long as nothing is answered. If answers came in between, the server counts calls per second:
+    and none begins before the time that the server named, or before our own wait, which doubles as
+    long as nothing is answered. If answers came in between, the server counts calls per second:
     they are paced at BELOW of the rate at which it answered, and the size does not fall below what
-    that needs. The pace is held for a while, each time longer, then it rises by PROBING a second
+    that needs. The pace is held for a while, each time longer, then rises by PROBING per second
     until the next refusal. A refusal now and then (TOLERATED) changes neither, and CUTS of the pace
-    that were of no use are taken back: providers with many customers refuse whatever one does.
+    that did not help are undone: providers with many customers refuse at any rate.
 
-    *Failures* (500, time-outs, lost connections) halve the size once most calls fail, and tell
-    nothing of a pace.
+    *Failures* (500, time-outs, lost connections) halve the size once most calls fail, and do not
+    change the pace.
 
     All times are seconds on one monotonic clock, all rates calls a second. The halving on refusal
     is TCP's (RFC 5681); the size by latency follows github.com/Netflix/concurrency-limits.
@@ -80,15 +80,15 @@ class Window:
 
     @property
     def has_place(self) -> bool:
-        """True if one more call may be in flight."""
+        """Returns whether one more call may be in flight."""
         return self.in_flight < int(self.size)
 
     def delay(self, now: float) -> float:
-        """Seconds until the next call may begin, if it has a place."""
+        """Returns the seconds until the next call may begin, given a free slot."""
         return max(0.0, self._next_at - now, self._resume_at - now)
 
     def pace(self, now: float) -> float:
-        """Calls that may begin in a second."""
+        """Returns the number of calls that may begin per second."""
         if self._pace == math.inf and now >= self._allowed_until:
             return self.rate
         allowed = self._allowed if now < self._allowed_until else math.inf
@@ -101,7 +101,7 @@ class Window:
         return self._pace * (1.0 + PROBING * probing_s)
 
     def begin(self, now: float) -> float:
-        """Takes a place; returns the date, by which the call is ended later."""
+        """Takes a slot; returns the start time, to be passed in when the call ends."""
         self.in_flight += 1
         if self.in_flight >= int(self.size):
             self._is_full = True
@@ -119,11 +119,11 @@ class Window:
     # how a call ends
 
     def leave(self) -> None:
-        """Gives back the place of a call whose answer is stored, or that says nothing."""
+        """Frees the slot of a call whose answer is stored, or that tells nothing."""
         self.in_flight -= 1
 
     def answered(self, began: float, now: float) -> None:
-        """Takes note of an answer; the call keeps its place until `leave`."""
+        """Records an answer; the call keeps its slot until `leave`."""
         self._ends.append(ANSWERED)
         self._latency += (now - began - self._latency) / min(LAST, len(self._ends))
         if self.refused_in_a_row:
@@ -135,12 +135,12 @@ class Window:
                 self._end_round(now)
 
     def allow(self, rate: float, until: float) -> None:
-        """Takes what the server's headers allow, until a date."""
+        """Sets the rate that the server's headers allow, valid until a time."""
         self._allowed, self._allowed_until = rate, until
 
     def failed(self, began: float, now: float, least: int) -> None:
-        """Ends a call that the server broke off or answered with an error of its own. least: calls
-        that may be in flight all the same.
+        """Ends a call that the server broke off or answered with a server error. least: the size is
+        not cut below this many calls.
         """
         self.in_flight -= 1
         self._ends.append(FAILED)
@@ -148,7 +148,7 @@ class Window:
             self._cut(now, max(self.size / 2, min(self.size, least)))
 
     def refused(self, began: float, now: float, retry_after: float | None) -> float:
-        """Ends a call without room at the server; returns the seconds to wait, its or ours."""
+        """Ends a refused call; returns the seconds to wait, as the server says or our own."""
         self.in_flight -= 1
         if REFUSED not in self._ends:
             self._cuts = 0
@@ -170,13 +170,13 @@ class Window:
         return wait
 
     def _is_rare(self, now: float, wait: float) -> bool:
-        """True if so few calls are refused that there is nothing to gain by slowing down."""
+        """True if too few calls are refused for slowing down to gain anything."""
         is_short = wait <= TOLERATED * (now - max(self._refused_at, self._begun))
         is_known = len(self._ends) >= LAST // 2
         return is_known and is_short and self._share(REFUSED) <= TOLERATED
 
     def _share(self, end: str) -> float:
-        """The share of the last calls that ended so."""
+        """Returns the share of the last calls that ended in this way."""
         return self._ends.count(end) / max(LEAST_SAMPLE, len(self._ends))
 
     def _own_wait(self) -> float:
@@ -199,7 +199,7 @@ class Window:
             self._growth = FASTEST
 
     def _learn_pace(self, now: float, wait: float) -> None:
-        """Sets the pace by the rate at which the server took calls lately."""
+        """Sets the pace from the rate at which the server accepted calls lately."""
         taken = _since(now - LATELY_S, self._begins) - _since(now - LATELY_S, self._refused_begins)
         before, rate = self._learnt_pace(now), max(taken / LATELY_S, 1.0 / max(LATELY_S, wait))
         if self._share(REFUSED) <= MANY:
@@ -242,7 +242,7 @@ class Window:
         self._start_round(now)
 
     def _paid(self, size: float, latency: float, latency_now: float) -> bool:
-        """True if the growth from a size at a latency was worth it."""
+        """True if the growth from this size raised the rate enough or the latency hardly."""
         grown = self.size / size - 1.0
         faster = (self.size / latency_now) / (size / latency) - 1.0 if latency else 1.0
         return latency_now - self._least_latency < UNNOTICED_S or faster >= WORTH * grown
@@ -250,7 +250,7 @@ class Window:
     # in words
 
     def limit(self, now: float) -> str:
-        """Names the reason that keeps calls from being more; "" if it is only their number."""
+        """Names the bound on the calls in flight; "" if only few calls are wanted."""
         pause = self._resume_at - now
         if pause > 0.5:
             return f"the server asks for a pause, {pause:.0f} s"

@@ -1,4 +1,4 @@
-"""Replies and rows → the store: all that one turn of the event loop brings is one transaction."""
+"""Writing of replies and rows to the store, one transaction per turn of the event loop."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ SYNC_S = 1.0  # of what a power cut may take, with --durable
 
 
 class Batch(NamedTuple):
-    """The rows of one job. written: done once committed, or with the error that occurred."""
+    """The rows of one job. written: completed once they are committed, or with the error."""
 
     calls: Sequence[Call]
     rows: Sequence[Row]
     written: asyncio.Future[None]
 
     def settle(self, error: BaseException | None = None) -> None:
-        """Tells the job, unless it waits no longer."""
+        """Wakes the job with success or the error, unless it no longer waits."""
         if self.written.done():
             return
         if error is None:
@@ -34,14 +34,13 @@ class Batch(NamedTuple):
 
 
 class Writer:
-    """Groups what arrives in one turn of the loop that it is made in into one transaction.
+    """A writer that groups the rows of one turn of its event loop into one transaction.
 
-    Whoever waits is told, whatever happens. Where a transaction is refused for what stands in it,
-    each job's part is written by itself, so that a reply that cannot be stored takes no other
-    along.
+    Every waiting job is woken, whatever happens. If a transaction fails because of its content,
+    each job's rows are written separately, so that one bad reply loses no other.
 
-    durable: what was written is brought to the disk a second later, and when it is closed: a
-    transaction outlives the end of the process at once, but a power cut only from then on.
+    durable: True to flush to disk a second after writing, and on closing: a transaction survives
+    the end of the process at once, but a power cut only after the flush.
     """
 
     def __init__(self, store: Store, durable: bool = False) -> None:
@@ -53,7 +52,7 @@ class Writer:
         self._waiting: list[Batch] = []
 
     def put(self, calls: Sequence[Call], rows: Sequence[Row]) -> asyncio.Future[None]:
-        """Takes what is to be stored; the future is done when it is committed."""
+        """Queues calls and rows for storing; the future is done once they are committed."""
         if not self._waiting:
             self._loop.call_soon(self._flush)
         batch = Batch(calls, rows, self._loop.create_future())
@@ -61,13 +60,13 @@ class Writer:
         return batch.written
 
     def close(self) -> None:
-        """Brings to the disk what is not there yet."""
+        """Flushes to disk what is not there yet."""
         if self._syncing is not None:
             self._syncing.cancel()
             self._sync()
 
     def _sync(self) -> None:
-        """An error is met by whoever waits for what is written next."""
+        """Flushes to disk; keeps an error for the next writer to raise."""
         self._syncing = None
         try:
             self._store.sync()
@@ -113,7 +112,7 @@ class Writer:
         self._store.write(calls, outputs, labels, label_calls)
 
     def _write_apart(self, batch: Batch) -> TiltmeterError | None:
-        """Writes one job's part; row by row where it is refused. Returns what was refused."""
+        """Writes one job's rows; one by one if they are refused together. Returns the error."""
         try:
             self._write([batch])
             return None
@@ -129,7 +128,7 @@ class Writer:
         return refused
 
     def _write_call(self, call: Call) -> None:
-        """A reply; one that cannot be stored is kept as the outcome `error`, with what it cost."""
+        """Writes a reply; if it cannot be stored, writes the outcome `error` with its cost."""
         request, reply = call
         try:
             self._store.write([call], (), ())

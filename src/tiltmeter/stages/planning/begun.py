@@ -1,7 +1,7 @@
-"""Begun answers of an audit of choices end at the mark that closes what they were begun with: all
-that is read has been said, and what a model adds (`he' or 'she' …`) is no part of the answer.
+"""Rules for answers of which the model is given the beginning, in audits of choices: an answer ends
+at the mark that closes the beginning; further text (`he' or 'she' …`) is not read.
 
-An endpoint is asked to stop there; the rest is cut off of replies that go on.
+Providers are asked to stop at that mark; the rest is cut off from replies that go on.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ _CLOSING = {
 
 
 def ending(trial: Trial, protocol: Protocol) -> tuple[tuple[str, ...], int]:
-    """(the texts at which the answer ends, the most tokens that it takes) of a begun choice; of all
-    else, and if an option holds the closing mark, ((), 0).
+    """Returns (the texts at which the answer ends, its most tokens) for a begun choice; ((), 0) for
+    anything else, and if an option contains the closing mark.
     """
     closing = _CLOSING.get(trial.begin.rstrip()[-1:], "")
     if not closing or protocol.modes[trial.mode].logprobs:
@@ -51,8 +51,8 @@ def ending(trial: Trial, protocol: Protocol) -> tuple[tuple[str, ...], int]:
 
 
 def answer(output: Output, trial: Trial, protocol: Protocol) -> Output:
-    """The output as instruments read it. Of a begun choice: up to the mark that closes it; it is
-    whole then, and also if the limit came first, which leaves room for every option.
+    """Returns the output as instruments read it. A begun choice is cut at the mark that closes it
+    and counts as complete, even if the token limit came first: it leaves room for every option.
     """
     stop, _ = ending(trial, protocol)
     if not stop or not output.text.strip():
@@ -61,5 +61,5 @@ def answer(output: Output, trial: Trial, protocol: Protocol) -> Output:
 
 
 def _tokens_at_most(form: str) -> int:
-    """Estimates a word's tokens at worst: two letters of ASCII each, a byte of all else."""
+    """Estimates the most tokens of a word: one per two ASCII letters, else one per byte."""
     return ceil(len(form) / 2) if form.isascii() else len(form.encode())

@@ -1,17 +1,17 @@
 """The calls, tokens and cost of a run before it is made. Pure.
 
 Calls of a subject are its trials. A judge is asked about every output that is text; how often
-depends on its replies, so there are two numbers: where every reply settles it, and the most there
-can be (as where a judge never says a usable word). Outputs with the same question share a call
-(`Request.shared`): how many differ is known of choices, if each option is always written alike; of
-all else every answer is counted as one of its own.
+depends on its replies, so there are two numbers: if every reply settles it, and the most possible
+(if a judge never gives a usable reply). Outputs with the same question share a call
+(`Request.shared`): the number of distinct ones is known for choices, if each option is always
+written alike; for other answers all are counted as distinct.
 
-Tokens are estimated: by characters (`tokens`), 8 for each message, 22 for the template of a model
-of one's own, and 1,500 for a picture that is shown. Of 271 prompts that two small models were sent,
-in four languages, this is .98 to 1.24 of the bill by protocol and language (version 0.1: .51 to
-1.11). No rule was held against a provider's bill. Completions are counted at their limit, which
-most replies stay far below; a picture that is drawn counts as 7,024. `most` takes what a budget
-reserves: a token a byte, and what no provider is known to exceed for a picture.
+Tokens are estimated: by characters (`tokens`), 8 per message, 22 for the template of a local model,
+and 1,500 per picture shown. For 271 prompts to two small models, in four languages, this is .98 to
+1.24 of the bill by protocol and language (version 0.1: .51 to 1.11). It was not compared with a
+provider's bill. Completions are counted at their limit, which most replies stay far below; a
+picture made counts as 7,024. `most` counts what a budget reserves: a token per byte, and per
+picture a number that no provider is known to exceed.
 """
 
 from __future__ import annotations
@@ -42,13 +42,13 @@ LOOKED_AT_OUTPUTS = 40  # outputs whose judge's prompt is looked at
 
 @dataclass(frozen=True, slots=True)
 class CostLine:
-    """One model in one part. Tokens and dollars of all its calls; None where the price is unknown.
+    """One model in one part of a run. Sums over all its calls; US dollars are None without a price.
 
-    questions: where every reply can be used; of these, calls are the different ones.
-    calls, prompt_tokens, completion_tokens, cost: where every reply can be used; with `_most`: the
+    questions: if every reply can be used; calls counts identical questions once.
+    calls, prompt_tokens, completion_tokens, cost: if every reply can be used; with `_most`: the
     most there can be.
-    up_to: of a judge that is asked only where rules are unsure, how often they are; its line is as
-    if it were asked about every output. "" of all else.
+    up_to: how often a judge is asked that labels only if rules are unsure; the line assumes every
+    output. "" for all other models.
     """
 
     model: str
@@ -66,7 +66,7 @@ class CostLine:
 
 
 class Totals(TypedDict):
-    """Sums over all lines. price_unknown: models that are in no sum of dollars."""
+    """Sums over all lines. price_unknown: models whose cost is not included."""
 
     calls: int
     calls_most: int
@@ -78,8 +78,8 @@ class Totals(TypedDict):
 
 
 class _JudgeLoad(NamedTuple):
-    """Outputs that a model is asked about; questions and calls where every reply can be used; the
-    most calls there can be.
+    """Outputs that a model is asked about; questions and calls if every reply can be used; the most
+    calls there can be.
     """
 
     outputs: int
@@ -94,7 +94,7 @@ def lines(
     instruments: Sequence[Instrument],
     price: Callable[[str], Price | None],
 ) -> list[CostLine]:
-    """Yields lines: each subject and mode, then judges' parts and subjects asked again."""
+    """Lists the cost per subject and mode, then per instrument, mode and model that it asks."""
     counted = plan.count(protocol, choices)
     rounds = _rounds(protocol, choices)
     cost_lines: list[CostLine] = []
@@ -128,7 +128,7 @@ def lines(
 def _mean_request(
     instrument: Instrument, protocol: Protocol, trials: Sequence[Trial], exact: bool
 ) -> Size:
-    """The mean size of an instrument's first request, over some of the trials."""
+    """Returns the mean size of an instrument's first request, over a sample of the trials."""
     asking = instrument.asked if isinstance(instrument, Cascade) else instrument
     requests = (
         plan.request(trial, protocol) if exact else first_request(asking, trial, protocol)
@@ -138,7 +138,7 @@ def _mean_request(
 
 
 def _how_often(instrument: Instrument, model: str) -> str:
-    """Describes how often a judge is asked that labels if rules are unsure; "" for all else."""
+    """Describes how often rules are unsure, if this model is the judge asked then; else ""."""
     if not isinstance(instrument, Cascade) or model != instrument.judge:
         return ""
     return instrument.first.unsure_share or "how often they are is not known before they have read"
@@ -151,7 +151,7 @@ def _requests_of(
     samples: int,
     exact: bool,
 ) -> dict[str, _JudgeLoad]:
-    """Maps models to what an instrument asks them about the outputs of one round."""
+    """Returns {model: what an instrument asks it about the outputs of one round}."""
     loads: dict[str, _JudgeLoad] = {}
     for trial in trials:
         outputs = samples * len(subjects)
@@ -170,7 +170,7 @@ def _requests_of(
 
 
 def totals(lines: Iterable[CostLine]) -> Totals:
-    """Sums over all lines; the models whose price is unknown are named and not summed."""
+    """Sums all lines; lists the models without a known price, whose cost is left out."""
     lines = list(lines)
     return {
         "calls": sum(line.calls for line in lines),
@@ -184,7 +184,7 @@ def totals(lines: Iterable[CostLine]) -> Totals:
 
 
 def _rounds(protocol: Protocol, choices: Choices) -> Mapping[str, list[Trial]]:
-    """Returns the first subject's trials of one round by mode: prompts do not differ."""
+    """Returns one round of trials by mode, for the first subject: all get the same prompts."""
     one_sample = replace(choices, subjects=choices.subjects[:1], samples=1)
     by_mode: dict[str, list[Trial]] = {}
     for trial in plan.trials(protocol, one_sample):
@@ -199,7 +199,7 @@ def _discoveries(
     subjects: Sequence[str],
     price: Callable[[str], Price | None],
 ) -> Iterator[CostLine]:
-    """Makes a line for what an instrument finds out first, of trials aside, or of all."""
+    """Yields cost lines for what an instrument learns before labelling."""
     aside = [
         trial
         for mode, trials in rounds.items()
@@ -234,11 +234,10 @@ def _discoveries(
 
 
 def first_request(instrument: Instrument, trial: Trial, protocol: Protocol) -> Request | None:
-    """The first request of an instrument about its example answer; where it takes that for none,
-    about one in English.
+    """Returns an instrument's first request about its example answer; if it takes that for no
+    answer, about one in English.
 
-    Where the subject draws, the answer is a picture, of which only its place in the request is
-    looked at.
+    If the subject makes pictures, the answer is a placeholder for a picture.
     """
     picture = "picture" if protocol.modes[trial.mode].size else ""
     for factors in (trial.factors, {**trial.factors, "language": "en"}):
@@ -258,7 +257,7 @@ def first_request(instrument: Instrument, trial: Trial, protocol: Protocol) -> R
 
 
 def longest(protocol: Protocol, choices: Choices) -> int:
-    """Returns a plan's longest prompt and reply in tokens: twice the estimate."""
+    """Returns the tokens of a plan's longest prompt and reply, as twice the estimate."""
     sizes = (
         2 * size(request).tokens + request.sampling.max_tokens
         for trials in _rounds(protocol, choices).values()
@@ -269,7 +268,7 @@ def longest(protocol: Protocol, choices: Choices) -> int:
 
 
 def estimates(protocol: Protocol, choices: Choices) -> dict[str, float]:
-    """Prompt tokens of a trial of each mode, on average."""
+    """Returns the mean prompt tokens of a trial, by mode."""
     return {
         mode: mean_size([size(plan.request(trial, protocol)) for trial in trials]).tokens
         for mode, trials in _rounds(protocol, choices).items()
@@ -284,7 +283,7 @@ def _line(
     size: Size,
     price: Price | None,
 ) -> CostLine:
-    """Counts turns: each adds a reply and a message to its prompt, so turn k has k of both."""
+    """Makes a line. Each further turn adds a reply and a message to the prompt of the last."""
     least, most = round(asked.calls), asked.most
     turns = most / asked.outputs if asked.outputs else 0.0
     prompt = least * (size.tokens + (0.0 if size.drawn else template_tokens(model, price)))

@@ -1,4 +1,4 @@
-"""Plans with the levels of a factor that this plan does not ask."""
+"""Alternative plans: those with levels of a factor that this plan does not ask."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class Other(TypedDict):
 
 
 def others(protocol: Protocol, choices: Choices) -> list[Other]:
-    """Yields plans with the levels of a factor with defaults that this plan does not ask."""
+    """Lists plans with further levels of factors that have defaults, one level per plan."""
     plans: list[Other] = []
     for factor, levels in protocol.defaults.items():
         for level in protocol.levels[factor] if factor not in choices.where else ():

@@ -1,8 +1,8 @@
-"""The first replies of a run: which trials they are of, what is wrong with them, and what the rest
-will take. Pure.
+"""The pilot of a run: the choice of its first trials, faults of their replies, and a forecast of
+the rest. Pure.
 
-Trials are taken from those of the plan so that languages, cues and modes are spread; nothing is
-chosen by what is answered, so they stay part of the run.
+The trials are chosen to spread over languages, cues and modes; the choice never depends on answers,
+so the trials stay part of the run.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ THOUGHT, LIMIT, UNREAD, CONTEXT, LANGUAGE = "thought", "limit", "unread", "conte
 
 
 def choose(trials: Iterable[Trial], protocol: Protocol, number: int) -> list[Trial]:
-    """So many of the first trials of a plan, each the one whose levels were taken least often."""
+    """Chooses first trials of a plan, each time the one whose levels were chosen least."""
     rest = [
         (trial, _levels(trial))
         for trial in islice(trials, LOOKED_AT)
@@ -48,14 +48,14 @@ def choose(trials: Iterable[Trial], protocol: Protocol, number: int) -> list[Tri
 
 
 def _levels(trial: Trial) -> list[tuple[str, str]]:
-    """The levels of a trial, and its language and mode once more, which count twice."""
+    """Lists the levels of a trial, with its language and mode repeated to weigh more."""
     twice = ("language", trial.factors.get("language", "")), ("mode", trial.mode)
     return [*trial.factors.items(), *twice, twice[0]]
 
 
 @dataclass(frozen=True)
 class First:
-    """The first replies of one subject. seconds: that they took together."""
+    """The first replies of one subject. seconds: the time that they took together."""
 
     subject: str
     protocol: Protocol
@@ -65,46 +65,46 @@ class First:
 
     @property
     def seen(self) -> list[tuple[Trial, FirstReply]]:
-        """The trials that were answered, with their replies."""
+        """Lists the answered trials with their replies."""
         return [
             (trial, self.replies[trial.id]) for trial in self.trials if trial.id in self.replies
         ]
 
     @property
     def causes(self) -> Counter[str]:
-        """The number of replies by cause."""
+        """Counts the unmeasurable replies by cause."""
         found = (cause_of(trial, reply, self.protocol) for trial, reply in self.seen)
         return Counter(cause for cause in found if cause)
 
     @property
     def cause(self) -> str:
-        """The cause that most replies show, "" if none does."""
+        """Returns the most frequent cause, "" if every reply can be measured."""
         return next((cause for cause, _ in self.causes.most_common(1)), "")
 
     def share(self, *values: str) -> float:
-        """The share of replies with one of these labels or outcomes."""
+        """Returns the share of replies with one of these labels or outcomes."""
         held = [reply for _, reply in self.seen if {reply.label, reply.outcome} & set(values)]
         return len(held) / max(1, len(self.seen))
 
     @property
     def cut_share(self) -> float:
-        """The share of replies that were cut before what is read of them."""
+        """Returns the share of replies that were cut before the part that is read."""
         held = [cause for cause in self.causes.elements() if cause in (THOUGHT, LIMIT)]
         return len(held) / max(1, len(self.seen))
 
     @property
     def largest_thought(self) -> int:
-        """Tokens of the longest thought that was counted."""
+        """Returns the most thinking tokens of a reply, 0 if none were counted."""
         return max((reply.thought or 0 for _, reply in self.seen), default=0)
 
     @property
     def completion_tokens(self) -> int:
-        """Tokens of all replies."""
+        """Sums the completion tokens of all replies."""
         return sum(reply.completion_tokens or 0 for _, reply in self.seen)
 
     def forecast(self, counts: Mapping[str, int], estimates: Mapping[str, float]) -> Forecast:
         """Estimates the time and cost of the subject's whole plan. counts: its trials by mode;
-        estimates: prompt tokens of a trial of each mode, as estimated.
+        estimates: estimated prompt tokens of a trial by mode.
         """
         prompt = completion = dollars = 0.0
         for mode, number in counts.items():
@@ -126,8 +126,8 @@ class First:
         return Forecast(calls, round(prompt), round(completion), dollars, seconds)
 
     def limit_needed(self) -> int:
-        """A limit of tokens that most replies will fit: the 95th percentile and half as much, or
-        four times the limit if replies are still cut there.
+        """Returns a token limit that most replies will fit: 1.5 times the 95th percentile, or four
+        times the limit if the reply there is cut.
         """
         counted = [(t, r) for t, r in self.seen if r.completion_tokens]
         lengths = sorted(counted, key=lambda pair: pair[1].completion_tokens or 0)
@@ -141,7 +141,7 @@ class First:
 
 @dataclass(frozen=True)
 class Forecast:
-    """The time and cost of a plan. dollars: 0 if the price is not known."""
+    """The time and cost of a plan. dollars: 0 if the price is unknown."""
 
     calls: int
     prompt_tokens: int
@@ -151,7 +151,7 @@ class Forecast:
 
 
 def cause_of(trial: Trial, reply: FirstReply, protocol: Protocol) -> str:
-    """Returns why a reply cannot be measured, or ""; exact readings and pictures always can."""
+    """Returns why a reply cannot be measured, or ""; always "" for exact readings and pictures."""
     mode = protocol.modes[trial.mode]
     if mode.logprobs or mode.size:
         return ""
@@ -171,14 +171,14 @@ def cause_of(trial: Trial, reply: FirstReply, protocol: Protocol) -> str:
 
 
 def needs_more(first: First, planned: int) -> bool:
-    """True if as many trials are to be asked again before it is known whether the run can go on."""
+    """True if as many trials again must be asked before deciding whether the run can go on."""
     number = first.causes[first.cause] if first.cause else 0
     return SUSPECT <= number < len(first.seen) and len(first.trials) < min(2 * FIRST, planned)
 
 
 def stops(first: First, number: int, planned: int) -> bool:
-    """True if the run stops: all of the first replies have one cause, or ten of twice as many. A
-    plan with nothing beyond them does not.
+    """True if the run stops: all first replies share one cause, or ten of twice as many do. A plan
+    without further trials never stops.
     """
     shown = first.causes[first.cause] if first.cause else 0
     if planned <= number or not shown:
@@ -187,7 +187,7 @@ def stops(first: First, number: int, planned: int) -> bool:
 
 
 def sample_replies(first: First, of_each: int = 2) -> Sequence[tuple[str, Trial, FirstReply]]:
-    """(language, trial, reply) of two replies in each language."""
+    """Returns (language, trial, reply) for the first replies in each language."""
     shown: list[tuple[str, Trial, FirstReply]] = []
     counted: Counter[str] = Counter()
     for trial, reply in first.seen:

@@ -1,7 +1,7 @@
 """Protocol + choices → trials with stable ids, in interleaved rounds. Pure.
 
 Rounds are interleaved so that a run stopped at any moment is balanced: round 1 holds each cell of
-the design once for each subject, in a seeded random order, then round 2, and so on.
+the design once per subject, in a seeded random order, then round 2, and so on.
 """
 
 from __future__ import annotations
@@ -27,18 +27,18 @@ class Choices:
     """A person's choices for a run. Subjects, languages, modes, samples, limit and where may grow
     later; the rest may not.
 
-    samples: draws of a prompt, None for what the protocol's mode says.
-    limit:   how many items (words, texts, …) of each language, None for all; a smaller limit is a
+    samples: samples per prompt, None for the number that the protocol's mode sets.
+    limit:   the number of items (words, texts, …) per language, None for all; a smaller limit is a
              subset of a larger one.
-    begin:   a begun answer in place of the mode's own.
-    where:   {factor: levels} that are asked, in place of the protocol's `defaults`; a level "*" is
+    begin:   the beginning of the answer in place of the mode's own.
+    where:   {factor: levels} to ask, in place of the protocol's `defaults`; the level "*" is
              all of them.
-    cross:   intersections that are asked beside these, each a level such as gender×age of some
+    cross:   intersections to ask as well, each a level such as gender×age of some
              factor.
     system:  a system prompt in place of the protocol's own; "" for none, None for the protocol's.
-    max_tokens: the limit of a reply in place of the modes' own; not of an exact reading.
-    reasoning: off, default or an effort (models/reasoning.py); None for off where that is known to
-             be possible.
+    max_tokens: the limit of a reply in place of the modes' own; not for an exact reading.
+    reasoning: off, default or an effort (models/reasoning.py); None for off if the model is known
+             to support that.
     """
 
     subjects: tuple[str, ...]
@@ -56,7 +56,7 @@ class Choices:
     reasoning: str | None = None
 
     def frozen(self, protocol: Protocol) -> dict[str, str | int | float | None]:
-        """Returns the settings that may not change in a run, as plain values."""
+        """Returns the settings that may not change within a run, as plain values."""
         return {
             "protocol": protocol.name,
             "version": protocol.version,
@@ -71,7 +71,7 @@ class Choices:
 
 
 def check(protocol: Protocol, choices: Choices) -> None:
-    """Refuses names that the protocol does not have."""
+    """Raises UsageError for names that the protocol lacks, and for numbers below 1."""
     for language in choices.languages:
         if language not in protocol.languages:
             languages = ", ".join(protocol.languages) or "none, leave --language out"
@@ -100,7 +100,7 @@ def check(protocol: Protocol, choices: Choices) -> None:
 
 
 def cells(protocol: Protocol, choices: Choices) -> list[Row]:
-    """Returns the chosen cells in a seeded order, whatever the languages or the limit."""
+    """Returns the chosen cells in a seeded order that languages and limit do not change."""
     check(protocol, choices)
     languages = set(choices.languages)
     kept = [
@@ -125,7 +125,7 @@ def cells(protocol: Protocol, choices: Choices) -> list[Row]:
 
 
 def _levels_asked(protocol: Protocol, choices: Choices) -> dict[str, tuple[str, ...]]:
-    """Returns {factor: levels} that are asked: defaults or choices, and intersections."""
+    """Returns {factor: levels to ask}: defaults or choices, with intersections."""
     asked = {**protocol.defaults, **choices.where}
     for name in choices.cross:
         factor, level = _find_intersection(protocol, name)
@@ -152,13 +152,13 @@ def _find_intersection(protocol: Protocol, name: str) -> tuple[str, str]:
 
 
 def _still_shared(protocol: Protocol, kept: list[Row]) -> list[Row]:
-    """Without cells that several items share none of which is asked by itself."""
+    """Drops cells shared by several items if none of these is asked by itself."""
     alone = {cell[protocol.item] for cell in kept if SEVERAL not in cell[protocol.item]}
     return [cell for cell in kept if not alone or alone & set(cell[protocol.item].split(SEVERAL))]
 
 
 def tally(protocol: Protocol, choices: Choices) -> dict[str, int]:
-    """Prompts by level of the protocol's `tally` factor, as the choices leave them."""
+    """Counts the chosen prompts by level of the protocol's `tally` factor."""
     if not protocol.tally:
         return {}
     return dict(
@@ -173,7 +173,7 @@ def tally(protocol: Protocol, choices: Choices) -> dict[str, int]:
 
 
 def _first(protocol: Protocol, kept: list[Row], choices: Choices) -> set[tuple[str, str]]:
-    """The first items of each language in the seeded order."""
+    """Returns the first (language, item) pairs of each language in the seeded order."""
     chosen: set[tuple[str, str]] = set()
     items = {_item(protocol, cell) for cell in kept if SEVERAL not in cell[protocol.item]}
     for language in {language for language, _ in items}:
@@ -193,7 +193,7 @@ Wanted = Callable[[str, str, Row, int], bool]  # of a subject, mode, row of a pr
 
 
 def trials(protocol: Protocol, choices: Choices, wanted: Wanted | None = None) -> Iterator[Trial]:
-    """All trials of a plan, or those that are wanted, lazily, sample by sample."""
+    """Yields the trials of a plan lazily, sample by sample: all, or those that are `wanted`."""
     chosen = cells(protocol, choices)
     modes = [protocol.modes[name] for name in choices.modes or protocol.default_modes]
     rounds = max(samples(choices, mode) for mode in modes)
@@ -230,7 +230,7 @@ def trials(protocol: Protocol, choices: Choices, wanted: Wanted | None = None) -
 
 
 def seed_of(asked: str, shown: Sequence[str]) -> int:
-    """Returns the seed of a sample, made of what is asked and of the pictures shown with it."""
+    """Returns the seed of a sample, hashed from the prompt and the pictures shown with it."""
     return int(sha256("/".join((asked, *shown)).encode()).hexdigest()[:7], 16)
 
 
@@ -249,9 +249,9 @@ def _id_parts(
     context: Sequence[Message],
     shown: Sequence[str],
 ) -> tuple[str, str, str]:
-    """The canonical JSON that a trial's id is made from, before, between and after its sample
-    number and its seed: all that the samples of a prompt share. asked: protocol, subject, mode,
-    cell, prompt, begin and sampling.
+    """Returns the canonical JSON of a trial's id before, between and after its sample number and
+    seed; all samples of a prompt share it. asked: protocol, subject, mode, cell, prompt, begin and
+    sampling.
     """
     *before, prompt, begin, sampling = asked
     after = "".join(f",{canonical(part)}" for part in (context, shown) if part) + "]"
@@ -283,7 +283,7 @@ def request(trial: Trial, protocol: Protocol) -> Request:
 
 
 def count(protocol: Protocol, choices: Choices) -> dict[str, dict[str, int]]:
-    """Trials by subject and mode."""
+    """Counts the trials by subject and mode."""
     number = len(cells(protocol, choices))
     modes = {
         name: number * samples(choices, protocol.modes[name])
@@ -293,18 +293,18 @@ def count(protocol: Protocol, choices: Choices) -> dict[str, dict[str, int]]:
 
 
 def of_subject(choices: Choices, subject: str) -> Choices:
-    """The same choices of one subject."""
+    """Returns the same choices for one subject alone."""
     return replace(choices, subjects=(subject,))
 
 
 def only(choices: Choices, subject: str) -> Choices:
-    """The same choices of one subject, each prompt once."""
+    """Returns the same choices for one subject, with one sample per prompt."""
     return replace(choices, subjects=(subject,), samples=1)
 
 
 def samples(choices: Choices, mode: Mode) -> int:
-    """Returns the number of samples per prompt in a mode. An exact reading is the same each time,
-    so it is done once whatever --samples says; what is drawn for discovery has its own number.
+    """Returns the number of samples per prompt in a mode: 1 for an exact reading, which never
+    varies; the mode's own for discovery; else the chosen number.
     """
     if mode.for_discovery:
         return mode.samples
@@ -312,7 +312,7 @@ def samples(choices: Choices, mode: Mode) -> int:
 
 
 def shuffle_key(seed: int, *names: str) -> bytes:
-    """Returns the key by which a seeded order sorts."""
+    """Returns the sort key of these names in the order that the seed gives."""
     return sha256("\x1f".join((str(seed), *names)).encode()).digest()
 
 

@@ -1,5 +1,5 @@
-"""The headline claims that a plan would make: each measure, mode and language with its groups, and
-the family that its p would be adjusted in.
+"""The headline claims that a plan would produce: each measure, mode and language with its groups,
+and the family over which its p would be adjusted.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ SUPPOSED_VALUES = 6  # values of an attribute whose list is not known yet
 
 @dataclass(frozen=True, slots=True)
 class PlannedGroup:
-    """The cells of one measure, mode and language, and of a group; `whole` if it is the first
-    grouping. tests: the family of its p.
+    """The cells of a measure, mode, language and group. whole: True for the first grouping; tests:
+    the number of tests over which its p is adjusted.
     """
 
     measure: MeasureSpec
@@ -35,9 +35,9 @@ class PlannedGroup:
 
 
 def family_size(protocol: Protocol, choices: Choices) -> int:
-    """Counts the headline claims of a run: headline measures, each of its values if it counts all
-    of them and each group if no whole is declared, over subjects, modes and languages that are not
-    pooled. Judges are not counted.
+    """Counts the headline claims of a run: headline measures (per value if all values are counted,
+    per group if no whole is declared), over subjects, modes and languages that are not pooled.
+    Judges are not counted.
     """
     kept = plan.cells(protocol, choices)
     claims = 0
@@ -51,14 +51,14 @@ def family_size(protocol: Protocol, choices: Choices) -> int:
 
 
 def _first_groups(protocol: Protocol, measure: MeasureSpec, cells: list[Row]) -> int:
-    """Counts the groups of the first grouping: one, or the groups that are the question."""
+    """Counts the groups of the first grouping: one for the whole, else the groups compared."""
     for group, _, number in _groups(protocol, measure, cells):
         return number if group else 1
     return 1
 
 
 def _strata(measure: MeasureSpec, choices: Choices) -> int:
-    """Subjects by modes, as far as the measure does not pool them."""
+    """Counts the combinations of subject and mode that the measure does not pool."""
     subjects = 1 if "subject" in measure.over else len(choices.subjects)
     return max(subjects, 1) * max(len(choices.modes), 1)
 
@@ -78,7 +78,7 @@ def _measures(protocol: Protocol) -> list[MeasureSpec]:
 
 
 def planned_groups(protocol: Protocol, choices: Choices, family: int) -> Iterator[PlannedGroup]:
-    """The groups of each measure, mode and language. family: headline claims of the run."""
+    """Yields the groups of each measure, mode and language. family: the run's headline claims."""
     kept = [cell for cell in plan.cells(protocol, choices) if SEVERAL not in cell[protocol.item]]
     for name in choices.modes or (protocol.default_mode,):
         for measure in _measures(protocol):
@@ -100,8 +100,8 @@ def _asked_of(measure: MeasureSpec, cells: Sequence[Row]) -> list[Row]:
 def _with_families(
     protocol: Protocol, part: PlannedGroup, family: int, strata: int
 ) -> Iterator[PlannedGroup]:
-    """The groups of a measure with the family of each: the headline claims of the run for the first
-    grouping of a headline, else all groups of the measure over all strata.
+    """Yields the groups of a measure with the number of tests to adjust over: the run's headline
+    claims for the first grouping of a headline, else all groups of the measure over all strata.
     """
     measure = part.measure
     groupings = list(_groups(protocol, measure, part.cells))
@@ -114,7 +114,7 @@ def _with_families(
 
 
 def labels_of(protocol: Protocol, measure: MeasureSpec, language: str) -> Labels:
-    """Describes the labels of the measure's attribute by the instrument that gives them."""
+    """Describes the expected labels of the measure's attribute, as its instrument declares."""
     for spec in protocol.instruments:
         if measure.attribute in (spec.attribute, *spec.also):
             code = language or next(iter(protocol.languages), "")
@@ -125,7 +125,7 @@ def labels_of(protocol: Protocol, measure: MeasureSpec, language: str) -> Labels
 
 
 def tests_of(measure: MeasureSpec, labels: Labels) -> int:
-    """Rows of the measure in one group: one, or one for each value."""
+    """Counts the rows of the measure in a group: 1, or one per value if each is tested."""
     return labels.values or SUPPOSED_VALUES if counts_every_value(measure) else 1
 
 
@@ -135,7 +135,7 @@ def counts_every_value(measure: MeasureSpec) -> bool:
 
 
 def _languages(measure: MeasureSpec, cells: Sequence[Row]) -> dict[str, list[Row]]:
-    """The cells of each language; all together under "" where the measure pools them."""
+    """Groups cells by language; one group "" if the measure pools languages."""
     by_language: dict[str, list[Row]] = {}
     for cell in cells:
         by_language.setdefault(
@@ -145,8 +145,8 @@ def _languages(measure: MeasureSpec, cells: Sequence[Row]) -> dict[str, list[Row
 
 
 def _without_base(measure: MeasureSpec, cells: list[Row]) -> list[Row]:
-    """Of a measure over the groups of dimensions, the cells of groups; of one between the groups of
-    a dimension, of dimensions with several.
+    """Returns the cells to count: without the baseline if a measure runs over groups of dimensions,
+    and only dimensions with several groups if it compares these.
     """
     contrast = measure.contrast or {}
     factor, within, base = (contrast.get(name, "") for name in ("factor", "within", "baseline"))
@@ -164,8 +164,8 @@ def _without_base(measure: MeasureSpec, cells: list[Row]) -> list[Row]:
 def _groups(
     protocol: Protocol, measure: MeasureSpec, cells: list[Row]
 ) -> Iterator[tuple[dict[str, str], list[Row], int]]:
-    """The whole, and of each grouping the group with the fewest items (of few items the one with
-    the fewest prompts); and how many groups the grouping has.
+    """Yields (levels, cells, number of groups) of each grouping: the whole, or the group with the
+    fewest items (then the fewest prompts).
     """
     for by in measure.by:
         # else an item by itself is no population
@@ -196,10 +196,10 @@ def sides_of(measure: MeasureSpec) -> int:
 
 
 def compared_cells(measure: MeasureSpec, cells: list[Row]) -> tuple[int, list[Row]]:
-    """2 where a level is held against a baseline over the same items, 3 and more where it is
-    against all controls together, else 1; and the cells of these sides together.
+    """Returns the number of sides and the cells of all sides: 2 if a level is compared with a
+    baseline over the same items, 3 or more if with all controls, else 1.
 
-    Of a measure with controls as many cells in each as are tested, whether or not items share them.
+    A measure with controls gets as many cells per control as are tested, shared items or not.
     """
     contrast, sides = dict(measure.contrast or {}), sides_of(measure)
     if contrast.get("level") == EVERY:  # of all levels one: each is asked as often

@@ -3,10 +3,10 @@ size that a wanted one takes.
 
 For each headline measure (and of an attribute that no headline is of, its first tested measure), by
 mode and language and for each of its groupings (of these the group with the fewest items), from
-stats/detectable.py: tables are drawn with the items as clusters, and the row's own test is made of
-them at α over its family. How alike the outputs of one item are (`icc`, 0 to 1) is an assumption
-that nobody knows before; a run's own differences replace it. Outputs that are no answer make the
-real n smaller.
+stats/detectable.py: tables are simulated with items as clusters, and the row's own test is run on
+them at α over its family. The correlation of the outputs of one item (`icc`, 0 to 1) is an
+assumption, unknown before the run, whose own differences replace it. Outputs that are no answer
+make the real n smaller.
 
 Items that are the levels of a factor, and few (four pairings), are no sample of items: there, as in
 a divergence, which shuffles outputs, the outputs are what is sampled, each by itself.
@@ -54,14 +54,14 @@ MOST_ITEMS = 300  # items up to which a design is simulated; beyond, differences
 
 @dataclass(frozen=True, slots=True)
 class Detectable:
-    """One row. clusters: items, None where outputs are what is sampled; per_cluster: labels for
-    each item (and side), or of the group (of a side of a divergence); tests: the family that the
-    row's p is adjusted in; detectable in `unit`, None with a note.
+    """The detectable difference of a group. clusters: items, None if outputs are the sampling unit;
+    per_cluster: labels per item (and side), or per group (per side of a divergence); tests: the
+    number of tests that its p is adjusted over; detectable: in `unit`, None with a note.
 
-    twice_items, twice_samples: what is detectable at twice the cost, spent on more items or on
-    more samples; None where it cannot be said. items_needed, samples_needed: what a wanted
-    difference takes, each with the other as it is; None where it cannot. words: cue words of a
-    side, None if they are no sample; by_words: what so many, and ten at the same price, find.
+    twice_items, twice_samples: the same at twice the cost, spent on more items or more samples;
+    None if unknown. items_needed, samples_needed: what a wanted difference takes, each with the
+    other unchanged; None if none suffices. words: cue words per side, None if they are no sample;
+    by_words: a sentence on the difference that these, and ten at the same price, detect.
     """
 
     measure: str
@@ -84,8 +84,8 @@ class Detectable:
 
 @dataclass(frozen=True, slots=True)
 class _Wish:
-    """The assumptions and the wish that a person gave. icc: the intra-item correlation;
-    correlation: of an item's two sides; wanted: a difference in shares, or None.
+    """The assumptions and the goal that a person gave. icc: the intra-item correlation;
+    correlation: between an item's two sides; wanted: a difference in shares, or None.
     """
 
     protocol: Protocol
@@ -103,8 +103,8 @@ def detectable(
     family: int | None = None,
     correlation: float = CORRELATION,
 ) -> list[Detectable]:
-    """Rows for the measures of the default variant. wanted: a difference in shares, as 0.05 for 5
-    points; family: headline claims of the run, counted where it is left out.
+    """Returns a row per group of the default variant's measures. wanted: a difference in shares,
+    such as 0.05 for 5 points; family: headline claims of the run, counted if None.
     """
     if (
         not 0 <= icc <= 1
@@ -161,7 +161,7 @@ def _row(asked: _Wish, part: PlannedGroup) -> Detectable:
 def _with_words(
     row: Detectable, protocol: Protocol, measure: MeasureSpec, cells: Sequence[Row]
 ) -> Detectable:
-    """With what the row finds if its cue words are a sample: the larger of the two differences."""
+    """Adds the difference found if cue words are a sample; `detectable` becomes the larger."""
     cue = protocol.cues.get((measure.contrast or {}).get("factor", ""))
     if cue is None or sides_of(measure) != 2 or row.clusters is None:
         return row
@@ -195,7 +195,7 @@ def _points(shift: float | None) -> str:
 
 
 def _solve(row: Detectable, design: Design, compared: bool) -> Detectable:
-    """With the detectable difference, and where it is `compared` what twice the cost would buy."""
+    """Adds the detectable difference and, if `compared`, the one at twice the cost."""
     level = ALPHA / row.tests
     shift = planned_shift(design=design, level=level)
     if shift is None:
@@ -217,7 +217,7 @@ def _solve(row: Detectable, design: Design, compared: bool) -> Detectable:
 
 
 def _with_needed(row: Detectable, design: Design, wanted: float | None, samples: int) -> Detectable:
-    """With the items, and the samples, that find the wanted difference."""
+    """Adds the number of items, and of samples, needed to detect the wanted difference."""
     if wanted is None or row.detectable is None or wanted >= 1 - design.share:
         return row
     level, single = ALPHA / row.tests, row.clusters is None
@@ -240,7 +240,7 @@ def _with_needed(row: Detectable, design: Design, wanted: float | None, samples:
 def _fewest_items(
     design: Design, level: float, wanted: float, is_found: Callable[[Design], bool]
 ) -> int | None:
-    """The fewest items that find the wanted difference; many by what the most simulated find."""
+    """Returns the fewest items that detect the wanted difference; extrapolates large ones."""
     fewest = _fewest(lambda items: is_found(replace(design, items=items)), MOST_ITEMS)
     if fewest is not None:
         return fewest
@@ -249,7 +249,7 @@ def _fewest_items(
 
 
 def _fewest(is_enough: Callable[[int], bool], most: int) -> int | None:
-    """The fewest that are enough; None where ``most`` are not."""
+    """Returns the smallest sufficient number; None if even ``most`` does not suffice."""
     low, high = 0, 1
     while not is_enough(high):
         if high >= most:
@@ -262,14 +262,14 @@ def _fewest(is_enough: Callable[[int], bool], most: int) -> int | None:
 
 
 def share_of(measure: MeasureSpec, labels: Labels) -> float:
-    """Returns the share near which a tilt lies: a share's null, one half, or 1/K."""
+    """Returns the share around which tilts are simulated: a share's null, one half, or 1/K."""
     if measure.null is not None and measure_kind(measure.kind).detectable == "share":
         return measure.null
     return 1 / tests_of(measure, labels) if counts_every_value(measure) else 0.5
 
 
 def _cells(row: Detectable, protocol: Protocol, part: PlannedGroup, samples: int) -> Detectable:
-    """Simulates the largest cell: a value rises in a group, in all objects and in one."""
+    """Simulates a largest-cell test: one value rises in one group, in all objects or one."""
     contrast, objects = part.measure.contrast or {}, 1
     levels = Counter(cell[contrast["factor"]] for cell in part.cells)
     each, groups = min(levels.values()) * samples, len(levels)
@@ -302,8 +302,8 @@ def _cells(row: Detectable, protocol: Protocol, part: PlannedGroup, samples: int
 def _divergence(
     row: Detectable, measure: MeasureSpec, cells: Sequence[Row], samples: int
 ) -> Detectable:
-    """By simulation of one attribute, from equal shares, with as many outputs as the smallest of
-    the levels that are compared has.
+    """Simulates a divergence of one attribute from equal shares, with the outputs of the smallest
+    of the compared levels.
     """
     factor = (measure.contrast or {}).get("factor", "")
     sizes = Counter(cell[factor] for cell in cells)

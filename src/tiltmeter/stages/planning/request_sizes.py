@@ -1,4 +1,4 @@
-"""The size of requests: their tokens, estimated by characters, and the most that there can be."""
+"""The size of requests: tokens estimated by characters, and their upper bound."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ TEMPLATE_TOKENS = 22.0  # of a chat template, beside those of its messages
 
 
 class Size(NamedTuple):
-    """Of one call: tokens of the prompt, the most there can be, tokens of the longest completion,
-    the most; pictures drawn.
+    """The size of a call: tokens of the prompt and their upper bound, tokens of the longest
+    completion and their upper bound, pictures made.
     """
 
     tokens: float
@@ -40,9 +40,9 @@ class Size(NamedTuple):
 
 
 def tokens(text: str) -> float:
-    """About how many tokens a text has, as billed by SmolLM2 and Qwen2.5 for real prompts: English
-    ÷ 4 (÷ 3.9 to 5.1), other languages of Latin letters ÷ 3 (÷ 2.9 to 3.4), of every other script
-    .75 a character (.63 to .76 in Chinese and Japanese).
+    """Estimates the tokens of a text, as counted by SmolLM2 and Qwen2.5 for real prompts: English ÷
+    4 (÷ 3.9 to 5.1), other languages of Latin letters ÷ 3 (÷ 2.9 to 3.4), other scripts .75 per
+    character (.63 to .76 in Chinese and Japanese).
     """
     if text.isascii():
         return len(text) / 4
@@ -51,8 +51,8 @@ def tokens(text: str) -> float:
 
 
 def template_tokens(model: str, price: Price | None) -> float:
-    """Tokens that the chat template of a model of one's own adds to a conversation: marks of turns
-    and often a system prompt; some 30 in all of SmolLM2 and Qwen2.5. Providers add few.
+    """Returns the tokens that a local model's chat template adds to a conversation: turn marks and
+    often a system prompt, some 30 in SmolLM2 and Qwen2.5; 0 for providers, which add few.
     """
     kind = known_kind(model)
     served = kind is not None and kind.provider is not None and price == FREE
@@ -80,7 +80,7 @@ def size(request: Request) -> Size:
 
 
 def mean_size(sizes: Sequence[Size]) -> Size:
-    """The mean of several sizes; zeros if there are none."""
+    """Returns the mean of several sizes; zeros if the list is empty."""
     number = max(1, len(sizes))
     return (
         Size(*(sum(part) / number for part in zip(*sizes, strict=True)))

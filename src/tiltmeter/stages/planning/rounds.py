@@ -1,11 +1,11 @@
 """Balanced rounds: which prompts a round asks, so that a run that stops after any look holds every
 template, order and name equally often, in both arms alike.
 
-A *condition* is an item in one arm of a comparison (a word in one language of the prompt). What
-else tells its prompts apart (the template, the order of the options, name and age) is no question
-of the protocol: it takes turns. A *round* is one output of every condition; both arms of an item
-get the same of these levels in a round, and items begin with different ones. One sample of all
-prompts is as many rounds as a condition has prompts.
+A *condition* is an item in one arm of a comparison (a word in one language of the prompt). Factors
+that otherwise vary between its prompts (template, order of the options, name and age) are not
+questions of the protocol: their levels take turns. A *round* is one output of every condition; both
+arms of an item get the same of these levels in a round, and items begin with different ones. One
+sample of all prompts is as many rounds as a condition has prompts.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ STRATUM = ("language",)  # beside the protocol's `apart`
 
 @dataclass(frozen=True)
 class Rounds:
-    """in_sample: rounds that one sample of every prompt makes; total: of the whole plan; names: the
-    factors by which `places` finds a prompt's round inside a sample, counted from 0; turns: for
-    each round inside a sample, how often each level stands in each arm.
+    """A plan's rounds. in_sample: rounds per sample of every prompt; total: rounds of the whole
+    plan; names: the factors by which `places` finds a prompt's round inside a sample, from 0;
+    turns: per round inside a sample, the count of each level in each arm.
     """
 
     in_sample: int
@@ -41,24 +41,24 @@ class Rounds:
     turns: Sequence[Counter[tuple[str, ...]]]
 
     def number(self, factors: Mapping[str, str], sample: int) -> int:
-        """The round of a trial, counted from 1."""
+        """Returns the round of a trial, counted from 1."""
         place = self.places[_levels(factors, self.names)]
         return sample * self.in_sample + place + 1
 
     def is_balanced(self, look: int) -> bool:
-        """True if rounds 1 to `look` hold each level as often, in proportion, as the plan."""
+        """True if rounds 1 to `look` hold each level in the same proportion as the plan."""
         rest = look % self.in_sample
         held = sum(self.turns[:rest], Counter[tuple[str, ...]]())
         every = sum(self.turns, Counter[tuple[str, ...]]())
         return all(held[key] * self.in_sample == n * rest for key, n in every.items())
 
     def wanted_looks(self, shares: Iterable[float]) -> list[int]:
-        """The rounds after which a run would look, for shares of all rounds."""
+        """Converts shares of all rounds to the rounds after which a run would look."""
         return [max(1, math.ceil(share * self.total - 1e-9)) for share in shares]
 
     def looks(self, shares: Iterable[float]) -> list[int]:
-        """The same, each moved to the next that is balanced. By hand: 9 rounds of 3 names × 3 ages
-        and shares ⅛, ¼, ½, 1: 2, 3, 5, 9, so 3, 3, 6 and 9.
+        """Returns the wanted looks, each moved to the next balanced round. By hand: 9 rounds of 3
+        names × 3 ages and shares ⅛, ¼, ½, 1: 2, 3, 5, 9, so 3, 3, 6 and 9.
         """
         found = self.wanted_looks(shares)
         for place, look in enumerate(found):
@@ -69,7 +69,7 @@ class Rounds:
 
 
 def rounds_of(protocol: Protocol, choices: Choices) -> Rounds:
-    """The rounds of a plan, of the first of its modes that is measured."""
+    """Assigns the prompts of a plan to rounds, for the first measured mode."""
     names = tuple(dict.fromkeys((*protocol.factors, protocol.item, *_word_columns(protocol))))
     keys = _condition_factors(protocol)
     conditions: dict[Levels, list[Row]] = {}
@@ -90,7 +90,7 @@ def rounds_of(protocol: Protocol, choices: Choices) -> Rounds:
 
 
 def _word_columns(protocol: Protocol) -> tuple[str, ...]:
-    """The columns of cue words, or of their sets, which take turns as the levels of factors do."""
+    """Returns the columns of cue words, or of their sets, whose values take turns as levels do."""
     return tuple(dict.fromkeys(cue.sets or cue.column for cue in protocol.cues.values()))
 
 
@@ -100,7 +100,7 @@ def _ranks(protocol: Protocol, name: str) -> dict[str, int]:
 
 
 def _levels(cell: Mapping[str, str], names: Sequence[str]) -> Levels:
-    """The levels of these factors and columns; "" of a column that its table does not have."""
+    """Returns the cell's levels of these factors and columns; "" for a missing column."""
     return tuple([cell.get(name, "") for name in names])
 
 
@@ -111,8 +111,8 @@ def _samples(protocol: Protocol, choices: Choices) -> int:
 
 
 def _condition_factors(protocol: Protocol) -> list[str]:
-    """The factors that make a condition: the item, and whatever a headline claim, or one that the
-    run stops by, compares, groups or keeps apart.
+    """Lists the factors that make a condition: the item, and those that a headline or stopping
+    claim compares, groups by or keeps apart.
     """
     factors = dict.fromkeys((protocol.item, *protocol.apart))
     for spec in _leading_measures(protocol):
@@ -135,7 +135,7 @@ def _item_key(protocol: Protocol, cell: Row) -> Levels:
 def _item_turns(
     protocol: Protocol, seed: int, conditions: Iterable[Sequence[Row]]
 ) -> dict[Levels, int]:
-    """Returns each item's first turn: its place in its stratum, shuffled by the seed."""
+    """Returns each item's first turn: its rank within its stratum, shuffled by the seed."""
     strata: dict[Levels, set[str]] = {}
     for condition in conditions:
         *stratum, item = _item_key(protocol, condition[0])
@@ -148,10 +148,10 @@ def _item_turns(
 
 
 def _in_turns(cells: Sequence[Row], ranks: Ranks, turn: int) -> list[Row]:
-    """The prompts of one condition in the order of their rounds.
+    """Orders the prompts of one condition by round.
 
-    Where they are all combinations of some levels, each level of each factor comes equally often
-    as soon as the numbers allow; the first combination moves from turn to turn.
+    If they are all combinations of some levels, each level of each factor comes equally often as
+    soon as the numbers allow; the first combination shifts from turn to turn.
     """
     levels_of = {name: {cell.get(name, "") for cell in cells} for name in ranks}
     known = {
@@ -181,8 +181,8 @@ def _in_turns(cells: Sequence[Row], ranks: Ranks, turn: int) -> list[Row]:
 
 @cache
 def cross_levels(sizes: tuple[int, ...]) -> tuple[Index, ...]:
-    """Every combination of so many levels of each factor, in an order in which all factors move at
-    each step. By hand: (2, 2): (0, 0), (1, 1), (0, 1), (1, 0).
+    """Returns every combination of level indices, in an order in which all factors change at each
+    step. By hand: (2, 2): (0, 0), (1, 1), (0, 1), (1, 0).
     """
     indices: tuple[Index, ...] = ((),)
     for size in sizes:
@@ -200,8 +200,8 @@ def _count_turns(
     places: Mapping[Levels, int],
     in_sample: int,
 ) -> list[Counter[tuple[str, ...]]]:
-    """For each round inside a sample, the levels that take turns, in each arm of each stratum; a
-    level that one item alone has is none.
+    """Counts, per round inside a sample, the levels that take turns in each arm of each stratum;
+    skips a level that only one item has.
     """
     arms = _arm_factors(protocol)
     turns = [Counter[tuple[str, ...]]() for _ in range(in_sample)]
@@ -223,7 +223,7 @@ def _count_turns(
 
 
 def _arm_factors(protocol: Protocol) -> list[str]:
-    """Lists the factors that tell the arms of one item apart, and strata."""
+    """Lists the factors that distinguish the arms of one item, and the strata."""
     named = [
         (spec.contrast or {}).get(key, "")
         for spec in _leading_measures(protocol)

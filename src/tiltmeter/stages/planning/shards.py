@@ -1,9 +1,9 @@
-"""A shard: one of so many equal parts of a plan, answered into a folder of its own, on another
-machine or at another time. stages/merge.py joins them.
+"""A shard: one of n equal parts of a plan, answered into a folder of its own, on another machine or
+at another time. stages/merge.py joins shards.
 
-The ids of trials decide which shard has which: of every n consecutive trials of the plan each of
-the n shards has one, by the order of their ids. So shards differ by one trial at most, each round
-is spread evenly over them, and none has more of a subject or mode than chance gives.
+The ids of trials decide which shard has which: of every n consecutive trials of the plan, each
+shard gets one, by the order of their ids. So shards differ by at most one trial, each round is
+spread evenly over them, and subjects and modes are split as if at random.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ _FORM = re.compile(r"([1-9]\d{0,5})/([1-9]\d{0,5})")
 
 @dataclass(frozen=True, slots=True)
 class Shard:
-    """number: from 1; of: how many shards there are."""
+    """A shard. number: its number, from 1; of: the number of shards."""
 
     number: int
     of: int
 
     @classmethod
     def parse(cls, text: str) -> Shard:
-        """From `3/16`. UsageError for what is no such part."""
+        """Parses a text such as `3/16`. Raises UsageError if it is malformed."""
         match = _FORM.fullmatch(text.strip())
         if match is None or int(match[1]) > int(match[2]):
             raise UsageError(
@@ -46,21 +46,21 @@ class Shard:
         return f"{self.number}/{self.of}"
 
     def part(self, trials: Iterable[Trial]) -> Iterator[Trial]:
-        """The trials of this shard, lazily, in the order of their rounds."""
+        """Yields the trials of this shard lazily, in the order of their rounds."""
         source = iter(trials)
         while block := list(islice(source, self.of)):
             if self.number <= len(block):
                 yield sorted(block, key=lambda trial: trial.id)[self.number - 1]
 
     def size(self, trials: int) -> int:
-        """Counts this shard's part of so many trials."""
+        """Counts this shard's trials out of `trials` planned ones."""
         return (trials + self.of - self.number) // self.of
 
 
 def record(
     shard: Shard, choices: Choices, judges: Sequence[str], given: Mapping[str, str]
 ) -> ShardRecord:
-    """Makes the record that a shard keeps: all shards of a plan have the same options."""
+    """Makes the record of a shard, with the options that all shards of a plan must share."""
     options: dict[str, Json] = {
         "--model": list(choices.subjects),
         "--judge": list(judges),
@@ -76,7 +76,7 @@ def record(
 
 
 def with_judge_for(record: ShardRecord, protocol: Protocol) -> ShardRecord:
-    """The record with where its judges are asked, if that is not everywhere."""
+    """Adds to the record which outputs its judges are asked about, if not about all."""
     asked = {
         spec.name: dict(spec.unsure) for spec in protocol.instruments if spec.unsure is not None
     }
@@ -84,7 +84,7 @@ def with_judge_for(record: ShardRecord, protocol: Protocol) -> ShardRecord:
 
 
 def enter(store: Store, wanted: ShardRecord | None) -> None:
-    """Fixes which shard a run is, before its plan is frozen. RunMismatch if it is another."""
+    """Stores which shard a run is, before its plan is frozen. Raises RunMismatch on conflict."""
     held = settings.shard(store)
     if held is None and wanted is not None and settings.frozen(store):
         raise RunMismatch(
@@ -111,7 +111,7 @@ def enter(store: Store, wanted: ShardRecord | None) -> None:
 
 
 def other_option(first: ShardRecord, other: ShardRecord) -> str:
-    """The first option that two shards were given differently, or ""."""
+    """Returns the first option whose values differ between two shards, or ""."""
     names = dict.fromkeys((*first.options, *other.options))
     return next((n for n in names if first.options.get(n) != other.options.get(n)), "")
 
@@ -124,14 +124,13 @@ def _words(shard: ShardRecord, option: str) -> str:
 
 
 def difference(first: ShardRecord, other: ShardRecord, option: str) -> str:
-    """Describes the values that two shards were given for an option."""
+    """Describes the two values that shards were given for an option."""
     return f"{option} {_words(first, option)} and {_words(other, option)}"
 
 
 def waits_for_all(protocol: Protocol, judges: Sequence[str], given: Mapping[str, str]) -> str:
-    """Names the thing that is learned from all outputs before any is labelled, such as a taxonomy:
-    a shard has only some of them, so it is labelled when all are joined. "" where there is no such
-    thing.
+    """Names the artefact that is learned from all outputs before labelling, such as a taxonomy: a
+    shard has only some outputs, so it is labelled after the merge. "" if nothing is learned.
     """
     for spec in protocol.instruments:
         kind = registry.instrument_kind(spec.kind, spec.name)

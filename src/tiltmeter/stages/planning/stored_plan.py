@@ -1,5 +1,5 @@
-"""The planned number of trials: kept before the first is asked, so that a run that was stopped
-early can say how much of its plan was answered.
+"""The planned number of trials, stored before the first is asked, so that a run that was stopped
+early can report the answered part of its plan.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from .plan import Choices
 
 
 def planned_trials(protocol: Protocol, choices: Choices) -> PlannedTrials:
-    """Subject → mode → levels of the factors (as JSON) → trials: its items times its samples."""
+    """Returns {subject: {mode: {levels of the factors as JSON: items × samples}}}."""
     factors = [name for name in protocol.factors if name != protocol.item]
     items = Counter(
         canonical([cell[name] for name in factors]) for cell in plan.cells(protocol, choices)
@@ -32,7 +32,7 @@ def planned_trials(protocol: Protocol, choices: Choices) -> PlannedTrials:
 
 
 def planned_of_looks(store: Store, protocol: Protocol) -> PlannedTrials:
-    """The same of a run that stops early: what the looks so far have asked for."""
+    """Returns the trials that the looks so far have asked for, in a run that stops early."""
     factors = [name for name in protocol.factors if name != protocol.item]
     planned: dict[str, dict[str, dict[str, int]]] = {}
     for subject, mode, levels, number in looks.asked_levels(store):
@@ -43,14 +43,14 @@ def planned_of_looks(store: Store, protocol: Protocol) -> PlannedTrials:
 
 
 def keep_plan(store: Store, planned: PlannedTrials) -> None:
-    """Adds a plan to what a run was meant to have. What was planned before stays: of the same
-    subject, mode and levels the larger number counts.
+    """Adds a plan to the stored one. For the same subject, mode and levels the larger number
+    counts.
     """
     store.put("planned", widen_plan(settings.planned_trials(store), planned))
 
 
 def widen_plan(planned: PlannedTrials, more: PlannedTrials) -> PlannedTrials:
-    """Two plans as one. Pure."""
+    """Combines two plans; the larger number counts for each entry. Pure."""
     merged = {
         subject: {mode: dict(levels) for mode, levels in modes.items()}
         for subject, modes in planned.items()

@@ -1,4 +1,4 @@
-"""Checks that the models of a plan can be asked at all, before anything of it stands in the run."""
+"""Checks that the models of a plan can be asked at all, before anything is stored in the run."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ def check_models(
     out: Path,
     instruments: Sequence[Instrument] = (),
 ) -> None:
-    """Makes each model once and shows it what it would be asked: what it refuses is raised now.
+    """Makes each model once and passes it a first request, so that a refusal is raised now.
 
-    A run that has all answers of a subject needs neither its key nor its server.
+    A subject whose answers the run already has needs neither key nor server.
     """
     answered = _count_answered(out)
     for subject, modes in plan.count(protocol, choices).items():
@@ -66,7 +66,7 @@ def _check_subject(protocol: Protocol, choices: Choices, subject: str, connect: 
 def _check_judge(
     protocol: Protocol, choices: Choices, instrument: Instrument, judge: Model
 ) -> None:
-    """Shows a judge what an instrument would ask it first, which may have pictures."""
+    """Checks that a judge accepts an instrument's first request, which may hold pictures."""
     trial = next(plan.trials(protocol, choices), None)
     asking = instrument.asked if isinstance(instrument, Cascade) else instrument
     asked = first_request(asking, trial, protocol) if trial and asking.judge else None
@@ -75,7 +75,7 @@ def _check_judge(
 
 
 def _count_answered(out: Path) -> dict[str, int]:
-    """Subject → trials with an output; empty where there is no run yet."""
+    """Counts the trials with an output by subject; {} if the run does not exist yet."""
     if not is_begun(out):
         return {}
     with Store(out) as store:

@@ -18,8 +18,8 @@ from ...store import Store
 
 
 class KnownModel(TypedDict):
-    """A model as `plan --json` names it. retires_on, price_date: days as YYYY-MM-DD; batch: what a
-    call costs in a batch, in words, where batches are wanted; limits: what it is known not to do.
+    """A model as `plan --json` names it. retires_on, price_date: days as YYYY-MM-DD; batch: the
+    cost of a call in a batch, in words, if batches are wanted; limits: its known gaps.
     """
 
     name: str
@@ -34,7 +34,7 @@ class KnownModel(TypedDict):
 
 
 class Thinking(TypedDict):
-    """The amount of a model's thinking, as `ModelOptions` has it."""
+    """The amount of a model's thinking, with the field names of `ModelOptions`."""
 
     effort: str | None
     thinks: bool
@@ -48,12 +48,12 @@ class Connect:
     base_url:  the server of every model that has no provider of its own (`openai:` and kinds of
                other packages).
     base_urls: servers by kind or by model name.
-    further:   by "" (as base_url), kind or model name, the servers beside the first, where one
+    further:   by "" (as base_url), kind or model name, the servers beside the first, if one
                model has several.
     workers:   processes that hold the models that run in tiltmeter's own; None for this one alone.
     columns:   {field: the column that has it} of files of answers.
-    named:     the models that the person who runs this named: no other one may execute code.
-    context:   tokens that a model on this machine holds; None for what is needed.
+    named:     the models that the user named: no other model may execute code.
+    context:   context size in tokens of a model on this machine; None for the needed size.
     needed_context: tokens of the longest prompt of the plan with its reply, as estimated at most.
     no_system: True if subjects are to have no system prompt, not even their template's own.
     reasoning: off, default or an effort, of the subjects; None for off if that is known to be
@@ -77,32 +77,32 @@ class Connect:
     subjects: tuple[str, ...] = ()
 
     def urls(self, name: str) -> list[str]:
-        """All base URLs that the user gave for a model, the first of them as `url` says it."""
+        """Returns all base URLs that the user gave for a model; the first is that of `url`."""
         url = self.url(name)
         kind = name.partition(":")[0]
         key = next((key for key in (name, kind) if self.base_urls.get(key)), "")
         return [url, *self.further.get(key, ())] if url else []
 
     def url(self, name: str) -> str:
-        """The base URL that the user gave for a model, or "" for the kind's own."""
+        """Returns the base URL that the user gave for a model, or "" for the kind's own."""
         general = "" if kind_of(name).own_server else self.base_url
         return self.base_urls.get(name) or self.base_urls.get(name.partition(":")[0]) or general
 
     def price(self, name: str) -> Price | None:
-        """Returns the given price; else the table's, at another server only of one's own row."""
+        """Returns the user's price, else the table's; for a custom server only a user's row."""
         row = table.find(name)
         return self.prices.get(name) or (
             row.price if row and (row.own or not self.url(name)) else None
         )
 
     def model(self, name: str, concurrency: int, run: Store | None = None) -> Model:
-        """A model that is not open yet.
+        """Makes a model that is not open yet.
 
-        run: where the pictures lie that a model is shown, and the factors of the trials that a
-        folder of pictures answers.
+        run: the store of the pictures that a model is shown, and of the trials' factors that a
+        folder of pictures is matched with.
 
         Raises UsageError if the table says that the provider retired the model and no other server
-        is named.
+        is named, or if the model would execute code and was not named.
         """
         if kind_of(name).executes and name not in self.named:
             raise UsageError(
@@ -144,7 +144,7 @@ class Connect:
         return Servers([make_model(name, replace(options, base_url=one)) for one in urls], urls)
 
     def _thinking(self, name: str, row: table.Listed | None) -> Thinking:
-        """Returns how much thinking to ask for; the table's row is of the provider's server."""
+        """Returns how much thinking to request; `row` describes the model at its provider."""
         wanted = self.reasoning if name in self.subjects else None
         if row is None or self.url(name):
             asked = None if wanted is None else reasoning.effort(wanted, (), switchable=True)
@@ -157,7 +157,7 @@ class Connect:
         return {"effort": asked, "thinks": thinks}
 
     def expected_price(self, name: str) -> Price | None:
-        """The price that the model will have when it is made; None where nobody knows it."""
+        """Returns the price that the model will have when made; None if it is unknown."""
         urls = self.urls(name)
         at_home = FREE if urls and all(map(on_this_machine, urls)) else None
         price = self.price(name) or kind_of(name).price or at_home
@@ -165,13 +165,13 @@ class Connect:
         return price._replace(reserve=reasoning.RESERVE_TOKENS) if price and thinks else price
 
     def batch_price(self, name: str) -> Price | None:
-        """The price of a model's calls in a batch: the full one where the table knows no other."""
+        """Returns a model's price per call in a batch; the full one if the table has no other."""
         row, price = table.find(name), self.expected_price(name)
         share = row.batch_share if row else None
         return price if price is None or share is None else price.times(share)
 
     def describe(self, name: str) -> KnownModel:
-        """Describes a model by the table: its end and the source of its price."""
+        """Describes a model by the table: its retirement, gaps and the source of its price."""
         row = table.find(name)
         known = KnownModel(
             name=name, listed=row is not None, retires_on=None, retired=False, soon=False
@@ -186,7 +186,7 @@ class Connect:
         return known
 
     def _limits(self, name: str, row: table.Listed) -> Iterator[str]:
-        """Yields the known gaps of a model that a run may count on."""
+        """Yields the known gaps of a model that could affect a run."""
         if TEXT not in makes(name):
             return
         if row.takes.get("seed") is False:
@@ -210,8 +210,8 @@ class Connect:
         return f"in a batch {row.batch_share:.0%} of the price {on}"
 
     def check(self, names: Iterable[str]) -> None:
-        """Raises UsageError for a base URL that none of the models would use, and for a name that
-        holds a key: names are stored and shown.
+        """Raises UsageError for a base URL that none of the models would use, and for a model name
+        that contains a key, since names are stored and shown.
         """
         names = list(names)
         for shown in filter(None, (named_secret(environment_secrets(), name) for name in names)):
@@ -240,7 +240,7 @@ class Connect:
 
 
 def _takes_workers(name: str) -> bool:
-    """True of a model that can be in processes of its own: it is behind no provider."""
+    """True if a model can run in separate processes, as it is behind no provider."""
     kind = kind_of(name)
     return kind.on_workers and kind.provider is None
 

@@ -1,11 +1,10 @@
-"""Sets of outputs × instruments → what an instrument must find out before it labels (a taxonomy),
-kept as an artefact.
+"""What instruments must learn from sets of outputs before they label (a taxonomy), kept as an
+artefact.
 
-A stage between run and label, and no special case of either: a discovery is a generator of requests
-as labelling is, its calls pass through the engine, are stored and are answered from the store when
-the same command runs again. Outputs of modes that are drawn aside are what there is to learn from;
-where a run has none of a subject, those that are measured are, and the artefact `learnt_from` of
-the run says so.
+A stage between run and label. Its calls are like any others: a discovery is a generator of
+requests, as labelling is; they pass through the engine, are stored, and are answered from the store
+when the same command runs again. Instruments learn from outputs of discovery modes, or from a
+subject's measured outputs if it has no others; the run's artefact `learnt_from` records which.
 """
 
 from __future__ import annotations
@@ -33,7 +32,7 @@ async def discover(
     limits: Limits,
     watch: Callable[[Tally], None] = lambda tally: None,
 ) -> Tally:
-    """Finds out what instruments lack, per set of outputs; what was found before stands."""
+    """Learns what instruments need, per set of outputs; earlier results are kept."""
     engine = Engine(store, models, limits, watch)
     learners = [instrument for instrument in instruments if isinstance(instrument, Learner)]
     failed: list[str] = []
@@ -78,7 +77,7 @@ def _job(
 def _outputs_to_learn_from(
     store: Store, protocol: Protocol
 ) -> tuple[list[tuple[Trial, Output]], dict[str, str]]:
-    """The outputs to learn from, and by subject whether they were drawn aside."""
+    """Returns the outputs to learn from, and by subject whether they are from discovery modes."""
     aside: list[tuple[Trial, Output]] = []
     measured: list[tuple[Trial, Output]] = []
     for trial, output in store.iter_outputs():
@@ -91,10 +90,10 @@ def _outputs_to_learn_from(
 
 
 def _keep(store: Store, instrument: Learner, source: Mapping[str, str]) -> None:
-    """The artefact in the store, and as a file in the run's folder for a person to read, edit and
-    give to another run.
+    """Stores the artefact, and writes it to the run's folder for a person to read, edit and give to
+    another run.
 
-    source: by subject, which of its outputs were learnt from.
+    source: by subject, which kind of outputs it was learned from.
     """
     text = instrument.artefact_text()
     if not text or store.artefact(instrument.artefact, instrument.artefact_name) == text:

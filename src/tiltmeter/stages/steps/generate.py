@@ -1,4 +1,4 @@
-"""Trials × subjects → outputs."""
+"""Asks the subjects the trials of a plan and stores their outputs."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from .pipeline import Pipeline
 
 
 def job(trial: Trial, protocol: Protocol) -> Job:
-    """Asks a trial of its subject."""
+    """Asks a trial's subject and returns the output."""
     asked = plan.request(trial, protocol)
     (reply,) = yield [asked]
     outcome = CUT if is_cut_and_empty(asked, reply) else reply.outcome
@@ -28,7 +28,7 @@ def job(trial: Trial, protocol: Protocol) -> Job:
 
 
 def counting(job: Job, tally: Tally) -> Job:
-    """A job that counts in a tally if its reply was cut, or its output is unread."""
+    """Wraps a job to count cut replies and unread outputs in a tally."""
     rows = yield from job
     for row in rows:
         if isinstance(row, Output):
@@ -39,7 +39,7 @@ def counting(job: Job, tally: Tally) -> Job:
 
 
 def is_cut_and_empty(asked: Request, reply: Reply) -> bool:
-    """True if the limit came before anything was said beside thoughts."""
+    """True if the token limit was reached before any text outside thinking."""
     cut = reply.ended == CUT and reply.outcome == ANSWER and not asked.logprobs
     return cut and not without_thought(reply.text).strip()
 
@@ -55,8 +55,8 @@ async def generate(
     shard: Shard | None = None,
     pipeline: Pipeline | None = None,
 ) -> Tally:
-    """Answers every trial of the plan that has no output yet, or of those that are wanted, or of a
-    shard's; all subjects at once. pipeline: what labels the outputs meanwhile.
+    """Answers each planned trial without an output (only `wanted` ones, or a shard's, if given),
+    all subjects at once. pipeline: labels the outputs meanwhile.
     """
     engine = Engine(store, models, limits, watch)
 

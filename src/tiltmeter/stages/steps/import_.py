@@ -1,9 +1,9 @@
-"""Outputs, labels or counts that exist already → a run, on which every later stage works.
+"""Existing outputs, labels or counts → a run, on which every later stage works.
 
-What a file looks like is the protocol's affair: its *importer* (`outputs` in its sources.toml,
+The protocol defines the format of a file: its *importer* (`outputs` in its sources.toml,
 `IMPORTERS` in registry.py, or an entry point in the group `tiltmeter.importers`) is a function of
 the protocol and the path, or the checked copy of a release, that yields (trial, output, labels).
-All is read and checked before anything of it is written.
+Everything is read and checked before anything is written.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ Imported = tuple[Trial, Output, Sequence[Label]]
 
 @dataclass(frozen=True, slots=True)
 class AddedOutputs:
-    """An import's counts. unlisted: items that the design does not have, beside others."""
+    """The counts of an import. unlisted: items that the design lacks."""
 
     outputs: int
     before: int
@@ -42,8 +42,8 @@ class AddedOutputs:
 
 @dataclass(frozen=True, slots=True)
 class GivenContent:
-    """The content of a file or of a copy of a release. name and sha256: of what it was read from;
-    note: the files that a copy lacks, "" if it is whole.
+    """The content of a file or of a copy of a release. name and sha256: of the file or copy; note:
+    the files that a copy lacks, "" if it is complete.
     """
 
     rows: Sequence[Imported]
@@ -53,7 +53,7 @@ class GivenContent:
 
 
 def protocol_to_import(source: str | Path | Protocol, path: Path) -> Protocol:
-    """Returns the protocol of outputs, with the texts of the copy at `path` if it ships none."""
+    """Returns the protocol of the outputs, with texts from the copy at `path` if it ships none."""
     release = None if isinstance(source, Protocol) else registry.source(str(source))
     if release is not None and release.outputs and registry.is_sourced(str(source)):
         return registry.protocol_of_copy(release, path)
@@ -61,8 +61,8 @@ def protocol_to_import(source: str | Path | Protocol, path: Path) -> Protocol:
 
 
 def read_given(source: str | Path | Protocol, protocol: Protocol, path: Path) -> GivenContent:
-    """All rows of a file or a copy. UsageError if the protocol has no importer, or the file is not
-    what that expects.
+    """Reads all rows of a file or a copy. Raises UsageError if the protocol has no importer, or if
+    the format is wrong.
 
     source: the protocol's name or the path of its file.
     """
@@ -81,7 +81,7 @@ def read_given(source: str | Path | Protocol, protocol: Protocol, path: Path) ->
 
 
 def _published(protocol: Protocol, release: CopySources, copy: Copy) -> Iterator[Imported]:
-    """Yields the outputs of a checked copy, read as sources.toml says."""
+    """Yields the outputs of a checked copy, according to sources.toml."""
     if isinstance(release.outputs, str):
         yield from release.function(release.outputs)(protocol, copy)
         return
@@ -90,14 +90,14 @@ def _published(protocol: Protocol, release: CopySources, copy: Copy) -> Iterator
 
 
 def cells_of(protocol: Protocol, given: GivenContent) -> list[Row]:
-    """Returns the rows of the design that are answered in a file or a copy."""
+    """Returns the rows of the design that a file or a copy answers."""
     names = (protocol.item, *protocol.factors)
     answered = {tuple(trial.factors[name] for name in names) for trial, _, _ in given.rows}
     return [cell for cell in protocol.cells if tuple(cell[name] for name in names) in answered]
 
 
 def write_rows(store: Store, protocol: Protocol, source: str, given: GivenContent) -> AddedOutputs:
-    """Adds the rows to a run; those that it has already stay. RunMismatch where it has another
+    """Adds the rows to a run, except those already in it. Raises RunMismatch if the run has another
     value for one of them.
 
     source: the protocol's name or path.
@@ -125,7 +125,7 @@ def write_rows(store: Store, protocol: Protocol, source: str, given: GivenConten
 
 
 def _new(store: Store, rows: Sequence[Imported]) -> list[Imported]:
-    """The rows that the run does not have."""
+    """Returns the rows that the run lacks. Raises RunMismatch if known ones have other labels."""
     stored_ids = outputs.ids(store)
     if not stored_ids:
         return list(rows)

@@ -1,8 +1,6 @@
-"""Published outputs that stand in rows → trials, outputs and labels, without a function of their
-own.
+"""Imports published outputs in rows as trials, outputs and labels, without an importer function.
 
-`[[outputs]]` in sources.toml says where in a row each part is; a text with slots is filled from the
-row:
+`[[outputs]]` in sources.toml says how to find each part in a row; slots are filled from the row:
 
     [[outputs]]
     text = "{chatgpt_gen}"                        # the answer
@@ -13,7 +11,7 @@ row:
     skip_unmatched = true                         # rows that the design does not have are left out
 
 Without `match` a prompt is found by its item and factors, each in the column of its name. Each row
-is read by the protocol's instruments that ask nobody, as an answer to its prompt.
+is read by the protocol's rules, as an answer to its prompt.
 """
 
 from __future__ import annotations
@@ -39,7 +37,7 @@ _SLOT = re.compile(r"\{([\w-]+)\}")
 
 @dataclass(frozen=True, slots=True)
 class RowLayout:
-    """Says where in a row the parts of an output are, as `[[outputs]]` of sources.toml has it."""
+    """The layout of a row: the columns of an output's parts, from `[[outputs]]` of sources.toml."""
 
     text: str
     subject: str
@@ -50,7 +48,7 @@ class RowLayout:
 
     @classmethod
     def of(cls, keys: Mapping[str, Any]) -> RowLayout:
-        """Reads the keys of the table. ProtocolError if one is unknown or missing."""
+        """Reads the keys of the table. Raises ProtocolError if one is unknown or missing."""
         unknown = sorted(set(keys) - set(_KEYS))
         missing = [key for key in _KEYS[:2] if key not in keys]
         if unknown or missing:
@@ -59,7 +57,7 @@ class RowLayout:
         return cls(**keys)
 
     def columns_of(self, file: str) -> Row | None:
-        """Returns what a file's path says by `files`; None if these rows are in other files."""
+        """Returns the columns encoded in a file's path; None if `files` does not match it."""
         if not self.files:
             return {}
         parts = _SLOT.split(self.files)
@@ -71,13 +69,13 @@ class RowLayout:
         return named.groupdict() if named else None
 
     def key(self, columns: Mapping[str, str], row: Row, place: str) -> Key:
-        """Returns the values by which the prompt of a row is found."""
+        """Returns the values that identify a row's prompt."""
         values = ((name, _fill(text, row, place)) for name, text in columns.items())
         return tuple(self.values.get(name, {}).get(value, value) for name, value in values)
 
 
 def read_rows(protocol: Protocol, layout: RowLayout, copy: Copy) -> Iterator[Imported]:
-    """Yields an output per row of the files of a copy, labelled by the protocol's instruments."""
+    """Yields an output per row of a copy's files, labelled by the protocol's rules."""
     names = (protocol.item, *protocol.factors)
     columns = layout.match or {name: f"{{{name}}}" for name in names}
     cells = {tuple(cell[name] for name in columns): cell for cell in protocol.cells}
@@ -115,7 +113,7 @@ def read_rows(protocol: Protocol, layout: RowLayout, copy: Copy) -> Iterator[Imp
 
 
 def _readers(protocol: Protocol) -> list[Instrument]:
-    """Makes the instruments that label by rules."""
+    """Makes the instruments of the protocol that label by rules."""
     kinds = ((spec, registry.instrument_kind(spec.kind)) for spec in protocol.instruments)
     instruments = (kind.make(spec) for spec, kind in kinds if kind.asks == "nobody")
     return [reader for reader in instruments if isinstance(reader, Instrument)]

@@ -1,8 +1,8 @@
-"""Attempts to instruct the reader, in texts that judges were shown and in judges' own replies:
-counted after labelling.
+"""Counts attempts to instruct the reader, in texts that judges were shown and in judges' own
+replies, after labelling.
 
 The counts are kept in the run as the artefact ("injection", "counts"), so that a report can show
-them. What a judge is shown is told from its requests, where each answer stands between marks
+them. The texts shown to a judge are read from its requests, which mark each answer
 (instruments/judge.py, negotiation.py).
 """
 
@@ -23,8 +23,8 @@ _SHOWN = "<answer "  # stands in every request that shows an answer to a judge
 
 
 class InjectionCounts(TypedDict):
-    """outputs, replies: how many were looked at; *_attempts: how many of these try; sorts: by sort;
-    examples: outputs' ids.
+    """Counts. outputs, replies: texts looked at; *_attempts: texts that try to instruct the reader;
+    sorts: attempts in outputs by sort; examples: ids of outputs.
     """
 
     outputs: int
@@ -36,7 +36,7 @@ class InjectionCounts(TypedDict):
 
 
 def count(store: Store) -> InjectionCounts | None:
-    """Counts and stores the attempts; None if no judge was shown anything."""
+    """Counts the attempts; None if no judge was shown anything."""
     shown = calls.outputs_shown(store, _SHOWN)
     if not shown:
         return None
@@ -62,21 +62,21 @@ def count(store: Store) -> InjectionCounts | None:
 
 
 def write_counts(store: Store) -> None:
-    """Counts, and keeps the counts in a run that is open for writing."""
+    """Counts the attempts and stores the counts in a run that is open for writing."""
     counts = count(store)
     if counts is not None:
         store.keep(KIND, NAME, json.dumps(counts))
 
 
 def read_counts(store: Store) -> InjectionCounts | None:
-    """The counts of a run, or None where it was labelled by no judge."""
+    """Returns the stored counts of a run, or None if no judge labelled it."""
     text = store.artefact(KIND, NAME)
     counts: InjectionCounts | None = json.loads(text) if text else None
     return counts
 
 
 def warning(store: Store) -> str:
-    """A line where something tried, else ""."""
+    """Writes a line if any text tried to instruct its reader, else ""."""
     counts = read_counts(store)
     if not counts or not (counts["output_attempts"] or counts["reply_attempts"]):
         return ""

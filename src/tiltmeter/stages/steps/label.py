@@ -1,4 +1,4 @@
-"""Outputs × instruments → labels."""
+"""Labels outputs by the instruments of a protocol and by judges."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ CHECKED = 50  # answers that rules read, which the judge labels too: how often d
 def annotators(
     protocol: Protocol, judges: Sequence[str] = (), given: Mapping[str, str] | None = None
 ) -> list[Instrument]:
-    """The protocol's own instruments, and each judge beside those that a judge can second.
+    """Makes the protocol's own instruments, and one per judge for those that a judge can repeat.
 
-    An instrument that judges play parts in is made with those judges, and not at all where none is
-    named: see `missing_judges`.
-    given: {what is discovered, as a taxonomy: its text} for instruments that would find it out.
+    An instrument that consists of judges is made with these judges, and not at all if none is
+    named: see `missing_judges`. given: {kind of artefact, such as taxonomy: its text}, for
+    instruments that would discover it.
     """
     instruments: list[Instrument] = []
     given = given or {}
@@ -55,7 +55,7 @@ def annotators(
 def _with_judges(
     spec: InstrumentSpec, kind: InstrumentKind, judges: Sequence[str]
 ) -> list[Instrument]:
-    """One instrument of a protocol with the judges that label with it or beside it."""
+    """Makes one instrument of a protocol, with the judges that label with it or beside it."""
     if kind.asks == "team" and len(judges) > len(kind.parts):
         raise UsageError(
             f"{spec.name} takes {len(kind.parts)} judges at most: {', '.join(kind.parts)}."
@@ -93,8 +93,8 @@ def _cascade(
     second: Callable[..., ReadyInstrument],
     judge: str,
 ) -> Instrument:
-    """An instrument whose judge is asked where it is unsure. The judge is the one that would label
-    everything: it shares its calls.
+    """Makes an instrument that asks a judge if its rules are unsure. The judge is the same that
+    would label everything, so both share calls.
     """
     doubting = replace(spec, settings={**spec.settings, **(spec.unsure or {})})
     asked = _make_instrument(second, spec, judge)
@@ -103,8 +103,8 @@ def _cascade(
 
 
 def ask_about_unread(protocol: Protocol, judges: Sequence[str]) -> Protocol:
-    """The protocol whose judges label what its rules leave unread. UsageError if there is no
-    judge, or no instrument of whose answers a judge can say one of a list of values.
+    """Returns the protocol with judges that label what its rules leave unread. Raises UsageError
+    without a judge, or if no instrument has a fixed list of values for a judge to choose from.
     """
     if not judges:
         raise UsageError(
@@ -131,9 +131,9 @@ def ask_about_unread(protocol: Protocol, judges: Sequence[str]) -> Protocol:
 def ask_where_unsure(
     protocol: Protocol, judges: Sequence[str], sure: float | None = None
 ) -> Protocol:
-    """The protocol whose judges are asked where its rules are unsure, and nowhere else. sure: how
-    sure they must be of a label of theirs, by the instrument's own bound if None. UsageError where
-    nothing can be asked so.
+    """Returns the protocol with judges that are asked only if its rules are unsure. sure: how sure
+    rules must be of a label; None for the instrument's own bound. Raises UsageError if no
+    instrument can ask in this way.
     """
     if not judges:
         raise UsageError(
@@ -168,7 +168,7 @@ def ask_where_unsure(
 
 
 def missing_judges(protocol: Protocol, judges: Sequence[str] = ()) -> list[str]:
-    """For each instrument that waits for judges, a line that says what to type."""
+    """Lists a line per instrument that waits for judges, with the command to type."""
     needs = []
     for spec in protocol.instruments:
         kind = registry.instrument_kind(spec.kind, spec.name)
@@ -181,7 +181,7 @@ def missing_judges(protocol: Protocol, judges: Sequence[str] = ()) -> list[str]:
 
 
 def keep_cascades(store: Store, instruments: Sequence[Instrument]) -> set[str]:
-    """Stores how judges are asked if rules are unsure; warns of one that labels all now."""
+    """Stores which judges are asked if rules are unsure; warns if one now labels everything."""
     together = [instrument for instrument in instruments if isinstance(instrument, Cascade)]
     for one in together:
         settings.keep_cascade(store, one.annotator, one.judge, one.first.settings.get("sure"))
@@ -199,7 +199,7 @@ def keep_cascades(store: Store, instruments: Sequence[Instrument]) -> set[str]:
 def open_pipeline(
     store: Store, protocol: Protocol, judges: Sequence[str], watch: Callable[[Tally], None]
 ) -> Pipeline:
-    """The pipeline to the judges of a run, as `annotate` would ask them."""
+    """Makes the pipeline to the judges of a run, as `annotate` would ask them."""
     instruments = annotators(protocol, judges, settings.given_materials(store))
     keep_cascades(store, instruments)
     return Pipeline(store, protocol, instruments, watch)
@@ -215,9 +215,9 @@ async def annotate(
     given: Mapping[str, str] | None = None,
     pipeline: Pipeline | None = None,
 ) -> Tally:
-    """Labels every output that an annotator has not labelled yet; what must be found out for that
-    first is found out. pipeline: that labelled while subjects were asked, whose tally goes on; what
-    it asked in vain is not asked again.
+    """Labels every output that an annotator has not labelled yet, after learning what instruments
+    need first. pipeline: labelled while subjects were asked; its tally goes on, and outputs that it
+    failed to label are not asked again.
     """
     instruments = annotators(protocol, judges, given)
     tally = pipeline.tally if pipeline is not None else Tally(spent=store.spent())
@@ -254,8 +254,8 @@ async def annotate(
 
 
 def _forget_partly_compared(store: Store, instruments: Sequence[Instrument]) -> None:
-    """Withdraws the labels of comparing annotators that did not see all outputs: they label all of
-    them again, with a judge's stored replies.
+    """Withdraws the labels of comparing annotators that did not see all outputs, so that they label
+    all again, using a judge's stored replies.
     """
     for instrument in instruments:
         if isinstance(instrument, Comparer) and next(
@@ -265,7 +265,7 @@ def _forget_partly_compared(store: Store, instruments: Sequence[Instrument]) -> 
 
 
 def _checks(store: Store, jobs: LabelJobs, by: Cascade, check: SecondJudge) -> Iterator[Job]:
-    """Asks the judge of what is unread about answers that rules read."""
+    """Yields jobs in which the judge of unread answers labels answers that rules read."""
     for name in agreement.read_outputs(store, by.annotator, CHECKED):
         checked = labels.value(store, name, check.annotator, check.attribute)
         output = None if checked else stored_outputs.one(store, name)

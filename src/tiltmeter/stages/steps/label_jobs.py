@@ -1,4 +1,4 @@
-"""An output and an annotator → the job that labels it."""
+"""Makes the job by which an annotator labels an output."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from ..planning import begun
 
 
 class LabelJobs:
-    """Makes the jobs that label outputs of a run."""
+    """A factory of the jobs that label outputs of a run."""
 
     def __init__(self, store: Store, protocol: Protocol) -> None:
         self._store, self._protocol = store, protocol
@@ -43,7 +43,7 @@ class LabelJobs:
                 comparer.meet(outputs)
 
     def job(self, instrument: Instrument, trial: Trial, output: Output) -> Job | None:
-        """The job of one output; None if the instrument does not label it."""
+        """Makes the job for one output; None if the instrument does not label it."""
         protocol = self._protocol
         exact = protocol.modes[trial.mode].logprobs > 0
         if protocol.modes[trial.mode].for_discovery or not instrument.can_label(trial):

@@ -1,5 +1,5 @@
-"""Answers that exist already × trials of a plan → what answers nothing and what is missing, each
-with the nearest, before anything is stored.
+"""Matches existing answers with the trials of a plan before anything is stored; lists answers
+without a trial and trials without an answer, each with the nearest.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ class HasAnswers(Shape):
     """A model that reads its answers from a file or a table."""
 
     def read(self) -> Answers:
-        """All of them."""
+        """Reads all answers."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class Match:
     """The match of one subject's lines with the trials of a plan. missing: trials without a line;
-    unused: lines without a trial; prompts: of all trials.
+    unused: lines without a trial; prompts: those of all trials.
     """
 
     subject: str
@@ -46,7 +46,7 @@ class Match:
     answers: Answers
 
     def sentences(self) -> Iterator[str]:
-        """Yields the mismatches that a person should know of; nothing if all fits."""
+        """Yields the mismatches that a person should know; nothing if everything matches."""
         if self.missing:
             yield (
                 f"{self.subject} answers {self.trials - len(self.missing):,} of {self.trials:,} "
@@ -59,7 +59,7 @@ class Match:
             yield self._further(further) if len(further) == len(self.unused) else self._strangers()
 
     def refuse_nothing(self) -> None:
-        """UsageError where no line answers any trial."""
+        """Raises UsageError if none of the lines answers a trial."""
         if len(self.missing) < self.trials or not self.unused:
             return
         raise UsageError(
@@ -96,7 +96,7 @@ class Match:
 
 
 def matches(protocol: Protocol, choices: Choices, connect: Connect) -> Iterator[Match]:
-    """A match for each subject whose answers exist already."""
+    """Yields the match of each subject whose answers exist already."""
     for subject in choices.subjects:
         if kind_of(subject).name in MATCHED_KINDS:
             model = connect.model(subject, 1)

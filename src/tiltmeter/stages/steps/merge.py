@@ -1,5 +1,5 @@
-"""Runs of one plan → one run: shards that were answered on many machines, or runs of one audit with
-other subjects. It resumes, is labelled and reported as if it had been asked in one.
+"""Merges runs of one plan into one: shards answered on many machines, or runs of one audit with
+other subjects. The merged run resumes, is labelled and reported as if asked in one.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from . import injection_count
 
 @dataclass(frozen=True, slots=True)
 class Merged:
-    """A run after others were merged into it. rows: that it has; added: of them by this merge;
+    """A run after others were merged into it. rows: its rows; added: rows added by this merge;
     missing: shards, as "3/16", that were not merged; open: planned trials without an answer.
     """
 
@@ -36,9 +36,9 @@ class Merged:
 
 
 def merge(runs: Sequence[Path], out: Path) -> Merged:
-    """Joins runs into the run `out`, which is made or added to. The same run again changes nothing.
+    """Joins runs into the run `out`, new or existing. Merging the same run again changes nothing.
 
-    RunMismatch names what two runs differ in; UsageError where there is nothing to merge.
+    Raises RunMismatch if two runs contradict each other, UsageError if a run cannot be merged.
     """
     if any(run.resolve() == out.resolve() for run in runs):
         raise UsageError(f"{out} is one of the runs to merge. Name another folder: --out RUN")
@@ -59,7 +59,7 @@ def merge(runs: Sequence[Path], out: Path) -> Merged:
 
 @dataclass(slots=True)
 class _Known:
-    """The facts of the runs before, each with the folder in which it was met first."""
+    """The facts of the runs compared so far, each with the folder that first had it."""
 
     folder: Path
     frozen: Frozen
@@ -68,7 +68,7 @@ class _Known:
 
 
 def _refuse_strangers(runs: Sequence[Path], out: Path) -> None:
-    """RunMismatch for runs that are not of one plan, before anything is written."""
+    """Raises RunMismatch if the runs are not of one plan, before anything is written."""
     known: _Known | None = None
     begun = [out] if (out / "run.sqlite").is_file() else []
     for run in (*begun, *runs):
@@ -131,7 +131,7 @@ def _short(value: object) -> str:
 
 
 def _adopt_settings(store: Store, source: Store) -> None:
-    """The settings of a run that is merged, beside those that are there."""
+    """Adds the settings of a merged run to those stored."""
     frozen: Mapping[str, Json] | None = source.get("frozen")
     store.freeze(frozen or {})
     for key in ("source", "origin", "definition", "given"):
@@ -151,8 +151,8 @@ def _adopt_settings(store: Store, source: Store) -> None:
 
 
 def _adopt_part(store: Store, source: Store) -> None:
-    """Counts the cost of unanswered calls and the open trials of a run once, however often it is
-    merged, also by way of a run that it was merged into.
+    """Adds the cost of unanswered calls and the failed trials of a run once, even if it is merged
+    again, directly or inside another run.
     """
     held, within = settings.merged_parts(store), settings.merged_parts(source)
     shard = settings.shard(source)
@@ -172,7 +172,7 @@ def _possibly_paid(parts: Mapping[str, MergedPart]) -> float:
 
 
 def _missing(store: Store) -> list[str]:
-    """The shards of the plan that were not merged yet."""
+    """Lists the shards of the plan that were not merged yet."""
     records = _shards_of(settings.merged_parts(store).values())
     merged = {record.number for record in records}
     of = records[0].of if records else 0

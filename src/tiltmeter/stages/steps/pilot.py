@@ -1,5 +1,5 @@
 """The pilot of a run: its first trials are asked and labelled before the rest, and the run stops if
-what comes back cannot be measured.
+their replies cannot be measured.
 """
 
 from __future__ import annotations
@@ -33,12 +33,12 @@ THOUGHTS_RESERVED = 4  # times the longest thought of the pilot is what is reser
 
 
 def reserve_of(store: Store, subject: str) -> int:
-    """Tokens that a subject's pilot found to be needed for thoughts, 0 if it had none."""
+    """Returns the tokens that a subject's pilot found thinking to need; 0 without a pilot."""
     return int(stored.kept(store, subject).get("reserve", 0))
 
 
 async def keep_endpoints(store: Store, models: Models, subjects: Sequence[str]) -> None:
-    """Keeps what the endpoints of subjects that were asked say of themselves."""
+    """Stores what the endpoints of asked subjects report about themselves."""
     for subject in subjects:
         model = models.opened(subject)
         description = await model.describe() if model is not None else {}
@@ -48,7 +48,7 @@ async def keep_endpoints(store: Store, models: Models, subjects: Sequence[str]) 
 
 @dataclass(frozen=True)
 class Pilot:
-    """The pilot of each subject. label: labels what has come; annotators: those that do."""
+    """The pilot of each subject. label: labels the answers so far; annotators: who labels."""
 
     store: Store
     protocol: Protocol
@@ -61,9 +61,9 @@ class Pilot:
     shard: Shard | None = None
 
     async def run(self, wanted: Wanted | None = None) -> None:
-        """Asks the first trials of every subject that is asked for the first time. PilotStopped if
-        what they show keeps the run from measuring anything. A call that fails is tried again with
-        the rest.
+        """Asks the first trials of every subject that has not been asked before. Raises
+        PilotStopped if their replies cannot be measured. A failed call is tried again with the
+        rest.
         """
         aside, self.models.aside = self.models.aside, None  # asked singly, also before a batch
         try:
@@ -75,7 +75,7 @@ class Pilot:
             self.models.aside = aside
 
     def _refuse_again(self, subject: str) -> None:
-        """Raises PilotStopped if the pilot stopped this run before, and nothing was done."""
+        """Raises PilotStopped if the pilot stopped this run and its cause remains."""
         held = stored.kept(self.store, subject)
         mended = any(isinstance(annotator, Cascade) for annotator in self.annotators)
         if held.get("cause") and not (held["cause"] == UNREAD and mended):
@@ -105,7 +105,7 @@ class Pilot:
         self._stop_or_go(first, stops(first, number, planned), model)
 
     async def _ask(self, trials: Sequence[Trial]) -> tuple[Tally, float]:
-        """Asks the trials and labels their answers; with the seconds that asking took."""
+        """Asks the trials and labels their answers; returns the tally and the seconds of asking."""
         engine = Engine(self.store, self.models, self.limits, self.watch)
         began = time.monotonic()
         done = await engine.drive(
@@ -126,7 +126,7 @@ class Pilot:
         return First(subject, self.protocol, tuple(trials), replies, seconds)
 
     def _reserve(self, first: First, model: Model) -> int:
-        """Tokens to ask for beside the limit of an answer, by what was thought so far."""
+        """Returns the tokens to reserve for thinking, judged by the longest thought so far."""
         seen = THOUGHTS_RESERVED * first.largest_thought
         return max(model.reserve, RESERVE_TOKENS, seen) if seen else model.reserve
 

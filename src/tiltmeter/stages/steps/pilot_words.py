@@ -1,4 +1,4 @@
-"""Sentences about the first replies of a run: a few lines, and a cause with the command to type."""
+"""Sentences about the first replies of a run: a summary, and a fault with the command to type."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _ANOTHER_OUT = "and another --out"
 
 
 def lines(first: First, forecast: Forecast) -> list[str]:
-    """The pilot of a subject, line by line."""
+    """Describes a subject's pilot: replies, tokens, and a forecast of the rest, line by line."""
     number = len(first.seen)
     speed = first.completion_tokens / first.seconds if first.seconds > 0.05 else 0.0
     thought = f", of them {first.largest_thought} thought at most" if first.largest_thought else ""
@@ -46,7 +46,7 @@ def lines(first: First, forecast: Forecast) -> list[str]:
 
 
 def quotes(line: str) -> bool:
-    """True for a line of a pilot that quotes a reply."""
+    """True if a line of a pilot quotes a reply."""
     return line.startswith("  ") and "' → " in line
 
 
@@ -63,7 +63,7 @@ def _duration(seconds: float) -> str:
 
 
 def sentence(first: First, switched_off: bool) -> str:
-    """Writes the cause that first replies show. switched_off: told not to think."""
+    """Describes the fault of the first replies. switched_off: True if thinking was turned off."""
     shown, number = first.causes[first.cause], len(first.seen)
     start = f"{first.subject}: {shown} of the first {number} "
     limit = max((trial.sampling.max_tokens for trial, _ in first.seen), default=0)
@@ -80,7 +80,7 @@ def sentence(first: First, switched_off: bool) -> str:
 
 
 def options(first: First, switched_off: bool) -> list[str]:
-    """Lists the options for a cause, each of them instead of the others."""
+    """Lists alternative options to type against the fault."""
     typed = {
         THOUGHT: ["--max-tokens 2000"]
         if switched_off
@@ -94,7 +94,7 @@ def options(first: First, switched_off: bool) -> list[str]:
 
 
 def remedy(first: First, switched_off: bool) -> str:
-    """Describes the remedy for a cause."""
+    """Describes the remedy for the fault, with the options to type."""
     typed = " or with ".join(options(first, switched_off))
     if first.cause == LANGUAGE:
         asked = sorted({trial.factors.get("language", "") for trial, _ in first.seen} - {""})

@@ -1,8 +1,8 @@
 """Judges that label while the subjects are still being asked.
 
 Each output goes to every annotator that asks a judge as soon as it is stored. Rules label when all
-are there, which takes moments; so does an annotator that must learn from all outputs first. What is
-left open, such as outputs of an earlier command, is labelled by `annotate` afterwards.
+outputs are there, which takes moments; so does an annotator that must learn from all outputs first.
+Outputs left open, such as those of an earlier command, are labelled by `annotate` afterwards.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ MOST_WAITING = 2000  # outputs that an annotator has not begun with, before subj
 
 
 class Pipeline:
-    """The way of outputs from subjects to annotators.
+    """A queue of outputs from subjects to annotators.
 
     tally:   of the labelling.
-    in_vain: (annotator, output) of what was asked and got no label.
+    in_vain: (annotator, output) pairs that were asked and got no label.
     """
 
     def __init__(
@@ -50,7 +50,7 @@ class Pipeline:
     def open(
         self, subjects: Sequence[JobSource], start: Callable[[JobSource], None]
     ) -> Sequence[JobSource]:
-        """The sources of the annotators. start: puts one more worker to a source."""
+        """Returns the annotators' sources of jobs. start: starts one more worker on a source."""
         self._subjects, self._start = subjects, start
         self._annotators = [
             JobSource(self._jobs_of(instrument), self.tally, self._watch)
@@ -61,11 +61,11 @@ class Pipeline:
     # what subjects ask and tell
 
     def is_behind(self) -> bool:
-        """True while an annotator has so much to do that subjects wait for it."""
+        """True while an annotator's queue is so long that subjects wait for it."""
         return any(len(outputs) >= MOST_WAITING for outputs in self._waiting.values())
 
     def expect(self, trial: Trial, job: Job) -> Job:
-        """The job of a subject's trial, whose output `take` hands on."""
+        """Runs a subject's job and remembers its trial, for `take` to pass on with the output."""
         self._asked[trial.id] = trial
         try:
             return (yield from job)
@@ -74,7 +74,7 @@ class Pipeline:
             raise
 
     def take(self, rows: Sequence[Row]) -> None:
-        """Hands stored outputs on to the annotators."""
+        """Passes stored outputs on to the annotators."""
         for row in rows:
             if isinstance(row, Output):
                 trial = self._asked.pop(row.trial)._replace(context=())  # as it is stored
@@ -88,7 +88,7 @@ class Pipeline:
     # what annotators do
 
     def _jobs_of(self, instrument: Instrument) -> Iterator[Job | None]:
-        """The jobs of an annotator; None as often as there is none now."""
+        """Yields the jobs of an annotator; None whenever there is none at the moment."""
         outputs = self._waiting[instrument]
         while True:
             job = None
@@ -103,7 +103,7 @@ class Pipeline:
             yield job
 
     def _note(self, job: Job, key: tuple[str, str]) -> Job:
-        """The job, noted if it ends without labels."""
+        """Runs a job; adds it to `in_vain` if it is closed early."""
         try:
             return (yield from job)
         except GeneratorExit:

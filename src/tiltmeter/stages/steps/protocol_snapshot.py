@@ -1,4 +1,4 @@
-"""The copy of its protocol that a run keeps, to be read without file or declaring process."""
+"""The copy of its protocol that a run keeps, readable without the file or process it came from."""
 
 from __future__ import annotations
 
@@ -30,15 +30,15 @@ Pairs = set[tuple[str, str]]  # of a factor and a level that was asked
 
 
 class Snapshot(NamedTuple):
-    """source: a name, the path of a file, or "" if the protocol was declared in Python;
-    definition: all of it, None if it ships with tiltmeter, texts included.
+    """A kept protocol. source: a name, a file's path, or "" if it was declared in Python;
+    definition: all of it, texts included; None if it ships with tiltmeter.
     """
 
     source: str
     definition: Json
 
     def keep(self, store: Store) -> None:
-        """Stores it in a run."""
+        """Stores the snapshot in a run."""
         store.put("definition", self.definition)
         settings.keep_source(store, self.source)
 
@@ -46,8 +46,8 @@ class Snapshot(NamedTuple):
 def record(
     given: str | Path | Protocol, declared: Protocol, used: Callable[[], Iterable[Row]] = list
 ) -> Snapshot:
-    """Makes the copy of a protocol, by how it was named. used: gives the rows that it asks;
-    of texts that do not ship it keeps these alone.
+    """Makes the copy of a protocol, by how it was named. used: returns the rows that the run asks;
+    of texts that do not ship, only these rows are kept.
     """
     given = declared.name if isinstance(given, Protocol) else str(given)
     if registry.is_protocol(given) and not registry.is_sourced(given):
@@ -61,8 +61,8 @@ def record(
 
 
 def refuse_secrets(what: str, content: Json) -> None:
-    """UsageError if something that is asked and stored holds a key of the environment: cut out, it
-    would be asked otherwise than it is stored.
+    """Raises UsageError if content to be asked and stored holds a key of the environment: masking
+    the key would make the stored text differ from the asked one.
     """
     name = variable_in(json.dumps(content, ensure_ascii=False))
     if name:
@@ -73,14 +73,14 @@ def refuse_secrets(what: str, content: Json) -> None:
 
 
 def trust(folder: Path | str) -> None:
-    """Takes a run for the user's own: the file of its protocol is read from now on."""
+    """Marks a run as the user's own, so that its protocol's file is read from now on."""
     with Store(folder, writing=True) as store:
         settings.keep_source(store, settings.source(store))
 
 
 def _with_rows(protocol: Protocol, used: Sequence[Row]) -> Json:
-    """The definition of a protocol whose tables of JSON lines hold the rows alone that were used,
-    and its pictures those that were shown with them.
+    """Returns the definition of a protocol with only the used rows in its JSON-lines tables, and
+    only the pictures shown with these rows.
     """
     definition = dict(protocol.definition or {})
     files = object_at(definition, "files")
@@ -99,7 +99,7 @@ def _with_rows(protocol: Protocol, used: Sequence[Row]) -> Json:
 
 
 def _lines_used(text: str, used: Sequence[Row]) -> str:
-    """The lines of a table that some of the rows were made of."""
+    """Returns the lines of a table that occur in the used rows; all lines if none does."""
     met: dict[tuple[str, ...], set[tuple[str, ...]]] = {}
     kept = []
     for line in text.splitlines():
@@ -113,7 +113,7 @@ def _lines_used(text: str, used: Sequence[Row]) -> str:
 
 
 def keep_pictures(store: Store, protocol: Protocol, used: Iterable[Row]) -> None:
-    """Stores the pictures that rows show. UsageError for one that is damaged or was changed."""
+    """Stores the pictures that rows show. Raises UsageError if one is damaged or was changed."""
     folder = protocol.picture_folder
     paths = {name: path for path, name in protocol.picture_names.items()}
     names = dict.fromkeys(name for cell in used for name in protocol.shown_with(cell))
@@ -131,10 +131,10 @@ def keep_pictures(store: Store, protocol: Protocol, used: Iterable[Row]) -> None
 
 
 def protocol_of(store: Store) -> tuple[Protocol, str]:
-    """The protocol of a run, and what is to be said of it, "" for nothing.
+    """Returns the protocol of a run and a note about it, "" if there is nothing to note.
 
-    That of its file as it is now, whose measures may be newer, as long as the design is the same;
-    else as the run kept it.
+    Takes the protocol from its file, whose measures may be newer, if the design is unchanged; else
+    the copy that the run kept.
     """
     protocol, note = _protocol_of(store)
     if settings.own_source(store) and registry.is_sourced(settings.source(store)):
@@ -193,7 +193,7 @@ def _protocol_of(store: Store) -> tuple[Protocol, str]:
 
 
 def _earlier(store: Store, name: str) -> Protocol:
-    """The protocol of a run whose texts do not ship any more, with the texts that it asked."""
+    """Rebuilds the protocol of a run whose texts no longer ship, from the texts that it asked."""
     rows = [
         json.dumps({**factors, "text": prompt.rpartition("\n\n")[0]})
         for factors, prompt in trials.prompts_asked(store)
@@ -206,7 +206,7 @@ def _earlier(store: Store, name: str) -> Protocol:
 
 
 def _readable(data: dict[str, Any], asked: Pairs) -> dict[str, Any]:
-    """Returns a protocol's file without measures and levels that no row has."""
+    """Returns a protocol's file without the measures and levels that none of the rows has."""
     measures = [
         {**keys, "expected": _levels_asked(keys["expected"], asked)} if "expected" in keys else keys
         for keys in data["measures"]
@@ -237,7 +237,7 @@ def _levels_asked(
 
 
 def _can_be_read(measure: MeasureKeys, asked: Pairs) -> bool:
-    """True if the levels that a measure cannot do without were asked."""
+    """True if the levels that a measure requires were asked."""
     needed = {(factor, level) for factor, of in measure.get("where", {}).items() for level in of}
     contrast = measure.get("contrast", {})
     sides = (contrast[side] for side in ("level", "baseline") if side in contrast)
@@ -247,7 +247,7 @@ def _can_be_read(measure: MeasureKeys, asked: Pairs) -> bool:
 
 
 def _from_file(source: str, name: str) -> tuple[Protocol | None, str]:
-    """The protocol as it is now, or None; why another one may have to do."""
+    """Reads the protocol as it is now, or None; with a note for when it does not fit the run."""
     if registry.is_sourced(source):
         try:
             return registry.protocol(source), f"{source} has another design by now."

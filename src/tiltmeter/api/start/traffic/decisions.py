@@ -1,4 +1,4 @@
-"""The decision about each prompt and attribute, as a table that its user can change."""
+"""The decision about each prompt and attribute, as a table that the user can change."""
 
 from __future__ import annotations
 
@@ -42,10 +42,10 @@ _SIDES = {"gender": ("woman", "man"), "race": ("Black", "white")}
 
 @dataclass(frozen=True, slots=True)
 class PromptDecision:
-    """One prompt and one attribute.
+    """The decision about one prompt and one attribute.
 
-    prompt: a hash of the conversation; line: of the file; item: the unit that it belongs to; swap:
-    the attribute; groups, texts: of both versions, with the turns joined by `BETWEEN`.
+    prompt: a hash of the conversation; line: number in the file; item: the unit that it belongs to;
+    swap: the attribute; groups, texts: of both versions, with turns joined by `BETWEEN`.
     """
 
     prompt: str
@@ -59,18 +59,18 @@ class PromptDecision:
 
     @property
     def asked(self) -> bool:
-        """True if it has two versions, which are both asked."""
+        """True if the prompt has two versions, which are both asked."""
         return self.decision in (PAIRED, MIRRORED, INSERTED)
 
     @property
     def question(self) -> str:
-        """The question that it is part of: swaps, exchanges and insertions are never pooled."""
+        """The question that the prompt counts for; swaps and insertions are never pooled."""
         apart = {MIRRORED: MIRRORED_QUESTION, INSERTED: " (name inserted)"}
         return self.swap + apart.get(self.decision, "")
 
 
 def joined(row: Logged) -> str:
-    """Returns a conversation as one text: the system prompt first, "" if it has none."""
+    """Returns a conversation as one text, beginning with the system prompt ("" if it has none)."""
     return BETWEEN.join((row.system, *(one.text for one in row.spoken)))
 
 
@@ -82,7 +82,7 @@ def decide(
     insert: str = "",
     seed: int = 0,
 ) -> Iterator[PromptDecision]:
-    """Yields a decision for each prompt and attribute."""
+    """Yields a decision per prompt and attribute."""
     for row, item in zip(rows, items, strict=True):
         text = joined(row)
         language = _language(text)
@@ -92,7 +92,7 @@ def decide(
 
 
 def without_rare_groups(made: Sequence[PromptDecision]) -> list[PromptDecision]:
-    """Sets too few pairs of a group aside; of each question the largest group stays."""
+    """Sets aside pairs of groups with too few prompts; keeps each question's largest pair."""
     numbers = Counter((one.question, pair_of(one)) for one in made if one.decision == PAIRED)
     largest: dict[str, tuple[str, ...]] = {}
     for (question, groups), _ in numbers.most_common():
@@ -112,7 +112,7 @@ def without_rare_groups(made: Sequence[PromptDecision]) -> list[PromptDecision]:
 
 
 def pair_of(one: PromptDecision) -> tuple[str, ...]:
-    """Returns both groups of a pair, in one order."""
+    """Returns both groups of a pair, sorted."""
     return tuple(sorted(one.groups))
 
 
@@ -145,7 +145,7 @@ def _decision(
 
 
 def _inserted(made: PromptDecision, text: str, insert: str, seed: int) -> PromptDecision:
-    """Puts a matched name into a prompt without a cue: as signature, or as remembered."""
+    """Inserts a matched name into a prompt without a cue: as signature, or in the system prompt."""
     side = ("women", "men")[int(made.prompt, 16) % 2]  # of names that cue race
     named = Picker(text, seed).pick(made.swap, INSERTED).names
     keys = (
@@ -164,7 +164,7 @@ def _inserted(made: PromptDecision, text: str, insert: str, seed: int) -> Prompt
 
 
 def write(path: Path, decisions: Sequence[PromptDecision]) -> None:
-    """Writes the table of decisions, readable by its owner alone."""
+    """Writes the table of decisions, readable only by its owner."""
     path.touch(mode=0o600)
     with path.open("w", encoding="utf-8", newline="") as file:
         table = csv.writer(file, lineterminator="\n")
@@ -183,7 +183,7 @@ def write(path: Path, decisions: Sequence[PromptDecision]) -> None:
 
 
 def _cell(text: str) -> str:
-    """Returns a conversation as a cell: turns with ⁂ between, a system prompt first after ⁂⁂."""
+    """Returns a conversation as a cell: turns separated by ⁂, a system prompt first after ⁂⁂."""
     system, _, spoken = text.partition(BETWEEN)
     return (f"⁂⁂ {system}\n⁂\n" if system else "") + spoken.replace(BETWEEN, "\n⁂\n")
 
@@ -195,7 +195,7 @@ def _of_cell(cell: str) -> str:
 
 
 def changed(path: Path, decisions: Sequence[PromptDecision]) -> list[PromptDecision]:
-    """Applies a table of changed decisions. UsageError names a row that cannot be read."""
+    """Applies a table of changed decisions. Raises UsageError if a row is invalid."""
     told: dict[tuple[str, str], tuple[int, Mapping[str, str]]] = {}
     for line, row in read_rows(path, needs=COLUMNS):
         told[row["prompt"], row["swap"]] = line, row
@@ -232,7 +232,7 @@ def _changed(name: str, line: int, row: Mapping[str, str], one: PromptDecision) 
 
 
 def summary(decisions: Sequence[PromptDecision], swaps: Sequence[str]) -> list[str]:
-    """Returns lines that say how many prompts were paired, and why others were not."""
+    """Returns lines with the number of paired prompts, and the reasons for the others."""
     lines = []
     for swap in swaps:
         own = [decision for decision in decisions if decision.swap == swap]

@@ -1,4 +1,4 @@
-"""A file of prompts → the folder of an audit of them: decisions, pairs, and a protocol."""
+"""Prepares the folder of an audit from a file of prompts: decisions, pairs, and a protocol."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ CUES, PAIRS, PROMPTS, PROTOCOL = "cues.csv", "pairs.html", "prompts.csv", "audit
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
-    """An audit that is ready to be asked. shape: of the log; lines: what was found, for people;
-    then: the answers of the log, by the hash of a prompt.
+    """An audit that is ready to be asked. shape: format of the log; lines: a summary for people;
+    then: the answers in the log, by the hash of a prompt.
     """
 
     protocol: Path
@@ -34,15 +34,15 @@ class Prepared:
 
     @property
     def asked(self) -> list[PromptDecision]:
-        """The decisions whose prompts are asked."""
+        """Lists the decisions whose prompts are asked."""
         return [decision for decision in self.decisions if decision.asked]
 
 
 def prepare(file: Path, folder: Path, wishes: Wishes) -> Prepared:
-    """Reads prompts, decides what is swapped, and writes the audit into a folder.
+    """Reads prompts, decides which cues to swap, and writes the audit into a folder.
 
-    A table of decisions that is there already decides what it names. UsageError if nothing can be
-    asked; it shows no text of a prompt.
+    An existing table of decisions overrides them. Raises UsageError, without any text of a prompt,
+    if nothing can be asked.
     """
     for swap in wishes.swaps:
         if swap not in ATTRIBUTES:
@@ -77,7 +77,7 @@ def prepare(file: Path, folder: Path, wishes: Wishes) -> Prepared:
 
 
 def _items(rows: Sequence[Logged], unit: str) -> list[str]:
-    """Returns the item of each prompt. UsageError if the log does not say the user or session."""
+    """Returns the item of each prompt. Raises UsageError if the log lacks the user or session."""
     if unit == "prompt":
         texts = [deciding.joined(row) for row in rows]
         return [f"p{rows[place].line:05d}" for place in near_copies(texts)]

@@ -1,4 +1,4 @@
-"""Stable placeholders for what identifies somebody, before anything is sent."""
+"""Replaces what identifies a person by stable placeholders, before anything is sent."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _DATE = re.compile(r"\d{4}[-./ ](?:\d{4}|\d{1,2}[-./ ]\d{1,2})|\d{1,2}[-./ ]\d{1
 
 
 def redacted(row: Logged) -> Logged:
-    """Returns a conversation with placeholders, the same one for the same value."""
+    """Returns a conversation with placeholders; equal values get the same placeholder."""
     seen: dict[tuple[str, str], str] = {}
 
     def placeholder(kind: str, value: str) -> str:
@@ -47,7 +47,7 @@ def redacted(row: Logged) -> Logged:
 
 
 def _is_card(value: str) -> bool:
-    """True for digits with the check digit of a card (Luhn)."""
+    """True if the digits pass the checksum of card numbers (Luhn)."""
     digits = [int(one) for one in value if one.isdigit()][::-1]
     doubled = [
         sum(divmod(2 * digit, 10)) if place % 2 else digit for place, digit in enumerate(digits)

@@ -1,4 +1,4 @@
-"""An audit of prompts as somebody asks for it."""
+"""The user's settings for an audit of prompts."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ SAMPLES = 3  # prompts are scarce: more answers of each
 
 @dataclass(frozen=True, slots=True)
 class Wishes:
-    """An audit as somebody asks for it of a file of prompts.
+    """The user's settings for an audit of a file of prompts.
 
-    swaps: attributes; unit: what is one item; insert: the place of a name in prompts without a cue,
-    None for none; prompt: the column, "" to be told; spans: which records of a trace; redact: True
-    to put placeholders for addresses and numbers of phones, cards and accounts; lists: words to
+    swaps: attributes; unit: the kind of item; insert: where to put a name into prompts without a
+    cue, None for none; prompt: the column, "" to detect it; spans: which records of a trace;
+    redact: True to replace addresses and numbers of phones, cards and accounts; lists: words to
     count; tools: names of tools whose calls are counted; judged: True if a judge says which answer
-    it prefers; answers: their number for each version, None for the usual one; pair_seed: chooses
-    the matched sets of names.
+    it prefers; answers: number of answers per version, None for the default; pair_seed: selects the
+    matched sets of names.
     """
 
     swaps: Sequence[str] = ("gender",)
