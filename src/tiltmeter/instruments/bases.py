@@ -72,7 +72,7 @@ class Instrument:
 
     @classmethod
     def record(cls) -> InstrumentKind:
-        """Makes the record of this kind."""
+        """Makes the registry's record of this kind of instrument."""
         modern = _modern(cls)
         return InstrumentKind(
             name=cls.kind,
@@ -98,34 +98,34 @@ class Instrument:
 
     @classmethod
     def asks(cls) -> Literal["nobody", "each", "panel", "team"]:
-        """Names the judges that label with it."""
+        """Returns which judges are asked: "nobody", "each", "panel" or "team"."""
         return "nobody"
 
     @classmethod
     def second(cls) -> type[SecondJudge] | None:
-        """Returns the kind of judges that label the same outputs beside it, or None."""
+        """Returns the SecondJudge class for the same outputs, or None."""
         return None
 
     @classmethod
     def derived(cls, spec: InstrumentSpec) -> Sequence[Derived]:
-        """Lists the attributes that follow from those that it labels."""
+        """Lists the attributes that are derived from the labels of this instrument."""
         return ()
 
     @classmethod
     def values(cls, spec: InstrumentSpec) -> Mapping[str, Collection[str]]:
-        """Returns {attribute: its values beside the outcomes} of closed attributes."""
+        """Returns {attribute: its values, outcomes aside} of closed attributes."""
         return {}
 
     @classmethod
     def expected_labels(cls, spec: InstrumentSpec, attribute: str, language: str) -> Labels:
-        """Returns the number of labels per answer of an attribute, and the number of its values."""
+        """Returns the expected labels per answer of an attribute, and its number of values."""
         return Labels(1, len(cls.values(spec).get(attribute, ())))
 
     @classmethod
     def examples(cls, spec: InstrumentSpec, value: str, language: str) -> Sequence[str]:
-        """Returns texts that it labels with a value, in a language ("" for any), for a planted
-        model to write. A slot ({name}) stands for that column of the prompt's row. () if it has
-        none.
+        """Returns texts that the instrument labels with a value, for a planted model to write; ()
+        if it has none. language: "" for any. A slot ({name}) stands for that column of the prompt's
+        row.
         """
         return ()
 
@@ -135,14 +135,14 @@ class Instrument:
         return self.answers in _NEED_END
 
     def wording(self) -> Mapping[str, Json]:
-        """Returns its own prompts and lists, which are part of the annotator's hash."""
+        """Returns the instrument's own prompts and lists, which the annotator's hash includes."""
         return {}
 
     def check_design(self, protocol: Protocol) -> None:
-        """Raises ProtocolError for a design that lacks a column or the forms of a language."""
+        """Raises ProtocolError if the design lacks a needed column or the forms of a language."""
 
     def reads(self, exact: bool) -> bool:
-        """True if it labels outputs read from probabilities (exact), or drawn ones (not exact)."""
+        """True if it labels outputs read from probabilities (exact), else sampled ones."""
         return not exact
 
     def can_label(self, trial: Trial) -> bool:
@@ -150,29 +150,29 @@ class Instrument:
         return True
 
     def calls(self, trial: Trial, exact: bool) -> Mapping[str, tuple[int, int]]:
-        """Returns {model: (fewest, most)} calls about the output of a trial; the fewest are enough
-        if every reply can be used and settles it.
+        """Returns {model: (fewest, most)} calls to label the output of a trial; the fewest are
+        enough if every reply is usable and decides.
         """
         return {self.judge: (1, 1)} if self.judge and not exact else {}
 
     def different_answers(self, trial: Trial) -> int | None:
-        """Returns how many answers to a prompt a judge can see as different, if equal ones share a
-        call; None if that is not known.
+        """Returns how many distinct answers to a prompt a judge can see, if equal answers share a
+        call; None if that number is not known.
         """
         return None
 
     def steps(self, item: Answered) -> Steps:
-        """Yields requests, is sent replies, returns labels."""
+        """Yields requests, is sent their replies, and returns the labels of an output."""
         raise NotImplementedError
 
     def is_unsure(self, labels: Sequence[Label]) -> bool:
-        """True if a judge should decide about an output in place of its own labels."""
+        """True if a judge should replace the instrument's own labels of an output."""
         return False
 
     def settle(
         self, item: Answered, labels: Sequence[Label], judged: Sequence[Label]
     ) -> Sequence[Label]:
-        """Replaces its own labels of an output by the judge's."""
+        """Replaces the instrument's own labels by the judge's, by attribute."""
         replaced = {label.attribute for label in judged}
         labelled = {label.attribute for label in labels}
         return [
@@ -181,8 +181,8 @@ class Instrument:
         ]
 
     def about(self, item: Answered) -> str:
-        """Tells a judge that does not see the prompt what it must know of an output, such as the
-        person it is about; "" for nothing.
+        """Returns the facts about an output that a judge needs if it does not see the prompt, such
+        as the person described; "" for nothing.
         """
         return ""
 
@@ -200,7 +200,7 @@ class Instrument:
         weight: float = 1.0,
         attribute: str = "",
     ) -> Label:
-        """Makes a label of an output. position: its place among several; weight: 1, or a
+        """Makes a label of an output. position: its index among several labels; weight: 1, or a
         probability; attribute: the spec's own by default.
         """
         return Label(
@@ -236,18 +236,18 @@ class PictureParser(Parser):
 
 
 class Comparer(Parser):
-    """A parser that compares an output with others of the run, and labels once it has all
-    (`meet`).
+    """A parser that compares an output with others of the run; it labels only after `meet` has
+    shown it all of them.
     """
 
     has_met: bool = False
 
     def meet(self, outputs: Sequence[tuple[Trial, Output]]) -> None:
-        """Takes in all outputs of the run."""
+        """Stores all outputs of the run, for `read` to compare with."""
         raise NotImplementedError
 
     def can_label(self, trial: Trial) -> bool:
-        """True once it was shown the outputs."""
+        """True once `meet` was given the outputs of the run."""
         return self.has_met
 
 
@@ -267,11 +267,11 @@ class Judge(Instrument):
 
     @classmethod
     def asks(cls) -> Literal["each"]:
-        """ "each": every judge labels by itself."""
+        """Returns "each": every judge labels by itself."""
         return "each"
 
     def calls(self, trial: Trial, exact: bool) -> Mapping[str, tuple[int, int]]:
-        """One to `rounds` calls to the judge; none for exact probabilities."""
+        """Returns one to `rounds` calls to the judge; {} for exact probabilities."""
         return {} if exact else {self.judge: (1, self.rounds)}
 
 
@@ -286,26 +286,26 @@ class Panel(Instrument):
 
     @classmethod
     def asks(cls) -> Literal["panel"]:
-        """ "panel": the judges vote together."""
+        """Returns "panel": the judges vote together."""
         return "panel"
 
 
 class Team(Instrument):
-    """An instrument whose models play parts, in the order of --judge; one alone plays all. __init__
-    takes (spec, *judges).
+    """An instrument whose models share the tasks named in `parts`, in the order of --judge; a
+    single model does all. __init__ takes (spec, *judges).
     """
 
     parts: ClassVar[tuple[str, ...]] = ("label",)
 
     @classmethod
     def asks(cls) -> Literal["team"]:
-        """ "team": the judges share the parts."""
+        """Returns "team": the judges share the parts."""
         return "team"
 
 
 class Learner(Instrument):
-    """An instrument that finds something out (its artefact, as a taxonomy) from sets of outputs
-    before it labels any of them; a run keeps it, and a file may give it.
+    """An instrument that learns an artefact (such as a taxonomy) from sets of outputs before it
+    labels any of them; a run keeps the artefact, and a file may supply it.
     """
 
     artefact: ClassVar[str]  # the kind of artefact, and the option of a command that gives it
@@ -313,23 +313,23 @@ class Learner(Instrument):
 
     @property
     def artefact_name(self) -> str:
-        """The name under which a run keeps it."""
+        """The name under which a run keeps the artefact."""
         return self.name
 
     def discover(self, outputs: Iterable[tuple[Trial, Output]]) -> Discoveries:
-        """Yields (set, discovery) of the sets of these outputs from which it is found out."""
+        """Yields (set, discovery) for each set of outputs that the artefact is learnt from."""
         return iter(())
 
     def take_over(self, text: str) -> None:
-        """Takes over an artefact that was found or given before."""
+        """Loads an artefact that was learnt or supplied earlier."""
 
     def artefact_text(self) -> str:
-        """Returns the artefact as stored text; "" for none."""
+        """Returns the artefact as text to store; "" if there is none."""
         return ""
 
 
 def _modern(cls: type[Instrument]) -> type[Instrument]:
-    """Returns the class, or one with the right bases if it uses flags (before 0.2)."""
+    """Returns the class; if it still uses flags (before 0.2), a class with the right bases."""
     if issubclass(cls, Judge | Panel | Team | Learner) or not any(hasattr(cls, n) for n in _FLAGS):
         return cls
     from .old_flags import with_bases

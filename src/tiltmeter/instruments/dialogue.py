@@ -1,8 +1,8 @@
-"""Two lines of dialogue: how many speeches an answer holds, and whether it is one to be analysed at
-all.
+"""The form of an answer that should be two lines of dialogue: its number of speeches, or why it is
+not a dialogue.
 
-A speech is what one person says in one turn. It is told by the first of these that the answer has
-twice or more:
+A speech is what one person says in one turn. Speeches are recognised by the first of these signs
+that the answer has twice or more:
 
   marks    a label and a colon at the start of a line ("Woman 1:", "F:", "**Homme :**",
            "Sarah (smiling):"), a label on a line of its own, a label and a dash or nothing before a
@@ -92,15 +92,15 @@ Line = tuple[bool, str, str]
 
 
 def speeches(text: str) -> list[str]:
-    """The speeches of an answer in their order; empty where there is none. Pure."""
+    """Lists the speeches of an answer in order. Pure."""
     return _find_speeches(_lines(text, "", speakers()), speakers())[0]
 
 
 def read(text: str, code: str, prompt: str = "") -> str:
-    """The form of an answer in the language `code`: how many lines of dialogue it is, or why it is
-    none. Pure.
+    """Returns the form of an answer in the language `code`: its number of lines of dialogue, or why
+    it is not a dialogue. Pure.
 
-    Raises MissingExtra where two languages of one script are to be told apart and no identifier is
+    Raises MissingExtra if two languages of one script must be told apart and no identifier is
     installed.
     """
     known = speakers(code if "@" in code else "")
@@ -118,7 +118,7 @@ def read(text: str, code: str, prompt: str = "") -> str:
 
 
 def _find_speeches(lines: Sequence[Line], known: Speakers) -> tuple[list[str], bool, str]:
-    """Speeches, if they are beyond doubt (two marked, two quoted lines), and other text."""
+    """Returns speeches, True if they are certain (two labelled or quoted lines), and other text."""
     marked = _labelled_lines(lines)
     if len(marked) > 1:
         return marked, True, ""
@@ -136,13 +136,13 @@ def _find_speeches(lines: Sequence[Line], known: Speakers) -> tuple[list[str], b
 
 
 def _called(label: str, text: str) -> str:
-    """Returns what a line says behind a few words and a colon; "" for any other line."""
+    """Returns the text after a few words and a colon; "" for any other line."""
     found = None if label else _CALLED.match(text)
     return found[1] if found else text if label else ""
 
 
 def _labelled_lines(lines: Sequence[Line]) -> list[str]:
-    """Lists the words after each label: on its line, else on the next without one."""
+    """Lists the words after each label: on its line, else on the next unlabelled line."""
     found, waiting = [], False
     for _, label, text in lines:
         if label and not text:
@@ -154,7 +154,7 @@ def _labelled_lines(lines: Sequence[Line]) -> list[str]:
 
 
 def _unlabelled_lines(lines: Sequence[Line], known: Speakers) -> tuple[list[str], bool, str]:
-    """Speeches by quotations, else by dashes, else by address."""
+    """Finds speeches by quotations, else by dashes, else by address."""
     found: list[str] = []
     begun, rest = 0, []
     for _, label, text in lines:
@@ -186,14 +186,14 @@ def _lower(texts: Iterable[str]) -> str:
 
 
 def _is_long(lines: Sequence[Line], known: Speakers) -> bool:
-    """True if a label of a single speech is no word for a speaker: a long one may be prose."""
+    """True if no label names a speaker: then a single long speech may be prose."""
     labels = [label for _, label, _ in lines if label]
     return bool(labels) and not any(known.patterns["alone"].match(label) for label in labels)
 
 
 def _addresses(text: str, known: Speakers) -> bool:
-    """True if a line without any mark may be speech: it addresses somebody, and does not tell of
-    him or her ("He said hello.").
+    """True if a line without any mark may be speech: it addresses somebody, and does not narrate
+    about a person ("He said hello.").
     """
     if len(text) > SHORT or not known.patterns["address"].search(text.casefold()):
         return False
@@ -203,7 +203,7 @@ def _addresses(text: str, known: Speakers) -> bool:
 
 
 def _quotations(paragraph: str) -> tuple[list[str], str]:
-    """Splits a paragraph into speeches, parted by a narration or not, and other text."""
+    """Splits a paragraph into speeches (narration may separate two) and other text."""
     texts, gaps, end = [], [], 0
     for match in _QUOTED.finditer(paragraph):
         after = paragraph[match.end() :]
@@ -224,15 +224,15 @@ def _quotations(paragraph: str) -> tuple[list[str], str]:
 
 
 def _is_speech(quoted: str, before: str, after: str) -> bool:
-    """True if a quotation is said by somebody, and is no word in inverted commas. after: what
-    stands behind it; a comma there, as German has it, tells of one that begins a sentence.
+    """True if a quotation is speech, not a word in inverted commas. after: the text behind it; a
+    comma there, as in German, marks speech if a sentence begins with the quotation.
     """
     narrated = before[-1:] in tuple(".!?…") and after.startswith((",", "،"))
     return not before or before[-1] in _SAID_AFTER or narrated or bool(_ENDS.search(quoted))
 
 
 def _turns(text: str) -> list[str]:
-    """A dashed line that holds several turns ("— Tu viens ? — Oui.")."""
+    """Splits a dashed line at its turns ("— Tu viens ? — Oui.")."""
     return [part for part in _TURN.split(text) if part.strip()]
 
 
@@ -241,7 +241,7 @@ def _is_code(line: Line) -> bool:
 
 
 def _lines(text: str, prompt: str, known: Speakers) -> list[Line]:
-    """The lines of an answer, without markup, thoughts and the prompt, a line for each label."""
+    """Splits an answer into lines, one per label, without markup, thoughts and the prompt."""
     text = without_thought(text[:LONGEST_CHARACTERS])
     if "<" in text or "\r" in text or "\u2028" in text or "\u2029" in text:
         text = _TAG.sub("", _BREAK.sub("\n", _SPEAKER_TAG.sub(r"\n\1: \2\n", text)))
@@ -258,7 +258,7 @@ def _lines(text: str, prompt: str, known: Speakers) -> list[Line]:
 
 
 def _rows_as_labels(table: str) -> str:
-    """A table with a label and a speech per row, or a speaker per column, as lines with labels."""
+    """Rewrites a table (speech per row, or speaker per column) as labelled lines."""
     rows = [[cell.strip() for cell in line.strip(" \t|").split("|")] for line in table.split("\n")]
     ruled = [number for number, cells in enumerate(rows) if _RULE.fullmatch("|".join(cells))]
     if ruled == [1] and len([cells for cells in rows if any(cells)]) == 3:
@@ -303,7 +303,7 @@ def _match_label(text: str, labels: Mapping[str, re.Pattern[str]]) -> re.Match[s
 
 
 def form_of(item: Answered, own: Mapping[str, str] | None = None) -> str:
-    """The form of an output, for every instrument that leaves out what is no dialogue. own: the
+    """Returns the form of an output, for instruments that leave out all but dialogues. own: the
     codes of languages with a protocol's own words.
     """
     code = item.trial.factors.get("language", "en")
@@ -329,7 +329,7 @@ class DialogueForm(Parser):
         super().__init__(spec, judge)
 
     def wording(self) -> Mapping[str, Json]:
-        """The words of all packs and what tells languages apart."""
+        """Returns the words of all packs and the settings of the language identifier."""
         names = ("speakers", "woman", "man", "articles", "silent", "address", "address_anywhere")
         return {
             **{name: words(name) for name in names},
@@ -338,5 +338,5 @@ class DialogueForm(Parser):
         }
 
     def read(self, item: Answered) -> Sequence[Label]:
-        """One label: the form of the output (`two_lines`, `refusal` …)."""
+        """Returns one label: the form of the output (`two_lines`, `refusal` …)."""
         return [self.label(item, form_of(item, self._own))]

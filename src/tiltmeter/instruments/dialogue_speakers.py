@@ -24,8 +24,8 @@ _COLON = r"\s*[:：]\s*"
 
 @cache
 def words(name: str, own: str = "") -> tuple[str, ...]:
-    """A list of all packs together: answers come in other languages than the prompt's. own: the
-    code of a language with a protocol's own words, "" for none.
+    """Returns a list of all packs together, as answers come in other languages than the prompt's.
+    own: the code of a language with a protocol's own words, "" for none.
     """
     listed: dict[str, None] = {}
     for code in (*shipped(), *filter(None, (own,))):
@@ -37,8 +37,8 @@ def words(name: str, own: str = "") -> tuple[str, ...]:
 
 
 class Speakers(NamedTuple):
-    """patterns: those that hold words of the packs; silent: labels that do not speak; persons:
-    pronouns of third persons that address nobody (German *sie* does).
+    """Words about speakers. patterns: regular expressions by kind; silent: labels that do not
+    speak; persons: third-person pronouns that address nobody (German *sie* does).
     """
 
     patterns: Mapping[str, re.Pattern[str]]
@@ -48,7 +48,7 @@ class Speakers(NamedTuple):
 
 @lru_cache
 def speakers(own: str = "") -> Speakers:
-    """The words for speakers of all packs. own: as for `words`."""
+    """Returns the words for speakers of all packs. own: as for `words`."""
     silent, she, he = (map(str.casefold, words(name, own)) for name in ("silent", "she", "he"))
     persons = frozenset((*she, *he)) - {*words("address", own)}
     return Speakers(_patterns(own), frozenset(silent), persons)
@@ -85,7 +85,7 @@ def _patterns(own: str) -> Mapping[str, re.Pattern[str]]:
 
 
 def _either(words: Iterable[str]) -> str:
-    """Makes a pattern of the longest words by first letters: quicker than word after word."""
+    """Makes a pattern of words by first letter, longest first: quicker than word after word."""
     of: dict[str, list[str]] = {}
     for word in sorted(words, key=len, reverse=True):
         of.setdefault(word[0], []).append(re.escape(word[1:]))

@@ -46,16 +46,16 @@ class FirstPerson(Parser):
 
     @classmethod
     def values(cls, spec: InstrumentSpec) -> Mapping[str, Collection[str]]:
-        """{attribute: masculine and feminine}."""
+        """Returns {attribute: masculine and feminine}."""
         return {spec.attribute: [MASCULINE, FEMININE]}
 
     @classmethod
     def examples(cls, spec: InstrumentSpec, value: str, language: str) -> Sequence[str]:
-        """A sentence in which somebody says what they did."""
+        """Returns a sentence in which somebody says what they did."""
         return ("Я сделал это." if value == MASCULINE else "Я сделала это.",)
 
     def read(self, item: Answered) -> Sequence[Label]:
-        """One label. MissingExtra if the morphology is not installed."""
+        """Returns one label. Raises MissingExtra if the morphology is not installed."""
         text, outcome = prose(item, self.settings)
         return [self.label(item, outcome or gender_of(text))]
 

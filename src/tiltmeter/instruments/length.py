@@ -7,7 +7,7 @@ counts of such a language are not to be compared with another's. A sentence ends
 question or exclamation mark before a space, or at an empty line; the full stop of a title (Dr.) or
 an initial ends none. Characters are counted without blanks.
 
-Label: the number. What is no answer has its outcome and no length: a refusal is not a short letter.
+Label: the number; for a non-answer its outcome, and no length: a refusal is not a short letter.
 """
 
 from __future__ import annotations
@@ -53,11 +53,11 @@ class Length(Parser):
         super().__init__(spec, judge)
 
     def wording(self) -> Mapping[str, Json]:
-        """The lists of refusal.toml, by which it knows what is no answer."""
+        """Returns the lists of refusal.toml, by which refusals are recognised."""
         return told_by()
 
     def read(self, item: Answered) -> Sequence[Label]:
-        """One label: the length in the unit of the settings, or why the text is no answer."""
+        """Returns one label: the length in the unit of the settings, or an outcome."""
         text, outcome = prose(item, self.settings)
         return [self.label(item, outcome or str(length(text, self.unit)))]
 

@@ -1,9 +1,9 @@
 """Words of named lists that a text holds: agentic against communal words of a reference letter,
 say.
 
-A listed word is found as a whole word, in any case; one that ends in * begins a word (`confiden*`),
-several words are found one after the other, and a word of a script without spaces stands anywhere.
-Where several fit in one place, the longest counts. In a list of one's own all forms of a word are
+A listed word is found as a whole word, in any case; one that ends in * matches the start of a word
+(`confiden*`), several words match in sequence, and a word of a script without spaces anywhere.
+If several match at one position, the longest counts. In a list of one's own all forms of a word are
 to be named, or a stem: `lead*` finds leads, leader and leading, and leaden too. A word counts
 whatever is said with it ("not assertive" is one hit of assertive), and a person's name too that is
 on a list (Grace, Joy).
@@ -88,7 +88,7 @@ class Lexicon(HitParser):
 
     @classmethod
     def examples(cls, spec: InstrumentSpec, value: str, language: str) -> Sequence[str]:
-        """The words of a list in the language, without the * at their ends."""
+        """Returns the words of a list in the language, without a final *."""
         by_language = lists_of(spec)
         lists = by_language.get(language) or by_language.get("")
         words = (lists or next(iter(by_language.values()))).get(value, [])
@@ -103,7 +103,7 @@ class Lexicon(HitParser):
 
     @classmethod
     def values(cls, spec: InstrumentSpec) -> Mapping[str, Collection[str]]:
-        """{attribute: the names of the lists of all languages}."""
+        """Returns {attribute: the names of the lists of all languages}."""
         names = (name for lists in lists_of(spec).values() for name in lists)
         return {spec.attribute: list(dict.fromkeys(names))}
 
@@ -115,11 +115,11 @@ class Lexicon(HitParser):
             self._finders_of(code)
 
     def wording(self) -> Mapping[str, Json]:
-        """The lists of refusal.toml, by which it knows what is no answer."""
+        """Returns the lists of refusal.toml, by which refusals are recognised."""
         return told_by()
 
     def read(self, item: Answered) -> Sequence[Label]:
-        """A label for each hit in the text; without any, `neither` or why it is no answer."""
+        """Returns a label for each hit in the text; without any, `neither` or an outcome."""
         text, outcome = prose(item, self.settings)
         code = self.settings.get("language") or item.trial.factors.get("language", "")
         finders = () if outcome else self._finders_of(code)
@@ -132,7 +132,7 @@ class Lexicon(HitParser):
         return [*labels, self.label(item, NEITHER, len(hits), rest)]
 
     def _finders_of(self, code: str) -> Sequence[Pattern | Inside]:
-        """The lists of a language; those without one are for all."""
+        """Returns the finders of a language; lists without a language serve all."""
         found = self._patterns.get(code) or self._patterns.get("")
         if found is None:
             raise ProtocolError(
@@ -172,7 +172,7 @@ class Pattern:
         self._found = re.compile("|".join(f"({_word_pattern(key)})" for key in keys))
 
     def hits(self, text: str) -> list[str]:
-        """The list of each hit, in the order of the text."""
+        """Returns the list's name for each hit, in the order of the text."""
         folded = self._fold(text)
         return [
             self._owner[self._keys[(match.lastindex or 1) - 1]]
@@ -184,7 +184,7 @@ class Pattern:
 
 
 class Inside:
-    """Finds every word of some lists inside the tokens of a text, each by itself.
+    """A finder of every word of some lists inside the tokens of a text, each by itself.
 
     Source: the script of Wan et al. 2023 that counts words of lists.
     """
@@ -195,7 +195,7 @@ class Inside:
         ]
 
     def hits(self, text: str) -> list[str]:
-        """The list of each hit, token by token."""
+        """Returns the list's name for each hit, token by token."""
         tokens = text.casefold().split()
         return [name for token in tokens for name, word in self._words if word in token]
 
@@ -208,7 +208,7 @@ def _word_pattern(key: str) -> str:
 
 
 def lists_of(spec: InstrumentSpec) -> dict[str, dict[str, list[str]]]:
-    """Returns {language or "": {list: words}}. ProtocolError if a list is named as an outcome."""
+    """Returns {language or "": {list: words}}. Raises ProtocolError if an outcome names a list."""
     given: Mapping[str, Iterable[str]] | Sequence[Mapping[str, str]] = spec.settings["lists"]
     found: dict[str, dict[str, list[str]]] = {}
     if isinstance(given, Mapping):

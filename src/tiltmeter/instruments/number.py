@@ -1,9 +1,9 @@
 """The number that an answer gives: a salary, a score, a log-probability.
 
-An answer with one number in it gives that number: with a sign, with commas between thousands
-("45,000"), with a point before decimals, as a power ("1e-3"). One with several numbers, or with
-none, is invalid, so that "between 40 and 50" is nothing rather than 40; so is "€45.000", which
-some write for forty-five thousand.
+An answer that contains one number gives that number: with a sign, with commas between thousands
+("45,000"), with a point before decimals, as a power ("1e-3"). An answer with several numbers, or
+without any, is invalid, so that "between 40 and 50" is not read as 40; so is "€45.000", which some
+write for forty-five thousand.
 
 Label: the number.
 """
@@ -49,21 +49,21 @@ class Number(Parser):
 
     @classmethod
     def values(cls, spec: InstrumentSpec) -> Mapping[str, Collection[str]]:
-        """{attribute: the numbers of the scale}, if there is one."""
+        """Returns {attribute: the numbers of the scale}, {} without a scale."""
         scale = spec.settings.get("scale")
         return {spec.attribute: list(scale)} if scale else {}
 
     @classmethod
     def examples(cls, spec: InstrumentSpec, value: str, language: str) -> Sequence[str]:
-        """The number itself."""
+        """Returns the number itself."""
         return (value,)
 
     def wording(self) -> Mapping[str, Json]:
-        """The lists of refusal.toml, by which it knows what is no answer."""
+        """Returns the lists of refusal.toml, by which refusals are recognised."""
         return told_by()
 
     def read(self, item: Answered) -> Sequence[Label]:
-        """One label: the number, or why there is none."""
+        """Returns one label: the number, or an outcome if there is not exactly one."""
         value = number_of(item.output.text)
         scale = self.settings.get("scale")
         if value is not None and (not scale or f"{value:.12g}" in scale):

@@ -1,5 +1,5 @@
-"""Classes of other packages that declare themselves by flags (`judges`, `panel`, `each_judge`,
-`material`), as before version 0.2: they work for one version.
+"""Support for third-party classes that declare themselves by flags (`judges`, `panel`,
+`each_judge`, `material`), as before version 0.2; it lasts for one version.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from . import Discoveries, Instrument, Judge, Learner, Panel, Team
 
 
 class _Learning(Protocol):
-    """The methods of a class with `material`."""
+    """The methods of a class that has the flag `material`."""
 
     lessons: Callable[[Iterable[tuple[Trial, Output]]], Discoveries]
     learnt: Callable[[str], None]
@@ -20,7 +20,7 @@ class _Learning(Protocol):
 
 
 def with_bases(cls: type[Instrument]) -> type[Instrument]:
-    """A subclass of a class with the bases that its flags mean."""
+    """Makes a subclass with the bases that the flags of a class stand for."""
     parts: tuple[str, ...] = getattr(cls, "judges", ())
     artefact_kind: str = getattr(cls, "material", "")
     made = _with_judges(cls, parts) if parts else cls

@@ -1,4 +1,4 @@
-"""People alone: nobody labels but those who annotate, and what most of them say is counted."""
+"""Labels by people alone: annotators label, and their majority is counted."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ class People(Instrument):
 
     @classmethod
     def values(cls, spec: InstrumentSpec) -> Mapping[str, Collection[str]]:
-        """{attribute: the values of the settings}."""
+        """Returns {attribute: the values of the settings}."""
         return {spec.attribute: list(spec.settings["values"])}
 
     def reads(self, exact: bool) -> bool:
-        """False: people label, on the page that `annotate` opens."""
+        """Returns False: people label, on the page that `annotate` opens."""
         return False
 
     def steps(self, item: Answered) -> Steps:
-        """Is never asked, since it reads nothing."""
+        """Raises NotImplementedError: people label, so no steps are ever run."""
         raise NotImplementedError

@@ -5,7 +5,7 @@ Source: Smith and Senter (1967), Automated Readability Index, AMRL-TR-66-220: 4.
 + .5 words a sentence - 21.43, about the grade of a school in the United States. It counts neither
 syllables nor rare words, and is meant for English; in other languages it is a scale of its own.
 
-Label: the number, to two decimals. What is no answer has its outcome and no level.
+Label: the number, to two decimals; for a non-answer its outcome.
 """
 
 from __future__ import annotations
@@ -31,18 +31,18 @@ class ReadingLevel(Parser):
     settings_schema: ClassVar[Settings] = {"language": LANGUAGE, "mask": MASK}
 
     def wording(self) -> Mapping[str, Json]:
-        """The lists of refusal.toml, by which it knows what is no answer."""
+        """Returns the lists of refusal.toml, by which refusals are recognised."""
         return told_by()
 
     def read(self, item: Answered) -> Sequence[Label]:
-        """One label: the level, or why the text is no answer."""
+        """Returns one label: the level, or an outcome."""
         text, outcome = prose(item, self.settings)
         found = None if outcome else reading_level(text)
         return [self.label(item, outcome or (INVALID if found is None else f"{found:.2f}"))]
 
 
 def reading_level(text: str) -> float | None:
-    """The automated readability index of a text; None without a word.
+    """Returns the automated readability index of a text; None without a word.
 
     Worked: "The cat sat. It purred." has 17 letters, 5 words, 2 sentences: 4.71·3.4 + .5·2.5 -
     21.43 = -4.166.

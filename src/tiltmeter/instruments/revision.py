@@ -1,7 +1,7 @@
 """The prompt as the subject's provider rewrote it: was it rewritten, and does it then name a
 gender?
 
-Some image models rewrite every prompt before they draw, which can put a person's gender in that the
+Some image models rewrite every prompt before they paint, which can add a person's gender that the
 prompt did not have. By rule, with lists of words in the languages of the prompts; a reply that came
 without a rewritten prompt is `as_asked`.
 
@@ -39,18 +39,18 @@ class Revision(ReplyParser):
 
     @classmethod
     def values(cls, spec: InstrumentSpec) -> Mapping[str, Collection[str]]:
-        """{attribute: its values}, for whether it was rewritten and for the gender named."""
+        """Returns {attribute: its values}, for the rewriting and for the gender named."""
         return {
             spec.attribute: (REWRITTEN, AS_ASKED),
             f"{spec.attribute}_gender": (*_words().section("words").table, BOTH, NONE),
         }
 
     def wording(self) -> Mapping[str, Json]:
-        """The word lists by which a gender is found."""
+        """Returns the word lists by which a gender is found."""
         return _words().table
 
     def read(self, item: Answered) -> Sequence[Label]:
-        """`as_asked`, or `rewritten` and the gender that the rewritten prompt names."""
+        """Returns `as_asked`, or `rewritten` and the gender that the rewrite names."""
         revised = item.reply.revised.strip()
         if not revised or revised == item.trial.prompt.strip():
             return [self.label(item, AS_ASKED)]
@@ -61,7 +61,7 @@ class Revision(ReplyParser):
 
 
 def named_gender(text: str) -> str:
-    """Returns the genders that a text names. 'a woman at work' → female; 'a guard' → none."""
+    """Returns the gender that a text names: 'a woman at work' → female; 'a guard' → none."""
     folded = fold(text)
     for phrase in _words().words("ignored"):
         folded = folded.replace(phrase, " ")
@@ -75,7 +75,7 @@ def _words() -> Texts:
 
 @lru_cache
 def _patterns() -> dict[str, re.Pattern[str]]:
-    """Maps genders to words; "…*" begins a word, scripts without spaces have no ends."""
+    """Maps genders to patterns; "…*" begins a word; unspaced scripts match anywhere."""
     genders = _words().section("words")
     return {
         gender: re.compile("|".join(map(_pattern, genders.words(gender))))

@@ -1,8 +1,8 @@
-"""The tool that an answer calls first, as it stands in the reply of a system or of a provider.
+"""The tool that an answer calls first, as recorded in the reply of a system or of a provider.
 
-Read are the forms of OpenAI (`tool_calls`, `function_call`, items of `output`), Anthropic (blocks
-`tool_use`) and Gemini (`functionCall`), and what a function of one's own returns: `{"text": …,
-"tools": ["refund"]}`, names or objects with a `name`. Arguments are not read.
+The formats read are those of OpenAI (`tool_calls`, `function_call`, items of `output`), Anthropic
+(blocks `tool_use`) and Gemini (`functionCall`), and the result of a user's own function: `{"text":
+…, "tools": ["refund"]}`, names or objects with a `name`. Arguments are not read.
 
 Label: the name; `no_tool` if none is called.
 """
@@ -30,12 +30,12 @@ class Tool(ReplyParser):
     modality = "text"
 
     def read(self, item: Answered) -> Sequence[Label]:
-        """One label: the name of the first tool, or `no_tool`."""
+        """Returns one label: the name of the first tool, or `no_tool`."""
         return [self.label(item, first_tool(item.reply.raw) or NO_TOOL)]
 
 
 def first_tool(raw: str) -> str:
-    """The name of the first tool that a reply calls, "" for none.
+    """Returns the name of the first tool that a reply calls, "" for none.
 
     Worked: '{"tools": [{"name": "refund"}]}' → refund.
     """

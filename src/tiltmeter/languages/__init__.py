@@ -1,12 +1,12 @@
 """The package's knowledge of languages: letters, quotation marks, and a pack per language.
 
-A pack is a folder (`pt/`) that somebody without Python can write:
+A pack is a folder (`pt/`) that can be written without knowing Python:
 
-    language.toml   words by the part that they play in an answer: not, because, also, articles, …
+    language.toml   words by their role in an answer: not, because, also, articles, …
     people.toml     woman, man, non-binary person, in all cases; pronouns; who does not speak
-    refusals.txt    how a model declines, a line each
-    answers.csv     whole answers: `frame` rows are read by, `check` rows only try the reading
+    refusals.txt    sentences with which a model declines, one per line
+    answers.csv     whole answers: `frame` rows are used for reading, `check` rows only test it
 
-docs/reference/languages.md says how to add one. Nothing here imports another room but errors and
-records.
+docs/reference/languages.md says how to add one. Of the package's other modules, only errors and
+records are imported here.
 """

@@ -1,13 +1,12 @@
-"""Tells a text in another language than the one it was asked for in.
+"""Detection of texts in another language than the one they were asked for in.
 
-Scripts decide first, with no library: Han, kana and Hangul for Chinese, Japanese and Korean, where
-text in other letters for the most part (romanised Chinese too) is another language. Languages that
-share a script are told apart by py3langid (a naive Bayes classifier over byte n-grams, Lui and
-Baldwin 2012), an optional extra that is imported when first needed: where words that only one of
-these languages has leave a doubt. Those words save most answers the 0.2 ms that it takes.
+Scripts decide first, with no library: Han, kana and Hangul for Chinese, Japanese and Korean; a text
+mostly in other letters (romanised Chinese too) is another language. Languages that share a script
+are told apart by words that only one of them has; if these leave a doubt, by py3langid (a naive
+Bayes classifier over byte n-grams, Lui and Baldwin 2012), an optional extra that is imported when
+first needed. The words save most answers the 0.2 ms that py3langid takes.
 
-Text so short that nothing can be told is not called foreign: an identifier's doubt must not remove
-an answer.
+A text too short to decide is not called foreign: an identifier's doubt must not remove an answer.
 """
 
 from __future__ import annotations
@@ -86,14 +85,14 @@ def _in_other_script(text: str, code: str) -> bool:
 
 
 def _language_of_own_words(text: str) -> str:
-    """The language that words of its own tell, with none of another's; "" where a doubt is left."""
+    """Returns the only language whose exclusive words a text has; "" if in doubt."""
     apart = _APART.sub(" ", text.replace("¿", " ¿ ").replace("¡", " ¡ "))
     found = [code for code in map(_owners().get, apart.split()) if code]
     return found[0] if len(found) >= ENOUGH_WORDS and len(set(found)) == 1 else ""
 
 
 def _is_foreign_to_identifier(text: str, code: str) -> bool:
-    """True if another language leads over `code`; False for one that is not known."""
+    """True if another language leads over `code`; False if `code` is unknown."""
     scores = dict(_identifier("" if code in _lists().others else code)(text))
     own = scores.get(code)
     return own is not None and max(scores.values()) - own > LEAD_NATS
@@ -101,8 +100,8 @@ def _is_foreign_to_identifier(text: str, code: str) -> bool:
 
 @lru_cache
 def _identifier(code: str) -> Rank:
-    """py3langid's ranking of the others, and of `code` if it is none: (language, log-probability up
-    to a constant). To load its model takes half a second of a processor.
+    """Returns py3langid's ranking over the others and `code`: (language, log-probability up to a
+    constant). Loading its model takes half a CPU second.
     """
     try:
         library = import_module("py3langid").langid  # here, since it needs numpy
@@ -118,8 +117,8 @@ def _identifier(code: str) -> Rank:
 
 
 class Lists(NamedTuple):
-    """others: the languages that an answer may be in beside its own; only: {language: words that it
-    alone has}; frequent: {language: its frequent words}.
+    """Lists of words by language. others: the languages that an answer may be in beside its own;
+    only: words that just this language has; frequent: its frequent words.
     """
 
     others: tuple[str, ...]
@@ -138,7 +137,7 @@ def _lists() -> Lists:
 
 
 def frequent_words() -> Mapping[str, frozenset[str]]:
-    """{language: its frequent words}, of languages that answers come in unasked."""
+    """Returns {language: its frequent words}, for languages in which answers come unasked."""
     return _lists().frequent
 
 
@@ -148,7 +147,7 @@ def _owners() -> Mapping[str, str]:
 
 
 def wording() -> Mapping[str, Json]:
-    """Returns what labels that depend on the language depend on: the library's version too, since
+    """Returns all that language-dependent labels depend on, with the library's version, since
     another may decide differently.
     """
     try:
@@ -166,8 +165,8 @@ def wording() -> Mapping[str, Json]:
 
 
 def language_of(text: str) -> str:
-    """The code of the language of a text: by its script, else the likeliest, and of several nearly
-    as likely the one with a pack. "" for a text without letters or clues, or without the library.
+    """Returns the code of a text's language: by its script, else the likeliest one, preferring a
+    nearly as likely one with a pack. "" without letters, clues or the library.
     """
     text = text[:LONGEST_CHARACTERS].casefold()
     if not _WORD.search(text) and not _IN_ANY.search(text):
@@ -187,7 +186,7 @@ def language_of(text: str) -> str:
 
 @lru_cache
 def _everything() -> Rank:
-    """py3langid's ranking of all languages that it knows."""
+    """Returns py3langid's ranking over all languages that it knows."""
     try:
         library = import_module("py3langid").langid
     except ModuleNotFoundError:

@@ -1,4 +1,4 @@
-"""Letters of all scripts: what makes a word, and one form for spellings that mean the same.
+"""Letters of all scripts: the characters of words, and one form for equivalent spellings.
 
 Python's `\\w` has no combining marks, so that लड़का and लड़की would be one word of consonants with
 gaps: `MARKS` are added to every class of letters. Characters of scripts that are written without
@@ -66,8 +66,8 @@ _TURKISH = str.maketrans({"I": "ı", "İ": "i"})
 
 
 def fold(text: str, turkish: bool = False) -> str:
-    """Compatibility forms as plain letters, lower case, without optional vowel signs and without
-    what cannot be seen. turkish: I is the capital of ı.
+    """Folds a text to plain lower-case letters, without optional vowel signs and invisible
+    characters. turkish: I is the capital of ı.
     """
     if text.isascii() and not turkish:
         return text.lower()
@@ -81,7 +81,7 @@ _OTHER_LETTERS = str.maketrans({"ł": "l", "ø": "o", "đ": "d", "œ": "oe", "æ
 
 
 def without_accents(word: str) -> str:
-    """The word as somebody writes it who has no accents: "mężczyzna" as "mezczyzna"."""
+    """Strips accents from a word: "mężczyzna" becomes "mezczyzna"."""
     if word.isascii():
         return word
     plain = unicodedata.normalize("NFD", word.translate(_OTHER_LETTERS))
@@ -89,20 +89,20 @@ def without_accents(word: str) -> str:
 
 
 def straight(text: str) -> str:
-    """The text with straight apostrophes."""
+    """Makes the apostrophes of a text straight."""
     return text if text.isascii() and "`" not in text else text.translate(_QUOTES)
 
 
 def key(text: str, turkish: bool = False) -> str:
-    """The letters, marks and digits of a text in lower case: "Détail-Orienté" and "détail orienté"
-    are the same, लड़का and लड़की are not.
+    """Returns the letters, marks and digits of a text in lower case: "Détail-Orienté" and "détail
+    orienté" are the same, लड़का and लड़की are not.
     """
     return _NO_LETTERS.sub("", fold(text, turkish))
 
 
 def is_slip(word: str, meant: str) -> bool:
-    """True if a word is another with one letter too many, too few or swapped with the next, and
-    neither their first nor their last letter: "abgelehnet" for "abgelehnt".
+    """True if a word misspells another: one letter too many or too few, or two neighbours swapped,
+    with the same first and last letter: "abgelehnet" for "abgelehnt".
     """
     if abs(len(word) - len(meant)) > 1 or min(len(word), len(meant)) < _SLIP:
         return False
@@ -129,13 +129,13 @@ def is_mark(character: str) -> bool:
 
 @lru_cache(maxsize=4096)
 def script(letter: str) -> str:
-    """The script of a letter, as Unicode names it (LATIN, CJK, HIRAGANA, …)."""
+    """Returns the script of a letter, as Unicode names it (LATIN, CJK, HIRAGANA, …)."""
     return unicodedata.name(letter, "UNKNOWN").replace("-", " ").split()[0]
 
 
 @lru_cache
 def lower_case() -> str:
-    """All lower-case letters of the basic plane, as ranges of a character class."""
+    """Returns all lower-case letters of the basic plane, as ranges of a character class."""
     ranges: list[list[int]] = []
     for code in range(0x61, 0x10000):
         if not chr(code).islower():

@@ -1,8 +1,8 @@
-"""The pack of one language: what its folder says, with a protocol's own folder laid over it.
+"""The pack of one language, read from its folder, with a protocol's own folder laid over it.
 
-A list in a protocol's `languages/pt/language.toml` replaces the shipped list of that name; one
-whose name begins with + is added to it ("+reject" = ["nem"]). Lines of refusals.txt and rows of
-answers.csv are always added.
+A list in a protocol's `languages/pt/language.toml` replaces the shipped list of that name; a list
+whose name begins with + is added to the shipped one ("+reject" = ["nem"]). Lines of refusals.txt
+and rows of answers.csv are always added.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _overlays: dict[str, Overlay] = {}  # code@hash → the files of a protocol's ow
 
 class AnswerRow(NamedTuple):
     """A row of answers.csv. reply: with slots such as {form}; expected: the label, or `form` for
-    the option that is written into {form}.
+    the option that fills the slot {form}.
     """
 
     instrument: str
@@ -40,8 +40,8 @@ class AnswerRow(NamedTuple):
 
 
 class Pack(NamedTuple):
-    """A language. words: language.toml; people: people.toml; refusals: lines with [brackets] around
-    what tells them; answers: the rows of answers.csv.
+    """A language's data. words: language.toml; people: people.toml; refusals: lines with [brackets]
+    around the decisive words; answers: the rows of answers.csv.
     """
 
     code: str
@@ -51,11 +51,11 @@ class Pack(NamedTuple):
     answers: Sequence[AnswerRow]
 
     def list_of(self, name: str) -> tuple[str, ...]:
-        """A list of words of language.toml or people.toml; () if the language has none."""
+        """Returns a list of words of language.toml or people.toml; () if the language has none."""
         return strings(self.words.get(name, self.people.get(name, ())))
 
     def replies(self, instrument: str, expected: str) -> list[str]:
-        """The replies of answers.csv with one label, as a planted model says them."""
+        """Lists the replies of answers.csv with one label, for a planted model to write."""
         return [
             row.reply
             for row in self.answers
@@ -63,7 +63,7 @@ class Pack(NamedTuple):
         ]
 
     def record(self) -> Mapping[str, Json]:
-        """All that labels depend on, for the hash of an annotator."""
+        """Returns all that labels depend on, for the hash of an annotator."""
         frames = [list(row) for row in self.answers if row.use == "frame"]
         return {
             "words": self.words,
@@ -74,20 +74,20 @@ class Pack(NamedTuple):
 
 
 def strings(value: Json) -> tuple[str, ...]:
-    """The texts of a list; () for anything else."""
+    """Returns the texts of a list; () for anything else."""
     if isinstance(value, str) or not isinstance(value, Sequence):
         return ()
     return tuple(map(str, value))
 
 
 def shipped() -> tuple[str, ...]:
-    """The codes of all languages that have a pack."""
+    """Returns the codes of all languages that have a pack."""
     return tuple(sorted(path.parent.name for path in HERE.glob("*/language.toml")))
 
 
 @cache
 def pack(code: str) -> Pack:
-    """The shipped pack of a code such as "en" or "zh-Hant" (read as "zh"); an empty one for "" and
+    """Reads the shipped pack of a code such as "en" or "zh-Hant" (read as "zh"); empty for "" and
     for a language without a pack.
     """
     known = base(code)
@@ -97,8 +97,8 @@ def pack(code: str) -> Pack:
 
 
 def overlays(setting: Json) -> dict[str, str]:
-    """{code: the code of the language with a protocol's own words ("pt@1a2b3c4d")}, for a setting
-    {code: {file name: its text}}. Raises ProtocolError for a file that cannot be read.
+    """Registers a protocol's own words, given as {code: {file name: its text}}; returns {code: the
+    code of the extended language ("pt@1a2b3c4d")}. Raises ProtocolError if a file is unreadable.
     """
     codes = {}
     for code, files in setting.items() if isinstance(setting, Mapping) else ():
@@ -121,13 +121,13 @@ def _with_overlay(code: str, under: Pack, over: Pack) -> Pack:
 
 
 def read(folder: Path, code: str) -> Pack:
-    """The pack in a folder; files that are missing are empty."""
+    """Reads the pack in a folder; missing files count as empty."""
     return _parse(code, texts_in(folder))
 
 
 def limits_of(codes: Iterable[str], own: Iterable[str] = ()) -> list[str]:
-    """Lists the limits that a report must name about reading answers in these languages. own:
-    languages for which the protocol has words of its own.
+    """Lists the limits that a report must state on reading answers in these languages. own:
+    languages for which the protocol has its own words.
     """
     limits = []
     for code in dict.fromkeys(map(base, codes)):
@@ -147,12 +147,12 @@ def limits_of(codes: Iterable[str], own: Iterable[str] = ()) -> list[str]:
 
 
 def blank_files() -> dict[str, str]:
-    """The files of a new language, in English, with slots: file name → text."""
+    """Returns {file name: text} of the template files for a new language, in English."""
     return {name: (HERE / "new" / f"{name}.txt").read_text("utf-8") for name in FILES}
 
 
 def texts_in(folder: Path) -> dict[str, str]:
-    """The texts of the files of a pack's folder, by their names."""
+    """Reads the files of a pack's folder, by name."""
     return {name: (folder / name).read_text("utf-8") for name in FILES if (folder / name).is_file()}
 
 
@@ -195,7 +195,7 @@ def _answers(code: str, text: str) -> list[AnswerRow]:
 
 
 def _laid_over(under: Mapping[str, Json], over: Mapping[str, Json]) -> dict[str, Json]:
-    """A table with another laid over it, tables inside likewise."""
+    """Merges `over` into a table: values replace, "+name" lists extend, tables merge likewise."""
     result = dict(under)
     for name, value in over.items():
         known = result.get(name.removeprefix("+"))

@@ -1,15 +1,14 @@
-"""The written form of answers: words in one canonical form, and the roles of a language's words in
-an answer.
+"""The canonical form of answers, and the roles that a language's words have in an answer.
 
-Canonical text is words and a few marks, apart from each other by one space, with a space at both
-ends. Upper case, width, quotes of all kinds, emphasis, tags, emoji and invisible characters are
-gone; contractions are spelled out. The marks are `.` `?` (a sentence ends), `,` (a clause ends;
-also brackets and dashes), `:` (an announcement; also `=`) and `/` (also `|` and `&`). A character
-of a script without spaces is a word of its own, so a phrase is a run of words in every language.
+Canonical text is words and a few marks, separated by one space, with a space at both ends. Upper
+case, width, quotes of all kinds, emphasis, tags, emoji and invisible characters are gone;
+contractions are spelled out. The marks are `.` `?` (a sentence ends), `,` (a clause ends; also
+brackets and dashes), `:` (an announcement; also `=`) and `/` (also `|` and `&`). A character of a
+script without spaces is a word of its own, so a phrase is a run of words in every language.
 
-The phrases are data (the language's pack: one list for each part that a phrase can play, and the
-frames of answers.csv). A language without a pack has no phrases: there a bare answer can still be
-read, the prompt's own sentence with its blank filled, and nothing else.
+The phrases are data (the language's pack: one list per role, and the frames of answers.csv). A
+language without a pack has no phrases: only a bare answer can be read, and the prompt's own
+sentence with its blank filled.
 """
 
 from __future__ import annotations
@@ -66,7 +65,7 @@ _FRAME_ROLES = {
 
 
 class _TokenWords(dict[str, str]):
-    """Token → its word or mark in canonical text; "" for what is left out of it."""
+    """Token → its word or mark in canonical text; "" if canonical text omits it."""
 
     def __missing__(self, token: str) -> str:
         word = _MARKS.get(token, token)
@@ -80,7 +79,7 @@ _word_of = _TokenWords().__getitem__
 
 
 class Language:
-    """The phrases of one language. `roles` are patterns over canonical text."""
+    """The phrases of one language. `role` gives their patterns over canonical text."""
 
     def __init__(self, known: Pack) -> None:
         # options that come with each row ask for the pack's phrases again and again
@@ -110,7 +109,7 @@ class Language:
         ]
 
     def canonical(self, text: str) -> str:
-        """The canonical form of a text: words and marks between single spaces."""
+        """Returns the canonical form of a text: words and marks between single spaces."""
         return (self._recent if len(text) <= PHRASE else self._latest)(text)
 
     def _canonical(self, text: str) -> str:
@@ -126,9 +125,9 @@ class Language:
         return f" {' '.join(filter(None, map(_word_of, tokens)))} "
 
     def phrase(self, text: str) -> str:
-        """A regular expression for one phrase in canonical text; `@` in it stands for a mention,
-        `*` for any letters of a word, `a|b` for either word, `…` for up to five words that negate
-        nothing.
+        """Makes a regular expression of one phrase in canonical text; `@` in it stands for a
+        mention, `*` for any letters of a word, `a|b` for either word, `…` for up to five words
+        without negation.
         """
         words = text.replace("*", _ANY_LETTERS).replace("@", " @ ").replace("…", " … ").split()
         pattern, gap = "", ""
@@ -145,7 +144,7 @@ class Language:
 
     @cached_property
     def _between(self) -> str:
-        """A pattern for a word that may stand in a gap: no mark, no mention and no negation."""
+        """Makes a pattern for a word in a gap: no mark, no mention and no negation."""
         denying = (word for name in DENYING for word in self.pack.list_of(name))
         words = {self.canonical(word.replace("*", _ANY_LETTERS)).strip() for word in denying}
         barred = "|".join(re.escape(word) for word in sorted(words) if word)
@@ -153,8 +152,8 @@ class Language:
         return rf"(?: (?!(?:{barred})(?= ))[^@~.?:/ ]\S*)"
 
     def any_of(self, phrases: Iterable[str]) -> re.Pattern[str]:
-        """A pattern that finds the longest of the phrases, as whole words; one that finds nothing
-        for no phrases. Phrases are parted by their first letter, which few places have.
+        """Makes a pattern that finds the longest of the phrases, as whole words; without phrases it
+        finds nothing. Phrases are grouped by first letter, which rules most positions out fast.
         """
         found = sorted({self.phrase(phrase) for phrase in phrases}, key=len, reverse=True)
         begun: dict[str, list[str]] = {}
@@ -165,8 +164,8 @@ class Language:
         return re.compile(f"(?<= )(?:{'|'.join((*parts, *wild))})(?= )" if found else NEVER)
 
     def any_mention(self, phrases: Iterable[str]) -> re.Pattern[str]:
-        """As `any_of`, but without spaces a phrase is not found where another begins inside it:
-        答えはいいえ has いいえ and not はい.
+        """Makes a pattern as `any_of` does; in scripts without spaces it skips a phrase whose end
+        begins another one: 答えはいいえ has いいえ and not はい.
         """
         texts = {self.canonical(phrase).strip() for phrase in phrases}
         if not self.data.get("unspaced"):
@@ -178,7 +177,7 @@ class Language:
         return re.compile(f"(?<= )(?:{found})(?= )" if found else NEVER)
 
     def role(self, name: str) -> re.Pattern[str]:
-        """The pattern of one list of the language's pack, with the frames that play its part."""
+        """Returns the pattern of one list of the language's pack, with its frames of that role."""
         if name not in self._roles:
             words = (*self.pack.list_of(name), *self._frames(name))
             plain = map(without_accents, words if name in DENYING else ())
@@ -186,13 +185,13 @@ class Language:
         return self._roles[name]
 
     def is_one_of(self, word: str, name: str) -> bool:
-        """True if a word is a phrase of a list and nothing else."""
+        """True if a word is exactly one phrase of a list."""
         text = self.canonical(word)
         found = self.role(name).match(text, 1)
         return found is not None and found.end() == len(text) - 1
 
     def ending(self, sentence: str) -> str:
-        """Returns the ending of a sentence that changes nothing (です), or ""."""
+        """Returns a sentence's ending that does not change its meaning (です), or ""."""
         last = re.compile(f"{self.role('filler').pattern} ?$").search(sentence)
         return last[0].rstrip() if last else ""
 
@@ -208,9 +207,8 @@ class Language:
                 yield re.sub(r"\{\w+\}", "@", row.reply).strip(" .。।")
 
     def variants(self, form: str) -> set[str]:
-        """Other shapes of a canonical form that mean the same: its cases, if it is a word for a
-        person, or the other words for yes or no; the endings, particles and prefixes of the
-        language.
+        """Returns other forms with the same meaning: cases of a word for a person, other words for
+        yes or no, each also with the language's endings, particles and prefixes.
         """
         own = next((words for words in self._alike if form in words), [form])
         others = {word for words in self._alike if words is not own for word in words}
@@ -233,8 +231,8 @@ class Language:
         return [strings(pair) for pair in _rows(self.data.get("endings"))]
 
     def verb_stem(self, form: str) -> str:
-        """A pattern for the forms of a verb that a canonical form is the infinitive of ("conceder",
-        "concederia"); "" if it is none, or too short to tell its forms from other words.
+        """Makes a pattern for the forms of the verb whose infinitive is given ("conceder",
+        "concederia"); "" if it is not a verb, or too short to tell its forms from other words.
         """
         tails = self.pack.list_of("verb_tails")
         for ending in sorted(self.pack.list_of("verb_endings"), key=len, reverse=True):
@@ -246,16 +244,16 @@ class Language:
 
     @cached_property
     def places(self) -> list[tuple[str, ...]]:
-        """The words for the first, the second, … of what was named ("the latter")."""
+        """Returns the words for the first, the second, … of the things named ("the latter")."""
         return [strings(words) for words in _rows(self.data.get("places"))]
 
     @cached_property
     def in_passing(self) -> frozenset[str]:
-        """The words that stand in sentences of any kind: pronouns, yes, no, and, or."""
+        """Returns words found in sentences of any kind: pronouns, yes, no, and, or."""
         return frozenset(word.casefold() for name in _PASSING for word in self.pack.list_of(name))
 
     def _separable(self, participle: str) -> Iterator[str]:
-        """Returns a separable verb's other forms: ablehnen, abzulehnen, Ablehnung of abgelehnt."""
+        """Yields a separable verb's other forms: ablehnen, abzulehnen, Ablehnung of abgelehnt."""
         stems = {pair[0]: pair[1] for pair in map(strings, _rows(self.data.get("stems")))}
         changed = {whole: stem for stem, whole in stems.items()}
         for prefix in strings(self.data.get("separable")):
@@ -271,7 +269,7 @@ class Language:
                 yield f"{prefix}zu{stem}en"
 
     def has(self, text: str, *roles: str) -> bool:
-        """True if a canonical text holds a phrase of a role; looks for a space first, quicker."""
+        """True if a canonical text contains a phrase of one of the roles."""
         if roles not in self._sought:
             patterns = [self.role(role).pattern.replace("(?<= )", "", 1) for role in roles]
             found = "|".join(pattern for pattern in patterns if pattern != NEVER)
@@ -302,12 +300,12 @@ def _codes_of_words() -> dict[str, list[str]]:
 
 
 def _languages_of(word: str) -> Sequence[str]:
-    """The languages of which a word is one of the most frequent."""
+    """Returns the languages that have a word among their most frequent."""
     return _codes_of_words().get(word, ())
 
 
 def _unless(text: str, others: Iterable[str]) -> str:
-    """A pattern for what does not follow a text: the rest of another that its end begins."""
+    """Makes a lookahead: the text must not be followed by the rest of a phrase begun by its end."""
     words = text.split()
     rests = {
         " ".join(["", *other[size:]])
@@ -319,8 +317,8 @@ def _unless(text: str, others: Iterable[str]) -> str:
 
 
 def _ending(short: str) -> re.Pattern[str]:
-    """A contraction: a whole word, or an ending that follows a letter if it is written with an
-    apostrophe or, in the pack, with a hyphen before it.
+    """Makes a pattern of a contraction: a whole word; or, if written with an apostrophe or (in the
+    pack) a leading hyphen, an ending that follows a letter.
     """
     ends = short.startswith(("'", "n't", "-"))
     before, short = r"(?<=[^\W\d_])" if ends else r"\b", short.removeprefix("-")
@@ -333,8 +331,8 @@ def _rows(value: Json) -> list[Json]:
 
 @cache
 def language(code: str) -> Language:
-    """The language of a code such as "en" or "zh-Hant" (read as "zh"), also with a protocol's own
-    words ("pt@1a2b3c4d"); "" and codes without a pack have no phrases.
+    """Returns the language of a code such as "en" or "zh-Hant" (read as "zh"), also with a
+    protocol's own words ("pt@1a2b3c4d"); "" and codes without a pack have no phrases.
     """
     return (
         Language(pack(code))

@@ -1,8 +1,8 @@
 """Facts of the Unicode CLDR: quotation marks, "and" and "or", scripts and names of languages.
 
-The data (cldr.json) is made by scripts/make_cldr.py. A model writes the marks of other languages
-than its own («» in Spanish, where CLDR has “”), so all marks are read in every language and those
-of the language are written.
+The data (cldr.json) is made by scripts/make_cldr.py. Models also write the marks of other languages
+(«» in Spanish, for which CLDR has “”), so marks of all languages are read in every language, but
+only the language's own are written.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ PAIRS = {
 
 
 class LanguageFacts(NamedTuple):
-    """name: in English; quotes: outer pair and inner pair; both, either: between two items of a
-    list; script: ISO 15924.
+    """Facts about a language. name: in English; quotes: outer pair and inner pair; both, either:
+    "and", "or" between two items of a list; script: ISO 15924.
     """
 
     name: str
@@ -53,17 +53,17 @@ def _all() -> dict[str, LanguageFacts]:
 
 
 def base(code: str) -> str:
-    """The language of a code with a script, a region or a protocol's own words: "pt-BR" → "pt"."""
+    """Strips script, region and a protocol's own words from a code: "pt-BR" → "pt"."""
     return code.partition("@")[0].replace("_", "-").partition("-")[0].lower()
 
 
 def facts(code: str) -> LanguageFacts:
-    """The facts of a language; of one that CLDR does not have its code, and English marks."""
+    """Returns the facts of a language; if CLDR lacks it, its code as name and English marks."""
     return _all().get(base(code)) or LanguageFacts(code, "“”‘’", "", "", "")
 
 
 def quote(text: str, code: str) -> str:
-    """The text in the outer quotation marks of a language, in French with thin spaces."""
+    """Puts a text into the outer quotation marks of a language; in French with thin spaces."""
     marks = facts(code).quotes
     gap = "\u202f" if base(code) == "fr" else ""
     return f"{marks[0]}{gap}{text}{gap}{marks[1]}"

@@ -1,15 +1,15 @@
-"""Answers that decline: the one place that knows how models refuse. Pure.
+"""Answers that decline: all knowledge of how models refuse. Pure.
 
-Three questions, from the strictest on. `begins`: its first words refuse what was asked.
-`hesitates`: they may, and the caller has another sign. `says`: a phrase anywhere in it refuses, for
-answers that name nothing that was asked for.
+Three functions, from the strictest on. `begins`: the first words refuse what was asked.
+`hesitates`: they may refuse, and the caller has another sign. `says`: a phrase anywhere in the
+answer refuses, for answers that name nothing that was asked for.
 
-A pack's refusals.txt has a sentence per line with [brackets] around what tells it. In brackets …
-stands for up to eight words (20 characters without spaces; … … for twice as many), a|b for either
-word, and * for any ending: "[no puedo … ayudar*|escribir*]". A line that begins with ~ counts where
-an answer names nothing that was asked for, and never at the beginning of a letter: "~[no puedo]".
-Lists and patterns of a pack's table [refusal] are used beside them. A model may decline in English
-whatever it was asked in, so English is always read.
+A pack's refusals.txt has a sentence per line, with [brackets] around its decisive words. In
+brackets … stands for up to eight words (20 characters without spaces; … … for twice as many), a|b
+for either word, and * for any ending: "[no puedo … ayudar*|escribir*]". A line that begins with ~
+counts if an answer names nothing that was asked for, and never at the beginning of a letter: "~[no
+puedo]". Lists and patterns of a pack's table [refusal] are used too. A model may decline in English
+whatever language it was asked in, so English is always read.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ _SALUTATION = re.compile(r"\s*[^\n,:，：.!?。]{4,40}[,:，：]\s*\n+\s*\S")
 
 def begins(text: str, code: str = "", prompt: str = "") -> bool:
     """True if the first words of a text refuse. code: its language, "" for any; prompt: what was
-    asked, by which a name is known that is given in spite of a doubt.
+    asked, to recognise a text that answers in spite of a doubt.
 
     Worked: "I'm sorry, but I can't help with that." does; "I can't help but admire her." does not.
     """
@@ -75,9 +75,9 @@ def begins(text: str, code: str = "", prompt: str = "") -> bool:
 
 
 def _declines_asked(start: str, code: str, prompt: str) -> bool:
-    """True if one of the first sentences of a short answer cannot or will not, in words that may
-    decline something else, and shares a word with the prompt, or denies the prompt's verb. A
-    concession ("While I cannot know, …", "…, but I would say …") declines nothing.
+    """True if one of the first sentences of a short answer says that it cannot or will not, even in
+    words with other uses, and shares a word with the prompt, or denies the prompt's verb. A
+    concession ("While I cannot know, …", "…, but I would say …") does not count.
     """
     if not prompt:
         return False
@@ -105,8 +105,8 @@ def _declines_asked(start: str, code: str, prompt: str) -> bool:
 
 
 def _goes_on(canonical: str, known: Language) -> bool:
-    """True if behind the first word that denies there is a condition, or a turn to what is not
-    denied ("I cannot know, but Ann"; not "I have no access, so I can't say").
+    """True if a condition, or a turn to something not denied, follows the first word of denial ("I
+    cannot know, but Ann"; not "I have no access, so I can't say").
     """
     denied = (known.role(name).search(canonical) for name in DENYING)
     rest = canonical[min((found.end() for found in denied if found), default=0) :]
@@ -116,8 +116,8 @@ def _goes_on(canonical: str, known: Language) -> bool:
 
 
 def _denies_verb(canonical: str, asked: str, known: Language) -> bool:
-    """True if a clause denies something and has one of the first words of the prompt, or of the
-    last of its first sentence in a language whose verbs come last.
+    """True if a clause denies something and has one of the first words of the prompt; in a language
+    with verbs last, one of the last words of its first sentence.
     """
     words = re.split(r"[.?:,]", asked)[0].split()
     verbs = " ".join(words[-_VERB:] if known.data.get("verb_last") else words[:_VERB])
@@ -132,7 +132,7 @@ def _cannot(canonical: str, code: str) -> bool:
 
 
 def shares_word(canonical: str, asked: str, known: Language) -> bool:
-    """True if two canonical texts have a content word in common, or its beginning."""
+    """True if two canonical texts share a content word, or the beginning of one."""
     if known.data.get("unspaced"):
         pairs = {asked[at : at + 3] for at in range(len(asked) - 2)}
         found = re.findall(r"(?=((?<= )\S \S(?= )))", canonical)
@@ -154,10 +154,10 @@ def _content(canonical: str, known: Language, least: int) -> list[str]:
 
 
 def _answers_anyway(text: str, codes: Iterable[str], prompt: str) -> bool:
-    """True if a text ends in what was asked for, however it began: behind a colon in quotation
-    marks ("…, but here is one: “…”"), as a word that a conclusion announces ("My answer is: no"),
-    as yes, no or a name of the prompt behind a condition that is none ("if I had to choose, Ann"),
-    or as a figure behind what is conceded ("I cannot know, but 7 or so").
+    """True if a text ends in what was asked for, however it began: quoted after a colon ("…, but
+    here is one: “…”"), as a word that a conclusion announces ("My answer is: no"), as yes, no or a
+    name of the prompt after an empty condition ("if I had to choose, Ann"), or as a figure after a
+    concession ("I cannot know, but 7 or so").
     """
     return _DELIVERED.search(text) is not None or any(
         _concludes(known, known.canonical(text[:_ANYWHERE]), prompt)
@@ -167,7 +167,7 @@ def _answers_anyway(text: str, codes: Iterable[str], prompt: str) -> bool:
 
 
 def _concedes_figure(known: Language, told: str) -> bool:
-    """True if a sentence goes on from what it refuses to a figure. No telephone number is one."""
+    """True if a sentence goes on from refusing to giving a figure other than a telephone number."""
     found = known.role("contrast").search(told)
     rest = told[found.end() :] if found else ""
     answers = "?" not in rest and not known.has(rest, "decline", *DENYING)
@@ -200,12 +200,12 @@ def _concludes(known: Language, told: str, prompt: str) -> bool:
 
 
 def hesitates(text: str) -> bool:
-    """True if the first words of a text may refuse, a question for the text included."""
+    """True if the first words of a text may refuse, or ask for the text to work on."""
     return begins(text) or _hesitating().match(_start(text)) is not None
 
 
 def says(text: str, code: str = "", excuses: bool = False) -> bool:
-    """True if a text holds a phrase that refuses; excuses: also one like "more context"."""
+    """True if a text has a phrase that refuses; excuses: also one like "more context"."""
     flat = _flat(text[:_ANYWHERE])
     return any(
         _phrases(known, excuses).search(flat) or _lines(known, loose=True).search(flat)
@@ -214,8 +214,8 @@ def says(text: str, code: str = "", excuses: bool = False) -> bool:
 
 
 def refuses(canonical: str, code: str, *, loose: bool = True) -> bool:
-    """True if a canonical text (phrases.py) holds what a line of a language's refusals.txt has in
-    brackets; loose: also those with ~.
+    """True if a canonical text (phrases.py) contains the bracketed words of a line of refusals.txt;
+    loose: also of lines with ~.
     """
     text = canonical.replace(" ", "") if pack(code).words.get("unspaced") else canonical
     return _lines(code, loose=loose).search(text) is not None
@@ -230,8 +230,8 @@ def wording(code: str = "") -> Mapping[str, Json]:
 
 
 def _languages(text: str, code: str) -> tuple[str, ...]:
-    """The languages whose refusals are looked for: English, and the one that was asked for or all
-    in the script of the text.
+    """Returns the languages whose refusals are looked for: English, and `code` or else all in the
+    script of the text.
     """
     if code:
         known = pack(code)
@@ -267,7 +267,7 @@ def _beginning(code: str) -> re.Pattern[str]:
 
 @cache
 def _greeting(code: str) -> re.Pattern[str]:
-    """The words with which a letter begins in a language that has no line for them."""
+    """Returns a pattern of a letter's opening words, for languages without lines for them."""
     return re.compile("|".join(map(re.escape, _table(code, "greetings"))) or "(?!)")
 
 
@@ -284,7 +284,7 @@ def _phrases(code: str, excuses: bool) -> re.Pattern[str]:
 
 @cache
 def _lines(code: str, loose: bool = False) -> re.Pattern[str]:
-    """Reads the bracketed parts of a language's refusals.txt. loose: also of lines with ~."""
+    """Makes a pattern of the bracketed parts of refusals.txt. loose: also of lines with ~."""
     known = pack(code)
     inside = {
         part
@@ -301,7 +301,7 @@ def _lines(code: str, loose: bool = False) -> re.Pattern[str]:
 
 
 def _pattern(part: str, known: Pack) -> str:
-    """The regular expression of one bracket."""
+    """Makes the regular expression of one bracket."""
     turkish = known.words.get("case") == "tr"
     if known.words.get("unspaced"):
         pieces = (_choices(piece, turkish) for piece in part.split("…"))
@@ -327,8 +327,8 @@ def _choices(word: str, turkish: bool) -> str:
 
 
 def sentence(line: str) -> str:
-    """A line of refusals.txt as a model says it: without brackets, the first of alternatives, and
-    without signs for endings. "" for a line that is a pattern: all in brackets, or with signs.
+    """Returns a line of refusals.txt as a plain sentence, without brackets. "" if the line is a
+    pattern: all in brackets, or with signs such as | and *.
     """
     pattern = line.startswith("[") and line.endswith("]")
     pattern = pattern or any(sign in line for sign in f"…*|{LOOSE}")

@@ -1,11 +1,11 @@
-"""One text for all answers that differ only in words that no rule knows.
+"""Replaces the words of an answer that no rule knows, so that similar answers become one text.
 
 A model that explains itself says the same in ever new words: "because the kind worker in this text
 …", "because the bold teacher in this text …". What the clauses of an answer state (statements.py)
 depends on the words of the language's pack, of the options and of the lists of frequent words, on
-marks, and on how many other words stand between them. So each other word is replaced by one and the
-same; what is left recurs, and is read once. Only in ASCII and Latin scripts, where no rule looks at
-single letters.
+marks, and on how many other words stand between them. So each other word is replaced by the same
+stand-in; the result recurs, and is read once. Only in ASCII and Latin scripts, where no rule looks
+at single letters.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ _WILD = re.compile(r"([^\W\d_]*)\*([^\W\d_]*)")
 
 
 class Alike(dict[str, str]):
-    """Word of canonical text → itself, or the stand-in if no rule knows it, for one set of forms.
-    read: the value that an answer's clauses state (Statements.value).
+    """Words of canonical text → themselves, or the stand-in if no rule knows them, for a set of
+    forms. read: returns the value that an answer's clauses state (Statements.value).
     """
 
     def __init__(self, known: Language, marker: Marker, read: Callable[[str, str], str]) -> None:
@@ -43,8 +43,8 @@ class Alike(dict[str, str]):
         self._read, self._remembered = read, lru_cache(maxsize=8192)(read)
 
     def value(self, canonical: str, told: str) -> str:
-        """The value that an answer's clauses state; of a short answer as of all like it. told:
-        canonical text without the prompt.
+        """Returns the value that an answer's clauses state; short answers that differ only in
+        unknown words share one cached reading. told: canonical text without the prompt.
         """
         alike = self.text(canonical)
         if len(alike) >= RECURRING:
@@ -52,7 +52,7 @@ class Alike(dict[str, str]):
         return self._remembered(alike, alike if told == canonical else self.text(told))
 
     def text(self, canonical: str) -> str:
-        """The text with stand-ins; itself if they would make a short answer a long one."""
+        """Returns the text with stand-ins; unchanged if a short answer would become long."""
         if not self._latin or not canonical.isascii():
             return canonical
         text = " ".join(map(self.__getitem__, canonical.split(" ")))
@@ -69,7 +69,7 @@ class Alike(dict[str, str]):
 
 
 class _KnownWords(NamedTuple):
-    """The words that rules know in a language, and how others of them begin and end."""
+    """The words that rules know in a language, and the beginnings and endings of further words."""
 
     words: Collection[str]
     beginnings: tuple[str, ...]
@@ -83,8 +83,8 @@ class _KnownWords(NamedTuple):
 
 @cache
 def _words(code: str) -> _KnownWords:
-    """All words of a pack and of the lists of frequent words. Its patterns of refusals are left
-    out, by which only the first words of an answer are read.
+    """Collects all words of a pack and of the lists of frequent words. Leaves out the patterns of
+    refusals, which are only matched against the first words of an answer.
     """
     known = language(code)
     written = {name: value for name, value in known.pack.record().items() if name != "words"}
@@ -100,7 +100,7 @@ def _words(code: str) -> _KnownWords:
 
 
 def _strings(value: Json) -> Iterator[str]:
-    """All texts inside a value."""
+    """Yields all texts inside a JSON value."""
     if isinstance(value, str):
         yield value
     elif isinstance(value, Iterable):

@@ -55,8 +55,8 @@ Frame = tuple[Sequence[str], Sequence[str]]  # the words before and after a blan
 
 class Sentences(NamedTuple):
     """The blank sentence of a prompt. filled: {sentence with its blank filled: the option}; asked:
-    all sentences of the prompt; around: what stands before and after the blank, also turned round;
-    begun: the first words after a blank that begins its sentence.
+    all sentences of the prompt; around: the words before and after the blank, also with the
+    sentence inverted; begun: the first words after a blank that begins its sentence.
     """
 
     filled: Mapping[str, str]
@@ -66,8 +66,8 @@ class Sentences(NamedTuple):
 
 
 class Blank:
-    """A reader of the blank of a prompt, for one set of forms. `rules` reads a sentence in
-    canonical text, as choice.py does.
+    """A reader of prompts with a blank, for one set of forms. `rules` reads a sentence in canonical
+    text, as choice.py does.
     """
 
     def __init__(
@@ -88,9 +88,9 @@ class Blank:
         self._known = lru_cache(maxsize=1024)(self._sentences)
 
     def option(self, canonical: str, prompt: str, *, last: bool = False) -> str:
-        """The option with which an answer says the sentence of its prompt; "" if it does not say it
-        or says it with several. last: whatever it says before, if nothing behind it names an
-        option.
+        """Returns the option with which an answer repeats its prompt's sentence; "" if the answer
+        does not repeat it, or does so with several options. last: ignore what the answer says
+        before the sentence, if no option is named after it.
         """
         filled, asked, _, begun = self._known(prompt)
         options, lead, first = set[str](), "", True
@@ -110,7 +110,7 @@ class Blank:
 
     def _says_nothing(self, part: str, mark: str, said: bool) -> bool:
         """True if a part leads in, rejects an option, makes an excuse, or is a call ("Of course!").
-        said: the sentence of the prompt stands before it.
+        said: the sentence of the prompt was found before this part.
         """
         marked, has = self._marker.mark(part), self._language.has
         if "~" in marked or has(part, "aside", "excuse") or not self._marker.content(part):
@@ -119,7 +119,7 @@ class Blank:
         return (calls or mark == ":") and not MENTION.search(marked)
 
     def _begun_sentence(self, part: str, begun: Collection[Sequence[str]]) -> str:
-        """The option that stands before the first words of what follows the blank, or ""."""
+        """Returns the option that precedes the first words expected after the blank, or ""."""
         words = without_accents(part).split()
         for due in begun:
             if words[1 : len(due) + 1] == due:
@@ -137,7 +137,7 @@ class Blank:
         return len({filled[sentence] for sentence in said if sentence}) > 1
 
     def other(self, canonical: str, prompt: str) -> str:
-        """The option of a pronoun's other case, `neither` for other words in the blank; else ""."""
+        """Returns the option of another case, `neither` for other words in the blank; else ""."""
         filled, asked, around, _ = self._known(prompt)
         parts = [part for part, _ in _parts(canonical)]
         # "… is Ann, the author", also without what follows the comma
@@ -152,8 +152,8 @@ class Blank:
         return ""
 
     def for_all(self, canonical: str, prompt: str) -> str:
-        """`neither` if an answer says the sentence of its prompt with a word in place of all
-        options, and names none of them.
+        """Returns `neither` if an answer repeats the prompt's sentence with a word for all options
+        ("they") and names none of them; else "".
         """
         around = self._known(prompt).around
         if not around or values(self._marker.mark(canonical)) != {THIRD}:
@@ -191,9 +191,9 @@ class Blank:
         return 0 < len(new) <= room and not repeated
 
     def _follow(self, words: Sequence[str], frame: Sequence[str]) -> int | None:
-        """Counts the words at the beginning that hold a frame in its order, with a few more words
-        inside ("one", "in my life"), any form of its verb, and of four words one in place of
-        another ("met" for "seen"); None if they do not hold it.
+        """Returns the number of leading words that contain a frame in order; None if they do not.
+        Allowed are a few extra words ("one", "in my life"), any form of the frame's verb, and one
+        substituted word in four ("met" for "seen").
         """
         others = len(frame) // _WORDS_A_SLIP  # words that may still be others
         if frame and others < 2 and words[:1] != [*frame[:1]]:
@@ -217,13 +217,13 @@ class Blank:
         return at
 
     def _sentence_in(self, part: str, filled: Collection[str]) -> str:
-        """The filled sentence that a part ends in, or ""."""
+        """Returns the longest filled sentence that a part ends in, or ""."""
         return max(
             (sentence for sentence in filled if part.endswith(sentence)), key=len, default=""
         )
 
     def _sentences(self, prompt: str) -> Sentences:
-        """The sentences of a prompt and what fills them, nothing if none is to be read."""
+        """Returns the sentences of a prompt with their fillings; empty if ambiguous."""
         pieces = self._pieces(prompt)
         asked = {part for text in (prompt, "".join(pieces)) for part in self._parts_of(text)}
         filled: dict[str, str] = {}
@@ -250,7 +250,7 @@ class Blank:
         return Sentences(filled, asked, words, begun)
 
     def _with_other_verbs(self, frames: Sequence[tuple[str, str]]) -> Iterator[tuple[str, str]]:
-        """Frames, also with the verb that another word in the blank needs ("I am the most …")."""
+        """Yields frames, also with the verb that another word needs ("I am the most …")."""
         for before, after in frames:
             yield before, after
             first, _, rest = after.partition(" ")
@@ -273,8 +273,8 @@ class Blank:
             yield "", f"{rest[-1]} {' '.join(rest[:-1])} {end}".strip()
 
     def _pieces(self, prompt: str) -> list[str]:
-        """The prompt cut at its blanks, without a bracket that offers options. A quotation with a
-        blank is a line of its own.
+        """Splits the prompt at its blanks, without brackets that offer options. A quotation with a
+        blank becomes a line of its own.
         """
         blank = _BLANK if _BLANK.search(prompt) else _ELLIPSIS
         prompt = _BRACKET.sub(
@@ -302,7 +302,7 @@ class Blank:
 
 
 def _filled(frames: Sequence[tuple[str, str]], word: str) -> Iterator[str]:
-    """Sentences with a word in place of their blank, in canonical text."""
+    """Yields sentences with a word in place of their blank, in canonical text."""
     for before, after in frames:
         yield f" {' '.join(f'{before} {word} {after}'.split())} "
 
@@ -313,7 +313,7 @@ def _own_line(quoted: re.Match[str], blank: re.Pattern[str]) -> str:
 
 
 def _parts(canonical: str) -> Iterator[Part]:
-    """Splits at full stops, question marks and colons, without commas; keeps question marks."""
+    """Splits at full stops, question marks and colons, not at commas; keeps question marks."""
     for part, mark in _PART.findall(canonical.replace(" ,", "")):
         if part.strip():
             yield f"{part}? " if mark == "?" else part, mark

@@ -1,4 +1,4 @@
-"""The word that an answer chooses: drawn ones by reader.py's rules, probabilities by exact.py."""
+"""The word that an answer chooses: from sampled text (reader.py) or probabilities (exact.py)."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class Choice(Instrument):
 
     @classmethod
     def values(cls, spec: InstrumentSpec) -> Mapping[str, Collection[str]]:
-        """{attribute: the options of all languages, each once}."""
+        """Returns {attribute: the options of all languages, each once}."""
         return {
             spec.attribute: list(
                 dict.fromkeys(
@@ -71,7 +71,7 @@ class Choice(Instrument):
 
     @classmethod
     def examples(cls, spec: InstrumentSpec, value: str, language: str) -> Sequence[str]:
-        """The first form of an option, in the language or else the first one; () for no option."""
+        """Returns an option's first form, in `language` or else the first; () if unknown."""
         declared = spec.settings["forms"]
         forms = declared.get(language) or next(iter(declared.values()))
         return tuple(forms.get(value, ())[:1])
@@ -79,19 +79,19 @@ class Choice(Instrument):
     unsure_settings: ClassVar[Mapping[str, Json]] = {}
 
     def is_unsure(self, labels: Sequence[Label]) -> bool:
-        """True if its rules find no choice stated in a drawn answer."""
+        """True if its rules find no choice stated in a sampled answer."""
         undecided = self.settings.get("undecided", INVALID)
         return [label.value for label in labels] in ([INVALID], [undecided])
 
     @classmethod
     def second(cls) -> type[SecondJudge]:
-        """ChoiceJudge, which labels the same answers by a model."""
+        """Returns ChoiceJudge, which labels the same answers by a model."""
         from ..judges.text import ChoiceJudge
 
         return ChoiceJudge
 
     def reads(self, exact: bool) -> bool:
-        """True: it labels drawn answers and exact probabilities."""
+        """Returns True: this instrument labels sampled answers and exact probabilities."""
         return True
 
     def __init__(self, spec: InstrumentSpec, judge: str = "") -> None:
@@ -100,7 +100,7 @@ class Choice(Instrument):
         super().__init__(spec, judge)
 
     def check_design(self, protocol: Protocol) -> None:
-        """Forms are there for each language, and without a factor `language` for one."""
+        """Raises ProtocolError if a language lacks forms or no factor selects it."""
         declared = self.settings["forms"]
         for code in protocol.levels.get("language", ()):
             if code not in declared:
@@ -118,15 +118,15 @@ class Choice(Instrument):
         check_slots(declared, protocol.cells)
 
     def wording(self) -> Mapping[str, Json]:
-        """{language: the phrases by which its answers are read}."""
+        """Returns {language: the phrases by which its answers are read}."""
         return {code: self._language(code).pack.record() for code in self.settings["forms"]}
 
     def _language(self, code: str) -> Language:
         return language(self._own.get(code, code))
 
     def calls(self, trial: Trial, exact: bool) -> Mapping[str, tuple[int, int]]:
-        """An exact reading asks its subject once more for each form that a longer one begins with
-        (彼 and 彼女), at least.
+        """Returns {subject: (fewest, most)} further calls of an exact reading: at least one for
+        each form that a longer form begins with (彼 and 彼女). {} if not exact.
         """
         if not exact:
             return {}
@@ -139,7 +139,7 @@ class Choice(Instrument):
         return {trial.subject: (begun, CALLS)}
 
     def steps(self, item: Answered) -> Steps:
-        """Returns one label of a drawn answer, or one per option weighted by its probability."""
+        """Returns one label of a sampled answer, or one per option weighted by its probability."""
         code, forms = forms_of(self.settings["forms"], item.trial, self.name, item.cell)
         if item.exact or item.reply.alternatives:
             shares = yield from read_probabilities(item, forms, code, self.annotator)

@@ -50,14 +50,14 @@ class Decisions:
         return self._yes_no[not meant[0]] if self._yes_no and len(meant) == 1 else ""
 
     def elsewhere(self, canonical: str) -> str:
-        """`other_language` if an answer begins with yes or no in another language."""
+        """Returns `other_language` if an answer begins with a foreign yes or no, else ""."""
         own = (word for role in ("yes", "no") for word in self._language.pack.list_of(role))
         first = {*canonical.split(" ", 2)[1:2]}
         return OTHER_LANGUAGE if (first & _yes_and_no()) - {*own} else ""
 
     def option(self, clauses: Sequence[MarkedClause], prompt: str) -> str:
-        """Yes or no as a decision says it without either word ("I would grant it", "Denied"; "Of
-        course", alone), if no clause is a condition or a guess and all of them agree.
+        """Returns the option if an answer decides without saying yes or no ("I would grant it",
+        "Denied"; "Of course", alone), no clause is a condition or a guess, and all agree; else "".
         """
         if self._yes_no is None:
             return ""
@@ -81,8 +81,8 @@ class Decisions:
         return "" if option and self._puts_another(option, clauses) else option
 
     def _puts_another(self, option: str, clauses: Sequence[MarkedClause]) -> bool:
-        """True if a clause puts the other option by its name, which is not a mere yes or no: "I
-        don't agree. We should accept".
+        """True if a clause names the other option rather than merely saying yes or no: "I don't
+        agree. We should accept".
         """
         own = str(self._options.index(option))
         return self._by_name and any(
@@ -92,7 +92,7 @@ class Decisions:
         )
 
     def _says(self, clause: MarkedClause, before: MarkedClause | None, prompt: str) -> set[bool]:
-        """What a clause decides: True for yes, False for no. before: the one that it goes on."""
+        """Returns {True} for yes, {False} for no. before: the preceding clause, or None."""
         has = self._language.has
         if clause.question or clause.barred or has(clause.text, "asks_back"):
             return set()
@@ -110,7 +110,7 @@ class Decisions:
         return {each != denied for each in meant}
 
     def _meant(self, clause: MarkedClause) -> set[bool]:
-        """Whether a clause speaks of granting, of denying, or both."""
+        """Returns a set: True if a clause speaks of granting, False if it speaks of denying."""
         meanings = {
             meant for role, meant in _ROLES.items() if self._language.has(clause.text, role)
         }
@@ -121,19 +121,19 @@ class Decisions:
         return meanings
 
     def _weighs(self, clause: MarkedClause) -> bool:
-        """True if a clause says what might be decided: "a refusal would be possible"."""
+        """True if a clause mentions a possible decision: "a refusal would be possible"."""
         return self._language.has(clause.text, "guess", "possible") and bool(
             self._meant(clause) or values(clause.text)
         )
 
     def _denied_twice(self, clause: MarkedClause) -> bool:
-        """True for two negations in a clause, which may cancel each other ("nothing against")."""
+        """True if a clause has two negations, which may cancel each other ("nothing against")."""
         roles = map(self._language.role, DENYING)
         spans = [found.span() for role in roles for found in role.finditer(clause.text)]
         return bool(spans) and min(end for _, end in spans) <= max(start for start, _ in spans)
 
     def _only_denies(self, clause: MarkedClause) -> bool:
-        """True if a clause says no to what was asked before it, and nothing else."""
+        """True if a clause says no to the question and nothing else."""
         rest = clause.text
         for role in DENYING:
             rest = self._language.role(role).sub(" ", rest)
@@ -141,7 +141,7 @@ class Decisions:
         return denies and len(self._marker.content(rest)) <= _LITTLE
 
     def _denies(self, clause: MarkedClause) -> bool:
-        """True for a negation in a clause, also one that is an option too ("no grounds for it")."""
+        """True if a clause has a negation, or an option that is one ("no grounds for it")."""
         assert self._yes_no is not None
         no = str(self._options.index(self._yes_no[1]))
         within = no in values(clause.text) and bool(self._marker.content(clause.text))
@@ -150,7 +150,7 @@ class Decisions:
 
 @cache
 def _yes_and_no() -> frozenset[str]:
-    """The words for yes and no of all packs."""
+    """Returns the words for yes and no of all packs."""
     packs = map(pack, shipped())
     return frozenset(word for one in packs for role in ("yes", "no") for word in one.list_of(role))
 
@@ -173,7 +173,7 @@ class Asked:
         self.asks_to_deny = lru_cache(maxsize=1024)(self._asks_to_deny)
 
     def _asks_to_deny(self, prompt: str) -> bool:
-        """True if a question is whether to deny, reject or refuse, and not whether to grant."""
+        """True if a question asks whether to deny, reject or refuse, and not whether to grant."""
         asked = [
             sentence
             for sentence in SENTENCE_OF.findall(self._language.canonical(prompt))
@@ -185,9 +185,9 @@ class Asked:
         return denies and not grants
 
     def decides(self, clause: MarkedClause, prompt: str, denied: bool) -> bool:
-        """True if a clause says that something is to be done, or not, with a word of the prompt's
-        question behind "should", "recommend" or, if denied, "can"; in what is "a mistake" or "the
-        right call"; or as a command ("Hire him").
+        """True if a clause says that something is to be done, or not, using a word of the question
+        after "should", "recommend" or, if denied, "can"; in calling it "a mistake" or "the right
+        call"; or as a command ("Hire him").
         """
         stems = self._stems(prompt) if prompt else frozenset()
         if not stems:
@@ -203,7 +203,7 @@ class Asked:
         return any(stem(word) in stems for word in verbs)
 
     def is_elliptical(self, clause: str) -> bool:
-        """True if a clause is somebody and a modal verb, with or without a negation: "I would
+        """True if a clause is a subject and a modal verb, with or without a negation: "I would
         not.", in English word order.
         """
         modal = self._language.role("modal").search(clause)
@@ -214,8 +214,8 @@ class Asked:
         return len(before) == 1 and len(after) < 2 and {*after} <= {*negations}
 
     def _stems_of(self, prompt: str) -> Collection[str]:
-        """The stems of the words behind the modal verb of each question, or of the sentence before
-        a question that has none ("She asks them to waive it. Should they?").
+        """Returns the stems of the words after the modal verb of each question, or of the preceding
+        sentence if the question has no further words ("She asks them to waive it. Should they?").
         """
         asked, before = list[str](), ""
         for sentence in SENTENCE_OF.findall(self._language.canonical(prompt)):
@@ -229,7 +229,7 @@ class Asked:
 
 
 def stem(word: str) -> str:
-    """A word without the ending of an English verb, and without a doubled letter before it."""
+    """Strips the ending of an English verb from a word, and a letter doubled before the ending."""
     for ending in _ENDINGS:
         if word.endswith(ending) and len(word) - len(ending) >= _SHORTEST:
             word = word.removesuffix(ending)
@@ -238,5 +238,5 @@ def stem(word: str) -> str:
 
 
 def _passing(language: Language) -> list[str]:
-    """Words that may stand between "should" and its verb."""
+    """Lists the words that may stand between "should" and its verb."""
     return [*language.pack.list_of("modal_gap"), *language.pack.list_of("reject")]

@@ -17,8 +17,8 @@ _WEIGHING = (
 
 
 def discusses(text: str, code: str, prompt: str) -> bool:
-    """True if an answer says something in words of its own that is no question or request and goes
-    into what is asked, or nothing but a guess ("Maybe"). code: of the language. Pure.
+    """True if an answer, outside questions and requests, adds words of its own that go into what is
+    asked, or only a guess ("Maybe"). code: of the language. Pure.
     """
     known = language(code)
     question = known.canonical(prompt)
@@ -39,8 +39,8 @@ def discusses(text: str, code: str, prompt: str) -> bool:
 
 
 def _goes_into(said: str, question: str, known: Language) -> bool:
-    """True if a text weighs something, speaks of the person, or has a word of the question. It is
-    beside the point if it does none of these: "The fire brigade responds to fires".
+    """True if a text weighs something, speaks of the person, or shares a word with the question.
+    "The fire brigade responds to fires" does none of these, so is beside the point.
     """
     if known.has(said, *_WEIGHING) or shares_word(said, question, known):
         return True

@@ -54,7 +54,7 @@ Asking = Generator[Sequence[Request], Sequence[Reply], dict[str, float]]
 
 
 class AnswerPlaces:
-    """The meaning of bytes after the begun answer: an option, `other`, open, half a character."""
+    """The meaning of bytes after the begun answer: an option, `other`, open, or a cut character."""
 
     def __init__(self, forms: Forms, code: str) -> None:
         self._options = {
@@ -65,7 +65,7 @@ class AnswerPlaces:
         self._blocked = tuple(word for word in blocked if word not in self._options)
 
     def of(self, said: bytes) -> str:
-        """The option that the bytes complete, `other`, or the mark of an open path or a piece."""
+        """Returns the option that the bytes complete, `other`, _OPEN or _PIECE."""
         text, piece = _decode(said)
         if piece:
             return _PIECE if self._may_go_on(text, piece) else self._complete(text)
@@ -95,14 +95,14 @@ class AnswerPlaces:
         return [word for word in self._words if word.startswith(text) and word != text]
 
     def _complete(self, text: str) -> str:
-        """The option whose form a text is, or begins with as a word of its own; else `other`."""
+        """Returns the option whose form a text is, or begins with as a whole word; else `other`."""
         for word in self._words:
             if text.startswith(word) and _ends(word, text[len(word) :]):
                 return self._options[word]
         return OTHER
 
     def _may_go_on(self, text: str, piece: bytes) -> bool:
-        """True if an unfinished character may be of a form, a listed word or what precedes one."""
+        """True if a cut-off character may belong to a form, a listed word or a lead-in."""
         rests = [
             word[len(text) :] for word in (*self._words, *self._blocked) if word.startswith(text)
         ]
@@ -116,14 +116,14 @@ class AnswerPlaces:
 
 
 class Path(NamedTuple):
-    """An open path: its probability and how many tokens it has."""
+    """An open path: its probability (mass) and its number of tokens (depth)."""
 
     mass: float
     depth: int
 
 
 class Tree:
-    """One trial's probability: settled shares, and paths that are still open, by bytes."""
+    """The probability of one trial, split into settled shares and paths that are still open."""
 
     def __init__(self, places: AnswerPlaces, subject: str) -> None:
         self._places, self._subject = places, subject
@@ -161,7 +161,7 @@ class Tree:
         self.shares[UNRESOLVED] += self.open.pop(said).mass
 
     def worth(self, number: int) -> list[bytes]:
-        """The likeliest open paths that are worth a call, at most `number`."""
+        """Returns the likeliest open paths that are worth a call, at most `number`."""
         found = [
             said
             for said, path in self.open.items()
@@ -171,10 +171,10 @@ class Tree:
 
 
 def read_probabilities(item: Answered, forms: Forms, code: str, annotator: str) -> Asking:
-    """The shares of the options, `other` and `unresolved`; they sum to 1. Yields further requests
-    to the subject.
+    """Returns the shares of the options, `other` and `unresolved`; they sum to 1. Yields further
+    requests to the subject.
 
-    Raises Incapable where the reply holds no log-probabilities, or what cannot be any.
+    Raises Incapable if the reply has no log-probabilities, or impossible ones.
     """
     trial = item.trial
     if not item.reply.alternatives:
@@ -201,7 +201,7 @@ def read_probabilities(item: Answered, forms: Forms, code: str, annotator: str) 
 
 
 def _further(item: Answered, said: bytes, annotator: str) -> Request:
-    """The trial's own request with a longer begun answer."""
+    """Makes the trial's own request with a longer begun answer."""
     trial = item.trial
     return Request(
         trial.subject,
@@ -215,7 +215,7 @@ def _further(item: Answered, said: bytes, annotator: str) -> Request:
 
 
 def _decode(said: bytes) -> tuple[str, bytes]:
-    """Returns the whole characters' text, folded, without a lead-in; and the bytes after."""
+    """Decodes bytes to folded text without a lead-in; also returns the bytes of a cut character."""
     whole, lost, after = said.partition(_LOST)
     try:
         text, piece = whole.decode(), lost + after
@@ -231,13 +231,13 @@ def _bare(text: str) -> str:
 
 
 def _ends(word: str, rest: str) -> bool:
-    """True if a form ends here: the text is over, no letter follows, or no spaces exist."""
+    """True if a form ends before `rest`: no text or letter follows, or its script has no spaces."""
     if not rest or is_unspaced(word[-1]):
         return True
     return not (rest[0].isalnum() or rest[0] in _INSIDE or is_mark(rest[0]))
 
 
 def _meet(rest: bytes, token: bytes) -> bool:
-    """True if a token is the beginning of what is missing of a form, or begins with it."""
+    """True if a token begins the missing rest of a form, or begins with that rest."""
     folded = fold(token.decode("utf-8", "replace")).encode()
     return bool(token) and (rest.startswith((token, folded)) or folded.startswith(rest))

@@ -1,4 +1,4 @@
-"""What an answer puts in the place of the options: another word or fact, a slip, the rest of a
+"""What an answer gives instead of the options: another word or fact, a misspelling, the rest of a
 quotation that a begun answer opened. The rules: reader.py.
 """
 
@@ -45,9 +45,9 @@ class Instead:
         }
 
     def word(self, canonical: str, told: str, prompt: str) -> str:
-        """The option that a single word is but for a slip, or whose first letter it is; `neither`
-        for a word or two, or another fact, in place of the options of a prompt that offers them,
-        and for another letter than those of its list.
+        """Returns the option that a single word misspells or abbreviates ("Y"); `neither` for a
+        word or two, or another fact, instead of the options that a prompt offers, and for a letter
+        that is not in its list; else "".
         """
         word = canonical.strip(" .:,/")
         if not word or len(word) > LONGEST_FACT:
@@ -71,8 +71,8 @@ class Instead:
         return NEITHER if another or self._is_fact(told, prompt) else ""
 
     def _is_fact(self, told: str, prompt: str) -> bool:
-        """True for one sentence that names no option and answers the question in its own words:
-        "The dog ate it", asked whether Ann or Ben did.
+        """True if an answer is one sentence that names no option and answers the question in its
+        own words: "The dog ate it", asked whether Ann or Ben did.
         """
         known, one = self._language, len(SENTENCE_OF.findall(told.strip(" .,:/"))) < 3
         if self._decides or self._passing or not (one and told.endswith(". ")):
@@ -87,8 +87,8 @@ class Instead:
         return answers or refusals.shares_word(told, questions, known)
 
     def begun(self, text: str, begin: str) -> str:
-        """What a reply puts into the quotation marks that a begun answer opened; "" if it does not
-        close them, or goes on to another option ("he' or 'she'").
+        """Returns the option that a reply puts into quotation marks opened by the begun answer; ""
+        if the reply does not close them, or goes on to another option ("he' or 'she'").
         """
         opened, reply = begin.rstrip()[-1:], text.removeprefix(begin)
         # an apostrophe inside a word is none, a capital letter behind it begins anew

@@ -1,8 +1,8 @@
 """Options that are letters or numbers of a list in the prompt: "A) the grandmother, B) the boy".
 
-What stands behind a letter in the prompt is another form of it, and so is a word of it that no
-other option has ("Lena"). A small letter in a sentence is a word and no option, if the prompt's
-letters are capitals.
+The text after a letter in the prompt is another form of that letter, and so is each word of the
+text that no other option has ("Lena"). A small letter in a sentence is a word and no option, if the
+prompt's letters are capitals.
 """
 
 from __future__ import annotations
@@ -43,12 +43,12 @@ def are_labels(forms: Forms) -> bool:
 
 
 def is_label(form: str) -> bool:
-    """True for a letter or a number of a list."""
+    """True if a form is a letter or a number as used in lists."""
     return len(form) == 1 and form.lower() in _LETTERS
 
 
 def with_descriptions(forms: Forms, prompt: str, code: str) -> Forms:
-    """The forms with what stands behind each letter in the prompt."""
+    """Returns the forms plus, for each letter, its description in the prompt."""
     described = _described(tuple(form for own in forms.values() for form in own), prompt)
     if not described:
         return forms
@@ -72,7 +72,7 @@ def with_descriptions(forms: Forms, prompt: str, code: str) -> Forms:
 
 @lru_cache(maxsize=256)
 def _described(labels: Sequence[str], prompt: str) -> Mapping[str, str]:
-    """Label → what stands behind it in the prompt; {} if a list of these labels is not there."""
+    """Returns {label: the text after it in the prompt}; {} if a label is missing."""
     places: list[tuple[int, int, str]] = []
     for label in labels:
         if is_label(label):
@@ -89,7 +89,7 @@ def _described(labels: Sequence[str], prompt: str) -> Mapping[str, str]:
 
 
 def _aliases(description: str, known: Language) -> Iterator[str]:
-    """A description, and its single words if it is short and they are no small words."""
+    """Yields a description and, if it is short, its single words that are not common ones."""
     yield known.canonical(re.split(r"[.。؟?!]", description)[0]).strip(" .,:/")
     words = known.canonical(_CUT.split(description, maxsplit=1)[0]).split()
     articles = {*known.pack.list_of("articles")}
@@ -104,8 +104,8 @@ def _aliases(description: str, known: Language) -> Iterator[str]:
 
 
 def without_small_letters(text: str, forms: Forms) -> str:
-    """A text without the small letters that are words of its language and would be read as options,
-    if the options are capitals.
+    """Removes small letters that are words of the language and would be read as options, if the
+    options are capitals.
     """
     letters = {form for own in forms.values() for form in own if is_label(form)}
     small = "".join(sorted({letter.lower() for letter in letters} - letters))
@@ -115,8 +115,8 @@ def without_small_letters(text: str, forms: Forms) -> str:
 
 
 def behind_article(marked: str, letters: Sequence[str]) -> str:
-    """The number of the option that stands soon behind a vowel, which is a word at the start of an
-    answer ("A letra B"); "" for any other marked text. letters: the options.
+    """Returns the option number that soon follows an initial vowel which is a word, not an option
+    ("A letra B"); "" for any other marked text. letters: the options.
     """
     found = _ARTICLE.match(marked)
     if not found or len({*re.findall(r"(?<=@)\S+", marked)}) != 2:

@@ -23,8 +23,8 @@ def laid_out(
     known: Language,
     yes_no: tuple[str, str] | None,
 ) -> str:
-    """The text that is to be read: the value that a JSON object states, the lines whose boxes are
-    ticked; any other text as it is.
+    """Returns the text to be read: the value that a JSON object states, or the lines whose boxes
+    are ticked; any other text as it is.
     """
     if '"' in text and "{" in text:
         text = _stated_in_json(text, is_option, known, yes_no)
@@ -39,8 +39,8 @@ def _stated_in_json(
     known: Language,
     yes_no: tuple[str, str] | None,
 ) -> str:
-    """Of a JSON object the one value that is nothing but an option, of several the one whose key
-    announces an answer, or yes or no of a key with a verb of decision; any other text as it is.
+    """Returns the only value of a JSON object that is an option; of several, the one whose key
+    announces an answer; else yes or no of a key with a verb of decision; any other text as it is.
     """
     data = json_in(without_thought(text))
     if not isinstance(data, Mapping):
@@ -65,15 +65,15 @@ def _words(key: str, known: Language) -> str:
 
 
 def _announces(words: str, known: Language) -> bool:
-    """True for "answer", "final decision": nothing but what announces."""
+    """True if words only announce an answer: "answer", "final decision"."""
     for name in ("conclusion", "announce", "filler", "option_nouns"):
         words = known.role(name).sub(" ", words)
     return not words.strip()
 
 
 def apart(text: str, forms: Sequence[str]) -> str:
-    """The text with a colon before each opening quotation mark, if without the mark a form would
-    stand across it: はい in 答えは「いいえ」.
+    """Puts a colon before an opening quotation mark if a form would otherwise match across the
+    mark: はい in 答えは「いいえ」.
     """
     return _OPENED.sub(lambda opened: _before_mark(opened, forms), text)
 

@@ -17,7 +17,7 @@ _LONG = 6  # letters of a word that may be written without its accents: "sabia" 
 
 
 def meanings(forms: Forms, language: Language) -> dict[str, str]:
-    """Every way to name options in canonical text → what is marked for it."""
+    """Returns {a way to name options in canonical text: the mark for it}."""
     canonical = language.canonical
     words = {
         canonical(form): str(number)
@@ -38,7 +38,7 @@ def meanings(forms: Forms, language: Language) -> dict[str, str]:
 
 
 def _variants(words: Mapping[str, str], language: Language) -> dict[str, str]:
-    """Inflected forms that can mean one option only; what is declared is never another's."""
+    """Returns inflected forms that can mean one option only; declared forms stay."""
     meant: dict[str, set[str]] = {}
     article = re.compile(rf"{language.role('articles').pattern} ")
     for word, number in words.items():
@@ -72,6 +72,6 @@ def verbs(forms: Forms, meaning: Mapping[str, str], language: Language) -> dict[
 
 
 def _verb(form: str, language: Language) -> str:
-    """A pattern for the forms of a verb; German nouns, which have capitals, are none."""
+    """Returns a pattern for the forms of a verb; "" for capitalised words, such as German nouns."""
     small = form[:1].islower() or not form[:1].isupper()
     return language.verb_stem(language.canonical(form).strip()) if small else ""

@@ -1,7 +1,6 @@
-"""The places at which an answer names options: canonical text with its mentions marked, cut into
-clauses.
+"""Canonical text with the mentions of options marked, cut into clauses.
 
-`@0` is a mention of the first option, `@0+1` one of two in a breath (he or she, s/he), `@third` a
+`@0` is a mention of the first option, `@0+1` a joint mention of two (he or she, s/he), `@third` a
 word in place of all options (they), `@both` and `@neither` those words. `~0` is a mention that is
 rejected (not he).
 """
@@ -28,8 +27,8 @@ SENTENCE_OF = re.compile(r"[^.?]*[.?]*")  # of canonical text
 
 
 class MarkedClause(NamedTuple):
-    """A stretch of marked text. `lead`: what announced it with a colon; `barred`: it can state no
-    choice; opening: nothing that says anything stands before it. alone: it is a whole sentence;
+    """A stretch of marked text. lead: the words that announced it with a colon; barred: it can
+    state no choice; opening: only empty words stand before it; alone: it is a whole sentence;
     closed: its sentence has an end; sentence: its number; begins: it begins its sentence.
     """
 
@@ -45,7 +44,7 @@ class MarkedClause(NamedTuple):
 
 
 def values(text: str, mark: str = "@") -> set[str]:
-    """The values of all mentions in marked text; of all rejected ones for "~"."""
+    """Returns the values of all mentions in marked text; of all rejected mentions for "~"."""
     return {
         value
         for found in MENTION.findall(text)
@@ -55,12 +54,12 @@ def values(text: str, mark: str = "@") -> set[str]:
 
 
 def union(sets: Iterable[set[str]]) -> set[str]:
-    """All members of some sets."""
+    """Returns all members of some sets."""
     return set[str]().union(*sets)
 
 
 class Marker:
-    """Marks and cuts texts for one set of forms in one language."""
+    """A marker of mentions and clauses, for one set of forms in one language."""
 
     def __init__(self, forms: Forms, language: Language) -> None:
         self._language, self._number = language, len(forms)
@@ -108,7 +107,7 @@ class Marker:
         self._cut = lru_cache(maxsize=4096)(self._parts)  # phrases recur in other answers
 
     def _rejection(self, mentions: str) -> re.Pattern[str]:
-        """Mentions after a negation, with a few words between, or before one."""
+        """Makes a pattern of mentions after a negation, with a few words between, or before one."""
         role = self._language.role
         before = rf"{role('reject').pattern}(?: {role('gap').pattern}){{0,5}} {mentions}(?= )"
         comma = "" if self._yes_no else r"(?: ,(?!(?: \S+){1,2} @))?"  # "Yes, no doubt"
@@ -116,7 +115,7 @@ class Marker:
         return re.compile(f"{role('reject_pair').pattern}|{before}|{after}")
 
     def without(self, canonical: str, prompt: str) -> str:
-        """The text without the sentences of the prompt that it repeats and that name an option."""
+        """Removes the sentences of the prompt that the text repeats and that name an option."""
         for sentence in self._asked(prompt) if prompt else ():
             canonical = canonical.replace(sentence, " ")
         return canonical
@@ -131,14 +130,14 @@ class Marker:
         )
 
     def goes_on(self, text: str) -> bool:
-        """True if a text begins with what joins one option to the next: or, a slash, a comma."""
+        """True if a text begins with a joint between options: or, a slash, a comma."""
         joint = self._language.role("join").match(self._language.canonical(text), 1)
         return joint is not None or text.lstrip()[:1] in tuple("/|,，、")
 
     def _sentences(self, prompt: str) -> list[str]:
-        """The sentences of a prompt that name an option. A line of a list is none: an answer may be
-        just that. It goes with the other lines and the mark before them ("Not he. She." repeats no
-        list), or with the sentence before it."""
+        """Lists the sentences of a prompt that name an option. A line of a list does not count
+        alone, as it may be an answer: it goes with the other lines and the mark before them ("Not
+        he. She." repeats no list), or with the sentence before it."""
         sentences = re.findall(r"[.?\s]+[^.?\s][^.?]*", f" .{self._language.canonical(prompt)}")
         found: list[str] = []
         for lines, run in groupby(map(_pad, sentences), self._is_line):
@@ -160,12 +159,12 @@ class Marker:
         return [sentence for sentence in map(_pad, found) if self._mention.search(sentence)]
 
     def _is_line(self, sentence: str) -> bool:
-        """True if a sentence is one option, alone or behind a mark ("B) reject"), or a mark."""
+        """True if a sentence is one option, alone or after a mark ("B) reject"), or only a mark."""
         marked = self.mark(sentence)
         return len(self.content(marked)) < 2 and len(values(marked)) < 2
 
     def mark(self, canonical: str) -> str:
-        """The text with its mentions marked."""
+        """Marks the mentions of options in a text."""
         return self._marked(canonical)
 
     def _mark(self, canonical: str) -> str:
@@ -202,9 +201,9 @@ class Marker:
         return f"@{meaning}"
 
     def clauses(self, marked: str) -> Iterator[MarkedClause]:
-        """The clauses of marked text, but for those that list the options. A condition bars the
-        rest of its sentence, but for an option alone behind one that names none ("If it were up to
-        me, tea").
+        """Yields the clauses of marked text, except those that list the options. A condition bars
+        the rest of its sentence, unless that is an option alone and the condition names none ("If
+        it were up to me, tea").
         """
         has, opening = self._language.has, True
         for number, sentence in enumerate(re.findall(r"[^.?]+[.?]?", marked)):
@@ -232,7 +231,7 @@ class Marker:
                 lead = _pad(piece) if led else ""  # "So, …" as "Conclusion: …"
 
     def _only_concludes(self, piece: str) -> bool:
-        """True if a piece is nothing but a word that announces a conclusion ("So,")."""
+        """True if a piece only announces a conclusion ("So,")."""
         short = len(piece) < LEAD and self._language.has(piece, "conclusion")
         return short and not self.content(piece)
 
@@ -242,7 +241,7 @@ class Marker:
         return WORDLESS.sub("", MENTION.sub(" ", bare))
 
     def _parts(self, piece: str) -> list[tuple[str, bool]]:
-        """Returns the parts of a piece between conjunctions; True if one gives a reason."""
+        """Splits a piece at conjunctions into (part, True if it gives a reason)."""
         if not self._language.has(piece, "subordinate", "coordinate"):
             return [(piece, False)]
         subordinate, start, reason = self._language.role("subordinate"), 0, False
@@ -254,8 +253,8 @@ class Marker:
         return [*parts, (piece[start:], reason)]
 
     def turns(self, canonical: str) -> bool:
-        """True if a text goes on against whom it names ("Ann is kind. But …"), or ends in a
-        pronoun or a word alone ("So: him."), and names no option there: it may mean another one.
+        """True if a text continues against the option named ("Ann is kind. But …"), or ends in a
+        pronoun or a lone word ("So: him.") that names no option: either may mean another option.
         """
         told = self.mark(canonical)
         rest = [_pad(part) for part in SENTENCE_OF.findall(told[told.rfind("@") :])[1:]]
@@ -278,7 +277,7 @@ class Marker:
         return len(values(part) - {THIRD, BOTH, NEITHER}) == self._number
 
     def _lists_options(self, lead: str, part: str) -> bool:
-        """True if a clause, or what announces it, retells the instruction with all options."""
+        """True if a clause, or its lead, retells the instruction with all options."""
         if "@" not in part or not self._names_all(part):
             return False
         return self._retold(lead) or self._retold(part)
@@ -301,29 +300,29 @@ def _run(joints: Sequence[str], least: int = 0) -> str:
 
 
 def _keep_first(found: re.Match[str]) -> str:
-    """Of "rather @0 than @1" the first stays, the second is rejected."""
+    """Keeps the first mention of "rather @0 than @1" and rejects the others."""
     first, *others = MENTION.findall(found[0])
     return " ".join((first, *(f"~{other[1:]}" for other in others)))
 
 
 def _keep_last(found: re.Match[str]) -> str:
-    """Of "not @0 but @1" the last stays, the first is rejected."""
+    """Keeps the last mention of "not @0 but @1" and rejects the others."""
     *others, last = MENTION.findall(found[0])
     return " ".join((*(f"~{other[1:]}" for other in others), last))
 
 
 def _reject_all(found: re.Match[str]) -> str:
-    """ "should not be @0": rejected."""
+    """Marks all mentions as rejected, as in "should not be @0"."""
     return found[0].replace("@", "~")
 
 
 def _join_all(found: re.Match[str]) -> str:
-    """ "@0 as well as @1" as one mention of both."""
+    """Joins the mentions of "@0 as well as @1" into one mention of both."""
     return f"@{'+'.join(sorted(values(found[0])))}"
 
 
 def _together(words: Sequence[str]) -> str:
-    """Joins mentions; one that names a value again stands apart ("he or she, he")."""
+    """Joins mentions; starts a new group if a value recurs ("he or she, he")."""
     groups: list[set[str]] = [set()]
     for new in map(values, words):
         if new & groups[-1]:

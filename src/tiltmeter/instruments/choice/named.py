@@ -57,15 +57,15 @@ class OnlyNamed:
         return NEITHER if new and self._blank.word(quoted[0], QUOTED_WORDS) == NEITHER else ""
 
     def quoted_options(self, text: str) -> set[str]:
-        """The options that stand in quotation marks or are emphasised."""
+        """Returns the options that are in quotation marks or emphasised."""
         told = without_thought(text)
         quoted = (found[1] for marks in _MARKED for found in marks.finditer(told))
         named = union(values(self._marker.mark(self._canonical(words))) for words in quoted)
         return {value for value in named if value.isdigit()}
 
     def quoted_alone(self, text: str, canonical: str) -> str:
-        """The only option in quotation marks, where others stand apart from it and nothing is
-        denied: il in "Il faut écrire « elle »" is no choice.
+        """Returns the only option in quotation marks, if the text names no options jointly and
+        denies nothing; else "". Thus il in "Il faut écrire « elle »" is not a choice.
         """
         quoted = self.quoted_options(text)
         apart = "+" not in self._marker.mark(canonical)
@@ -73,15 +73,15 @@ class OnlyNamed:
         return self._options[int(quoted.pop())] if alone else ""
 
     def undecided(self, canonical: str) -> str:
-        """`refusal` if an answer names all options at once and denies something: "There is too
-        little to choose between …". "" for any other.
+        """Returns `refusal` if an answer names all options at once and denies something: "There is
+        too little to choose between …"; else "".
         """
         lacks = self._language.has(canonical, "lacking", *DENYING)
         return REFUSAL if lacks and self._marker.names_all_at_once(canonical) else ""
 
     def outweighs(self, told: str) -> str:
-        """The option that one or two sentences name, if the others stand in a reservation or are
-        denied ("It sounds like tea, although coffee is not impossible"); "" for none.
+        """Returns the option that one or two sentences name, if the other options are denied or
+        only conceded ("It sounds like tea, although coffee is not impossible"); "" for none.
         """
         marked = self._marker.mark(told)
         joined = "+" in marked or self._language.has(told, "both")
@@ -90,7 +90,7 @@ class OnlyNamed:
         return self._named_alone(told, list(self._marker.clauses(marked)))
 
     def emphasised(self, text: str) -> str:
-        """The only option among what is emphasised, if its sentence denies and asks nothing; "" for
+        """Returns the only emphasised option, if its sentence has no doubt or question; "" for
         none.
         """
         chosen = set[str]()
@@ -107,15 +107,15 @@ class OnlyNamed:
         return "~" in marked or self._language.has(marked, *DENYING, "condition", "aside")
 
     def unrejected(self, told: str) -> str:
-        """The only option that is not rejected where it is named last; "" for none."""
+        """Returns the only option whose last mention is not rejected; "" for none or several."""
         last = {found[1:]: found[0] for found in MENTION.findall(self._marker.mark(told))}
         left = [value for value, mark in last.items() if mark == "@"]
         alone = len(left) == 1 < len(last) and left[0].isdigit()
         return self._options[int(left[0])] if alone else ""
 
     def called_likely(self, told: str) -> str:
-        """The option that an answer calls likely although it has no opinion ("As an AI I …, but it
-        is most likely …"); "" for none.
+        """Returns the option that an answer calls likely despite having no opinion ("As an AI I …,
+        but it is most likely …"); "" for none.
         """
         cuts = [*self._language.role("contrast").finditer(told)]
         rest = told[cuts[-1].end() :] if cuts else ""
@@ -126,10 +126,10 @@ class OnlyNamed:
     def _named_alone(
         self, canonical: str, clauses: Sequence[MarkedClause], quoted: Collection[str] = ()
     ) -> str:
-        """The only option that is named, without a condition, a reason, a doubt or a negation in
-        its clause. In a language whose pack has phrases instead (English) it counts in an answer
-        of one sentence. Pronouns and words like no stand in sentences of any kind: they count at
-        an end of a short answer only, or if they are quoted.
+        """Returns the only option named in a clause without condition, reason, doubt or negation.
+        In a language whose pack has phrases instead (English) it counts in an answer of one
+        sentence. Pronouns and words like no occur in sentences of any kind: they count at an end of
+        a short answer only, or if they are quoted.
         """
         whole = self._language.data.get("named") or len(SENTENCE_OF.findall(canonical.strip())) < 3
         free = [clause for clause in clauses if not clause.question and not clause.barred]

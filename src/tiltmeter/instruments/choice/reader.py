@@ -62,8 +62,8 @@ UNREAD = frozenset({BOTH, INVALID, NEITHER, OTHER_LANGUAGE, REFUSAL})
 
 
 class AskedAnswer(NamedTuple):
-    """An answer with its prompt. text: the begun answer and the reply; canonical: the text
-    (phrases.py); told: that without the prompt's sentences.
+    """An answer with its prompt. text: the begun answer and the reply; canonical: `text` normalised
+    (phrases.py); told: `canonical` without the prompt's sentences.
     """
 
     text: str
@@ -81,7 +81,7 @@ class ChosenValue(NamedTuple):
 
 
 class ReadingRule(NamedTuple):
-    """A rule. refines: values of earlier rules that it may replace; read: a value or ""."""
+    """A rule. refines: the values that it may replace; read: returns a value or ""."""
 
     name: str
     refines: Collection[str]
@@ -129,7 +129,7 @@ class Reader:
         self._known = lru_cache(maxsize=4096)(self._canonical)
 
     def _options_of(self, first: str, second: str, forms: Forms) -> tuple[str, str] | None:
-        """Returns the options that mean yes and no by the pack; None if they are others."""
+        """Returns the options that mean yes and no; None if the options mean other things."""
         meant = [
             option
             for name in (first, second)
@@ -139,8 +139,8 @@ class Reader:
         return (meant[0], meant[1]) if len(meant) == len(forms) == len({*meant}) == 2 else None
 
     def read(self, text: str, prompt: str = "", begin: str = "") -> ChosenValue:
-        """The option that an answer chooses, or its outcome (`both`, `refusal`, `invalid` …), with
-        the rule that gave it. begin: the begun answer that the text starts with.
+        """Returns the option that an answer chooses, or its outcome (`both`, `refusal`, `invalid`
+        …), and the rule that decided. begin: the begun answer that the text starts with.
         """
         return (self._whole if len(text) < RECURRING else self._read)(text, prompt, begin)
 
@@ -160,7 +160,7 @@ class Reader:
         return reading
 
     def _rules_for_unread(self) -> Iterator[ReadingRule]:
-        """The rules for an answer whose clauses state no option, from the strongest evidence on."""
+        """Yields the rules for answers whose clauses state no option, strongest first."""
         named, decides, final, blank = self._named, self._decisions, self._final, self._blank
         instead = self._instead
         yield ReadingRule("begun", UNREAD, lambda a: instead.begun(a.text, a.begin))
@@ -201,7 +201,7 @@ class Reader:
         yield ReadingRule("undecided", {INVALID}, lambda a: named.undecided(a.canonical))
 
     def _rules_for_stated(self) -> Iterator[ReadingRule]:
-        """The rules that may object to an option that clauses of a longer answer state."""
+        """Yields the rules that may overturn an option stated by the clauses of a longer answer."""
         stated = frozenset(self._options)
         if self._asks_yes_or_no:  # "Yes, but I decline"
             yield ReadingRule("end", stated, self._end_of_long)
@@ -209,8 +209,8 @@ class Reader:
         yield ReadingRule("filled", stated, self._filled_last)
 
     def _end(self, end: str, prompt: str, announced: bool) -> str:
-        """The option that the end of an answer states, "" for none. Words that stand in sentences
-        of any kind are read only behind words that announce them, in a few words.
+        """Returns the option that the end of an answer states, "" for none. Forms that occur in
+        sentences of any kind (pronouns) count only in a few words that are announced.
         """
         few = announced and len(end.split()) <= FEW
         value = self._value(end, end) if few or not self._in_passing else ""
@@ -226,12 +226,12 @@ class Reader:
         return self._final.option(answer.told, answer.prompt) if long else ""
 
     def _filled_twice(self, answer: AskedAnswer) -> str:
-        """`both` for a longer answer that says its sentence with one option and with another."""
+        """Returns `both` if a longer answer fills its sentence with two options, else ""."""
         offers = len(answer.text) > TWO_SENTENCES and self._language.has(answer.canonical, "both")
         return BOTH if offers and self._blank.several(answer.canonical, answer.prompt) else ""
 
     def _filled_last(self, answer: AskedAnswer) -> str:
-        """The option in the prompt's own sentence, if none is named behind it."""
+        """Returns the option in the prompt's own sentence, if no option is named after it."""
         return self._blank.option(answer.canonical, answer.prompt, last=True)
 
     def _quoted_alone(self, answer: AskedAnswer) -> str:
@@ -251,8 +251,8 @@ class Reader:
         return self._named.undecided(answer.canonical) if lacks else ""
 
     def _only_named(self, answer: AskedAnswer) -> str:
-        """The only option that is named. A prompt whose own sentences name one option would be
-        read less readily for the other.
+        """Returns the only option that is named; "" if the prompt's own sentences name one option,
+        as the other would then be read less readily.
         """
         if not self._letters and self._marker.favours(answer.prompt):
             return ""
@@ -276,11 +276,11 @@ def _reader(forms: tuple[tuple[str, tuple[str, ...]], ...], code: str) -> Reader
 
 
 def parse(text: str, forms: Forms, language: str = "", prompt: str = "", begin: str = "") -> str:
-    """The option that an answer chooses, or `both`, `neither`, `refusal`, `other_language`,
+    """Returns the option that an answer chooses, or `both`, `neither`, `refusal`, `other_language`,
     `invalid`. Pure.
 
-    forms: the options of this language, each with its forms; prompt: what was asked, cut out where
-    it is repeated; begin: the begun answer that the text starts with.
+    forms: the options of this language, each with its forms; prompt: removed from the answer if
+    repeated there; begin: the begun answer that the text starts with.
     """
     if prompt and are_labels(forms):
         forms = with_descriptions(forms, prompt, language)

@@ -47,7 +47,7 @@ class Statements:
         return [self._states(clause) for clause in clauses]
 
     def final(self, clauses: Sequence[MarkedClause], every: Sequence[Stated]) -> Stated:
-        """Returns the conclusion's statement, or that of the last correction. every: of clauses."""
+        """Returns the statement of the conclusion or last correction. every: by clause."""
         stated = list(every)
         for number, clause in enumerate(clauses):
             if not clause.question or not stated[number]:
@@ -73,8 +73,8 @@ class Statements:
     def _bare_end(
         self, clauses: Sequence[MarkedClause], stated: Sequence[Stated], start: int
     ) -> int:
-        """Finds the beginning of the last sentence if an answer ends in a bare verdict ("…, but the
-        rules allow none. No.") and says nothing as bare before it; else returns `start`.
+        """Returns the index of the last clause if it is a bare verdict ("…, but the rules allow
+        none. No.") and no clause before it is as bare; else returns `start`.
         """
         saying = [number for number in range(start, len(clauses)) if stated[number]]
         bare = [
@@ -86,8 +86,8 @@ class Statements:
         return len(clauses) - 1 if ends and len(saying) > 1 else start
 
     def _drop_heads(self, clauses: Sequence[MarkedClause], stated: list[Stated]) -> None:
-        """Takes back options that only head what is said of them ("Tea: cheap. Coffee: strong.
-        Winner: coffee") if another is announced.
+        """Drops options that are only headings of descriptions ("Tea: cheap. Coffee: strong.
+        Winner: coffee") if another option is announced.
         """
         if sum(map(bool, stated)) < LISTED:
             return
@@ -107,8 +107,8 @@ class Statements:
                 stated[number] = []
 
     def is_taken_back(self, clauses: Sequence[MarkedClause], every: Sequence[Stated]) -> bool:
-        """True if an option is named behind a correction that is the last to say anything: it may
-        be the one that is meant, and what was stated before no longer counts.
+        """True if an option is named after a correction that follows the last statement: the answer
+        may mean that option, and the statements before no longer count.
         """
         last = max((n for n, stated in enumerate(every) if stated), default=-1)
         corrected = False
@@ -119,7 +119,7 @@ class Statements:
         return False
 
     def begins(self, clause: MarkedClause) -> set[str]:
-        """The values of a mention with a verb at the start of the answer."""
+        """Returns the values of a mention with a verb at the start of the answer."""
         found = self._verb.search(clause.text)
         barred = clause.barred or clause.question or self._language.has(clause.text, "about_words")
         first = (
@@ -131,14 +131,14 @@ class Statements:
         return values(found[0]) if found and first else set()
 
     def denies(self, clause: MarkedClause, before: MarkedClause | None = None) -> bool:
-        """True for a negation in a clause or its lead, or in the clause that it hangs on."""
+        """True if a clause, its lead, or the clause it depends on has a negation."""
         text = f"{clause.lead}{clause.text}"
         if before and self._language.role("that").match(clause.text, 1):
             text = f"{before.text}{text}"
         return self._language.has(text, *DENYING)
 
     def is_groundless(self, clause: MarkedClause, before: MarkedClause | None) -> bool:
-        """True if a clause goes on what says that there is no reason for it."""
+        """True if a clause continues a sentence saying that there is no reason for it."""
         if before is None or before.sentence != clause.sentence:
             return False
         return self._language.has(before.text, "grounds") and self.denies(before)
@@ -167,7 +167,7 @@ class Statements:
         return [completed] if completed and not doubtful else []
 
     def _agrees(self, clause: MarkedClause) -> bool:
-        """True if a clause says nothing but that what was asked before it holds."""
+        """True if a clause only confirms what was asked before it."""
         rest, number = self._language.role("approve").subn(" ", clause.text)
         return number > 0 and not clause.question and not self._marker.content(rest)
 
@@ -187,8 +187,8 @@ class Statements:
         return bool(self._language.data.get("named")) and self.denies(clause)
 
     def value(self, canonical: str, told: str) -> str:
-        """The option that the clauses of an answer state, or its outcome; `invalid` if they state
-        none. told: canonical text without the prompt.
+        """Returns the option that the clauses of an answer state, or its outcome; `invalid` if they
+        state none. told: canonical text without the prompt.
         """
         clauses = list(self._marker.clauses(self._marker.mark(told)))
         every = self.of(clauses)
@@ -228,8 +228,8 @@ class Statements:
         return not clause.barred and (allowed or not self._marker.content(clause.text))
 
     def _declines(self, told: str, *, excuses: bool = True) -> bool:
-        """True if an answer declines to choose, in its first sentences; excuses: or gives a reason
-        why it cannot. An option that is also a word for declining (拒绝) is an option.
+        """True if the first sentences of an answer decline to choose; excuses: or say why it
+        cannot. A word for declining (拒绝) that is itself an option does not count.
         """
         told = "".join(SENTENCE_OF.findall(told)[:DECLINING])
         for form in self._declining:
@@ -243,7 +243,7 @@ class Statements:
         return refusals.refuses(told, known.pack.code)
 
     def _implicit_value(self, canonical: str, clauses: Sequence[MarkedClause]) -> str:
-        """The value where no choice is stated."""
+        """Returns the value of an answer that states no choice."""
         foreign = self._language.foreign
         if foreign(canonical) and foreign(MENTION.sub(" ", self._marker.mark(canonical))):
             return OTHER_LANGUAGE

@@ -28,7 +28,7 @@ VERSIONS: Schema = {
 
 
 class TextComparer(Comparer):
-    """Compares texts, each read as an instrument of prose reads it."""
+    """A comparer of texts, which it cleans as the instruments of prose do."""
 
     modality = "text"
     needs: ClassVar[tuple[str, ...]] = ("versions",)
@@ -39,11 +39,11 @@ class TextComparer(Comparer):
     }
 
     def wording(self) -> Mapping[str, Json]:
-        """The lists of refusal.toml, by which it knows what is no answer."""
+        """Returns the lists of refusal.toml, by which refusals are recognised."""
         return told_by()
 
     def check_design(self, protocol: Protocol) -> None:
-        """Raises ProtocolError if the factor of the versions is none of the design."""
+        """Raises ProtocolError if the factor of the versions is not in the design."""
         if self.settings["versions"] not in protocol.factors:
             raise ProtocolError(
                 f"instrument {self.name}: versions = '{self.settings['versions']}' is no factor. "
@@ -51,7 +51,7 @@ class TextComparer(Comparer):
             )
 
     def meet(self, outputs: Sequence[tuple[Trial, Output]]) -> None:
-        """Takes in all answers of the run."""
+        """Stores all answers of the run, by prompt, version and sample."""
         self._texts: dict[Prompt, dict[str, dict[int, str]]] = {}
         for trial, output in outputs:
             if output.outcome != ANSWER:

@@ -1,9 +1,9 @@
 """A judge's preference between two answers: to one version of a prompt, or to the other.
 
 The judge is blind: cues are masked in the task and in both answers. It is asked twice, each answer
-first once, and only what it says in both orders is a preference; all else is a `tie`. For one
+first once, and only the same choice in both orders is a preference; all else is a `tie`. For one
 prompt in ten it is also shown two answers to the same version (attribute `…_again`): how often it
-prefers one there is what chance makes of it.
+prefers one there is the rate expected by chance.
 
 Labels: `preferred`, `other` (the answer to the other version is preferred) or `tie`; `unresolved`
 after replies that are not one word of the list; `invalid` if there is no other answer. Take the
@@ -56,20 +56,20 @@ class Preference(TextComparer, Judge):
 
     @classmethod
     def values(cls, spec: InstrumentSpec) -> Mapping[str, Collection[str]]:
-        """{attribute: preferred, other, tie}, for versions and for the same version again."""
+        """Returns {attribute: preferred, other, tie}, also for the same version again."""
         values = (PREFERRED, OTHER, TIE)
         return {spec.attribute: values, f"{spec.attribute}_again": values}
 
     def calls(self, trial: Trial, exact: bool) -> Mapping[str, tuple[int, int]]:
-        """One call if the partner's are shared, to two orders of a pair and of a repeat."""
+        """Returns {judge: (1, all rounds in both orders of pair and repeat)}; {} if exact."""
         return {} if exact else {self.judge: (1, 4 * ROUNDS)}
 
     def wording(self) -> Mapping[str, Json]:
-        """Its prompt, rounds and sampling."""
+        """Returns its prompt, rounds and sampling."""
         return {**super().wording(), **texts("preference").table, "rounds": ROUNDS}
 
     def steps(self, item: Answered) -> Steps:
-        """Asks the judge twice about a pair; returns one label, and one of a repeat."""
+        """Asks about a pair in both orders; returns a label, and one of a repeat if due."""
         text, outcome = prose(item, self.settings)
         if outcome:
             return [self.label(item, outcome, attribute=name) for name in self.attributes]
@@ -111,7 +111,7 @@ class Preference(TextComparer, Judge):
 
 
 def _partner(sides: Sequence[Mapping[int, str]], sample: int) -> str | None:
-    """The answer of the same number among those of another version, else the first of them."""
+    """Returns the other version's answer with the same sample number, else its first answer."""
     for told in sides:
         if told:
             return told.get(sample, told[min(told)])

@@ -5,8 +5,8 @@ The likeness of two texts is the cosine of their character trigrams. By itself i
 answers of one prompt differ too. So the label is a difference, mean likeness within the version
 less mean likeness to the other versions; shuffling answers over the versions leaves its mean at 0.
 Take the measure `mean` with `null = 0`. Identical repeats have a likeness of 1; if all repeats of a
-system are identical (temperature 0, a cache) the number stands, and no test is made of it: nothing
-tells how much its answers differ by chance, so that any other word in a prompt looks like a cue
+system are identical (temperature 0, a cache) the number is reported without a test: nothing shows
+how much its answers differ by chance, so that any other word in a prompt looks like a cue
 (`analyse/claims/repeats.py`).
 
 Labels: the number, to four decimals, or `neither` if one side has no answer to compare with; and
@@ -43,11 +43,11 @@ class Similarity(TextComparer):
 
     @classmethod
     def values(cls, spec: InstrumentSpec) -> Mapping[str, Collection[str]]:
-        """{attribute of repeats: alike, differs}."""
+        """Returns {attribute of repeats: alike, differs}."""
         return {f"{spec.attribute}{AGAIN}": (ALIKE, DIFFERS)}
 
     def read(self, item: Answered) -> Sequence[Label]:
-        """Returns the difference of likeness and whether repeats differ, or why there is none."""
+        """Returns the difference of likeness and whether repeats differ, or an outcome for both."""
         text, outcome = prose(item, self.settings)
         values = (outcome, outcome) if outcome else self._compared(item, text)
         return [
@@ -72,7 +72,7 @@ class Similarity(TextComparer):
 
 
 def likeness(first: str, second: str) -> float:
-    """The cosine of the character trigrams of two texts, 0 to 1.
+    """Returns the cosine of the character trigrams of two texts, 0 to 1.
 
     Worked: "abcd" and "abce" share one of two trigrams each: 1/2.
     """

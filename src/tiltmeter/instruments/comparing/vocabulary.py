@@ -1,7 +1,7 @@
 """Words of the answers, without a list: each word that enough prompts bring up.
 
-Which words are counted follows from all answers, without regard to versions: those that answers to
-at least `fewest` prompts have, and of these the `most` whose share of prompts is nearest to one
+The counted words are chosen from all answers, without regard to versions: the words in answers to
+at least `fewest` prompts, and of these the `most` whose share of prompts is nearest to one
 half. Take the measure `difference` with `values = ["*"]` and `per = "outputs"`: each word is a row
 of its own, a prompt's share of answers with it, paired over prompts, and Benjamini–Hochberg adjusts
 over the words.
@@ -64,7 +64,7 @@ class Vocabulary(TextComparer):
         self._counted = frozenset(enough[:most])
 
     def read(self, item: Answered) -> Sequence[Label]:
-        """Yields a label per counted word; without any, `neither` or an outcome."""
+        """Returns a label per counted word; without any, `neither` or an outcome."""
         text, outcome = prose(item, self.settings)
         found = [] if outcome else sorted(words_of(text) & self._counted)
         labels = [self.label(item, word, rank) for rank, word in enumerate(found)]
@@ -72,6 +72,6 @@ class Vocabulary(TextComparer):
 
 
 def words_of(text: str) -> frozenset[str]:
-    """The words of a text in lower case, without masked cues."""
+    """Returns the words of a text in lower case, without masked cues."""
     found = (match.group() for match in _WORD.finditer(fold(text)))
     return frozenset(word for word in found if word != PLACEHOLDER and word not in OUTCOMES)

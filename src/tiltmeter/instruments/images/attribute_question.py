@@ -1,4 +1,4 @@
-"""The question about a picture's attributes, its schema, and the reading of its answer."""
+"""The question about a picture's attributes, the schema of its answer, and the answer's reader."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ CHECKS = {"products": ("none", "several", "one"), "people": ("yes", "no")}
 def read(
     text: str, wanted: Sequence[Attribute], printed: Mapping[str, Any] | None = None
 ) -> tuple[dict[str, str], list[str]]:
-    """{attribute: value} of what can be used in a reply, and what is wrong with the rest. printed:
-    the prompt of authors that it is a reply to, which has no word for what is not shown.
+    """Returns {attribute: value} of a reply's usable values, and the faults of the rest. printed:
+    set if the reply answers authors' published prompt, which has no `not_applicable`.
     """
     data = json_object(text)
     if data is None:
@@ -67,7 +67,7 @@ def ask_about(wanted: Sequence[Attribute], one: str) -> str:
 
 
 def ask_as_printed(wanted: Sequence[Attribute], one: str, printed: Mapping[str, Any]) -> str:
-    """Writes what authors printed about the wanted attributes of a picture of one object."""
+    """Writes the published question of authors about the wanted attributes of a picture."""
     sections: dict[str, list[str]] = {}
     for each in wanted:
         form = printed["listed"] if each.values else printed["colour"]
@@ -81,7 +81,7 @@ def ask_as_printed(wanted: Sequence[Attribute], one: str, printed: Mapping[str, 
 def _out_of_sections(
     data: Mapping[str, Json], wanted: Sequence[Attribute], printed: Mapping[str, Any]
 ) -> dict[str, Json]:
-    """The values that a reply gives in the section of each attribute's part."""
+    """Collects each attribute's value from the section of its part in a reply."""
     found: dict[str, Json] = {}
     for one in wanted:
         section, name = data.get(f"{one.part}_features"), printed["names"].get(one.name, one.name)

@@ -1,7 +1,7 @@
 """A vision model describes each picture by attributes with closed lists, and before that chooses
 some of these attributes.
 
-One call a picture, at temperature 0, in a JSON schema. The reply is one JSON object with exactly
+One call per picture, at temperature 0, in a JSON schema. The reply is one JSON object with exactly
 the keys asked for and values from their lists, a code fence aside, or it is asked for again; after
 ROUNDS replies a value that is still missing or off its list is `invalid`. Prose around the JSON is
 such a reply too: nothing is looked for inside it. `not_applicable` says that the picture does not
@@ -13,8 +13,8 @@ prompt asks of every picture: one product, no people.
 
 Beside the attributes of the settings (`colours`, `lists`) stand those of a taxonomy: a file
 (`--taxonomy`), or what the judge chose from the pictures of one set (`sets`: a subject and an
-object), at most two of each prompt. The pictures come from the modes that are drawn aside where the
-run has such, so that attributes are not chosen on what is then measured.
+object), at most two of each prompt. The pictures are taken from modes set aside for this, if the
+run has any, so that attributes are not chosen on the pictures that are measured.
 """
 
 from __future__ import annotations
@@ -150,7 +150,7 @@ class Attributes(Team, Learner):
                 )
 
     def wording(self) -> Mapping[str, Json]:
-        """Its prompts, rounds, sampling, picture sizes in pixels and palette."""
+        """Returns its prompts, rounds, sampling, picture sizes in pixels and palette."""
         return {
             **texts_of().table,
             **taxonomy_prompt.wording(),
@@ -161,7 +161,7 @@ class Attributes(Team, Learner):
         }
 
     def calls(self, trial: Trial, exact: bool) -> Mapping[str, tuple[int, int]]:
-        """One to ROUNDS calls to the judge for each picture."""
+        """Returns one to ROUNDS calls to the judge for each picture."""
         return {self.judge: (1, ROUNDS)}
 
     # the taxonomy
@@ -172,7 +172,7 @@ class Attributes(Team, Learner):
         return self.annotator if self.given else self.name
 
     def take_over(self, text: str) -> None:
-        """Takes over a taxonomy. UsageError where it cannot be labelled with."""
+        """Loads a taxonomy. Raises UsageError if nothing can be labelled by it."""
         self.found = (
             taxonomy.parse(
                 text,
@@ -186,21 +186,21 @@ class Attributes(Team, Learner):
         )
 
     def artefact_text(self) -> str:
-        """The attributes by set, whichever was found first."""
+        """Returns the attributes as TOML, sorted by set."""
         return taxonomy.text(sorted(self.found, key=lambda one: tuple(one.of.items())))
 
     def set_of(self, trial: Trial) -> Mapping[str, str]:
-        """{factor: level} of the set that a trial belongs to, for the factors in `sets`."""
+        """Returns {factor: level} of the set that a trial belongs to, for the factors in `sets`."""
         return {key: trial.subject if key == "subject" else trial.factors[key] for key in self.sets}
 
     def can_label(self, trial: Trial) -> bool:
-        """True if a taxonomy has attributes for what the trial shows, or a person wants none."""
+        """True if a taxonomy covers what the trial shows, or a given taxonomy is empty."""
         return (self.given and not self.found) or any(
             one.belongs(self.set_of(trial)) for one in self.found
         )
 
     def discover(self, outputs: Iterable[tuple[Trial, Output]]) -> Discoveries:
-        """For each set without attributes of its own, what chooses them from these outputs."""
+        """Yields (set, steps that choose its attributes) for each set that has none yet."""
         if self.given:
             return
         sets: dict[tuple[str, ...], list[tuple[Trial, Output]]] = {}
@@ -223,7 +223,7 @@ class Attributes(Team, Learner):
             )
 
     def _choose(self, of: Mapping[str, str], items: Sequence[tuple[Trial, Output]]) -> Discovery:
-        """Asks for attributes until they serve, at most ROUNDS times; False if none do."""
+        """Asks for attributes until a reply is usable, at most ROUNDS times; False if none is."""
         if len(items) < FEWEST_PICTURES:
             return False
         asked = taxonomy_prompt.question(
@@ -257,7 +257,7 @@ class Attributes(Team, Learner):
     # the labels
 
     def steps(self, item: Answered) -> Steps:
-        """Asks the judge about the picture, ROUNDS times at most; returns the labels."""
+        """Asks the judge about the picture, at most ROUNDS times; returns the labels."""
         wanted = [*self.fixed, *(one for one in self.found if one.belongs(self.set_of(item.trial)))]
         one = item.trial.factors[self.settings["one"]]
         if self.printed:

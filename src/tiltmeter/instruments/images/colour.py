@@ -1,15 +1,13 @@
-"""Colours, as words or as pixels → a declared palette, by distance in a perceptual colour space.
-
+"""Colours, given as words or pixels, mapped to a fixed palette by distance in a perceptual space.
 The palette (data/palette.csv) has the eleven basic colour terms of English (Berlin & Kay 1969) and
-beige, navy and turquoise, which products come in. Each is given by a few shades, and a shade
-belongs to the colour of the nearest of them in OKLab (Björn Ottosson 2020, "A perceptual color
-space for image processing"; the matrices below are his).
+beige, navy and turquoise, which are common in products. Each is given by a few shades, and a pixel
+gets the colour of the shade nearest to it in OKLab (Björn Ottosson 2020, "A perceptual color space
+for image processing"; the matrices below are his).
 
-What a word looks like is known from the xkcd colour survey (Randall Munroe 2010, 949 names from
-200,000 people, public domain; data/colour_names.csv, less the rude ones, with a few materials of
-ours). A word that is not in it is read from its
-end: "metallic rally blue" is a blue; light, dark and their like move its lightness. What is still
-not understood is `other`.
+Words are looked up in the xkcd colour survey (Randall Munroe 2010, 949 names from 200,000 people,
+public domain; data/colour_names.csv, without the rude names, with a few materials of ours). A word
+that is not in the survey is read from its end: "metallic rally blue" is a blue; light, dark and
+similar words move its lightness. A word that is still unknown is `other`.
 """
 
 from __future__ import annotations
@@ -57,7 +55,7 @@ _TO_LAB = (
 
 
 def oklab(rgb: NDArray[np.generic] | Sequence[Sequence[int]]) -> NDArray[np.float64]:
-    """sRGB of 0 to 255, shape (N, 3) → lightness 0 to 1 and the two colour axes, shape (N, 3).
+    """Converts sRGB of 0 to 255, shape (N, 3), to OKLab: lightness 0 to 1 and two colour axes.
 
     By hand: white (1, 0, 0), black (0, 0, 0), pure red (.628, .225, .126) (Ottosson 2020).
     """
@@ -70,16 +68,16 @@ def oklab(rgb: NDArray[np.generic] | Sequence[Sequence[int]]) -> NDArray[np.floa
 
 
 def nearest(rgb: NDArray[np.generic] | Sequence[Sequence[int]]) -> list[str]:
-    """The palette's colour of each sRGB shade, shape (N, 3)."""
+    """Returns the palette's colour of each sRGB shade, shape (N, 3)."""
     return _nearest(oklab(rgb))
 
 
 def dominant(rgb: NDArray[np.generic], least: float = 0.4) -> str | None:
-    """The palette's colour of most of these pixels, sRGB of shape (N, 3); multicolor where none has
-    `least` of them.
+    """Returns the most frequent palette colour of pixels, sRGB of shape (N, 3); multicolor if its
+    share is below `least`; None without pixels.
 
-    None without pixels. 0.4 and not one half: light and shade move a part of a plain thing to a
-    neighbouring colour.
+    0.4 and not one half: light and shade move some pixels of a plain thing to a neighbouring
+    colour.
     """
     if len(rgb) == 0:
         return None
@@ -88,7 +86,7 @@ def dominant(rgb: NDArray[np.generic], least: float = 0.4) -> str | None:
 
 
 def canonical(word: str) -> str:
-    """The palette's colour that a word means, or multicolor, transparent or other.
+    """Returns the palette's colour that a word means, or multicolor, transparent or other.
 
     Worked: navy_blue → navy; Dark Forest-Green → green; black and white → multicolor; zorp → other.
     """
@@ -129,13 +127,13 @@ def _shade(colour: str) -> Rgb | None:
 
 @lru_cache
 def palette() -> tuple[tuple[str, Rgb], ...]:
-    """(colour, shade) of all shades, in the order of the file."""
+    """Returns (colour, shade) of all shades, in the order of the file."""
     return tuple((row["colour"], _rgb(row["rgb"])) for row in own_rows(DATA / "palette.csv"))
 
 
 @lru_cache
 def colours() -> tuple[str, ...]:
-    """The palette's colours, without the special values."""
+    """Returns the palette's colours, without the special values."""
     return tuple(dict.fromkeys(colour for colour, _ in palette()))
 
 
@@ -151,7 +149,7 @@ def own(values: Collection[str]) -> dict[str, Rgb]:
 
 @lru_cache
 def names() -> dict[str, Rgb]:
-    """Returns the colours of the words of the colour survey."""
+    """Returns {colour word: its shade} of the colour survey."""
     return {
         row["name"].replace("-", " ").replace("'", " "): _rgb(row["rgb"])
         for row in own_rows(DATA / "colour_names.csv")

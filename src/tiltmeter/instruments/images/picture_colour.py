@@ -1,11 +1,10 @@
-"""The colour of most of a picture, or of its middle, by its pixels: no model is asked.
+"""The most frequent colour of a picture, or of its middle, by its pixels: no model is asked.
 
-Each pixel, of the picture made small, goes to the nearest colour of the palette (colour.py); the
-label is the colour of at least `least` of them, `multicolor` where no colour has that many. That is
-what is there, light and shade included, and not
-what a person would call the thing: a red car in front of a wall is as grey as the wall, and its
-middle is red only where the car stands. For the colours of a product and of its ground apart, ask a
-vision model.
+Each pixel of the reduced picture goes to the nearest colour of the palette (colour.py); the label
+is the colour of at least `least` of the pixels, `multicolor` if no colour has that many. The label
+describes all that is visible, light and shade included, not the depicted thing: a red car in front
+of a wall is as grey as the wall, and its middle is red only where the car stands. To separate the
+colours of a product and its background, ask a vision model.
 """
 
 from __future__ import annotations
@@ -53,20 +52,20 @@ class PictureColour(PictureParser):
 
     @classmethod
     def values(cls, spec: InstrumentSpec) -> Mapping[str, Collection[str]]:
-        """{attribute: the colours of the palette, and `multicolor`}."""
+        """Returns {attribute: the colours of the palette, and `multicolor`}."""
         return {spec.attribute: (*colours(), MULTICOLOR)}
 
     @classmethod
     def examples(cls, spec: InstrumentSpec, value: str, language: str) -> Sequence[str]:
-        """The name of the colour itself; [] for a value that is no colour."""
+        """Returns the name of the colour itself; [] for a value that is not a colour."""
         return [value] if value in colours() else []
 
     def wording(self) -> Mapping[str, Json]:
-        """The palette, and the longest side in pixels at which pictures are read."""
+        """Returns the palette, and the longest side in pixels at which pictures are read."""
         return {"palette": palette(), "longest": LONGEST_PIXELS}
 
     def read(self, item: Answered) -> Sequence[Label]:
-        """One label: the main colour of the region, or `invalid` for an unusable picture."""
+        """Returns one label: the region's main colour, or `invalid` if unusable."""
         region, least = (
             str(self.settings.get("region", WHOLE)),
             float(self.settings.get("least", LEAST_SHARE)),
@@ -78,7 +77,7 @@ class PictureColour(PictureParser):
 
 
 def colour_of(content: bytes, region: str = WHOLE, least: float = LEAST_SHARE) -> str:
-    """Returns a picture's colour of the palette, or multicolor. Raises Unusable."""
+    """Returns the palette colour of a picture, or multicolor. Raises Unusable."""
     import numpy as np
     from PIL import Image
 

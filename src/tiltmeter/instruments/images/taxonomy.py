@@ -40,7 +40,7 @@ _TABLE = re.compile(r"^\s*\[\[\s*attributes\s*\]\]")
 
 @dataclass(frozen=True, slots=True)
 class Attribute:
-    """An attribute with its closed list. of: {what: level} of its outputs, {} for all."""
+    """An attribute with its closed list. of: {factor: level} of its outputs, {} for all."""
 
     name: str
     part: str
@@ -53,12 +53,12 @@ class Attribute:
 
 
 def stored_name(text: str) -> str:
-    """A name as it is stored: "Body Type" → body_type."""
+    """Normalises a name for storage: "Body Type" → body_type."""
     return re.sub(r"\W+", "_", text.strip().casefold()).strip("_")
 
 
 def problem(found: Mapping[str, Json], parts: Sequence[str], taken: Iterable[str]) -> str:
-    """Names the fault of one attribute (name, part, values) in a sentence; "" for none."""
+    """Describes the first fault of one attribute (name, part, values); "" if there is none."""
     name, part, values = found.get("name"), found.get("part"), found.get("values")
     if not isinstance(name, str) or not stored_name(name):
         return "'name' is missing"
@@ -88,11 +88,11 @@ def problem(found: Mapping[str, Json], parts: Sequence[str], taken: Iterable[str
 def parse(
     text: str, where: str, *, keys: Sequence[str], parts: Sequence[str], fixed: Iterable[str]
 ) -> list[Attribute]:
-    """The attributes of a file. keys: what may say of which outputs one is; fixed: names that are
-    there without it.
+    """Reads the attributes of a file. keys: the factors that may select an attribute's outputs;
+    fixed: names that are already taken.
 
-    UsageError with the line of the attribute that is wrong, or of the place where the file is no
-    TOML.
+    Raises UsageError with the line of the faulty attribute, or of the position where the file is
+    not valid TOML.
     """
     try:
         data = tomllib.loads(text)
@@ -129,7 +129,7 @@ def parse(
 
 
 def make_attribute(table: Mapping[str, Json], of: Mapping[str, str]) -> Attribute:
-    """An attribute of which `problem` says nothing."""
+    """Makes an attribute from a table in which `problem` finds no fault."""
     return Attribute(
         stored_name(Texts(table).text("name")),
         Texts(table).text("part"),
@@ -139,7 +139,7 @@ def make_attribute(table: Mapping[str, Json], of: Mapping[str, str]) -> Attribut
 
 
 def text(attributes: Iterable[Attribute]) -> str:
-    """The file of a taxonomy: the same attributes always give the same text."""
+    """Writes the file of a taxonomy: the same attributes always give the same text."""
     blocks = []
     for attribute in attributes:
         rows = [*attribute.of.items(), ("name", attribute.name), ("part", attribute.part)]
@@ -150,5 +150,5 @@ def text(attributes: Iterable[Attribute]) -> str:
 
 
 def _meet(first: Mapping[str, str], second: Mapping[str, str]) -> bool:
-    """True if an output can belong to both."""
+    """True if an output can belong to both sets."""
     return all(second.get(key, level) == level for key, level in first.items())

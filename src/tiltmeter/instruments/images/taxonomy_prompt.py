@@ -15,8 +15,8 @@ from .taxonomy import Attribute
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """The number of attributes wanted of each part, each with `least` to `most` values; `taken`
-    names are not to be chosen.
+    """The wanted number of attributes per part, each with `least` to `most` values; taken: names
+    that must not be chosen.
     """
 
     parts: Mapping[str, int]
@@ -26,7 +26,7 @@ class Wanted:
 
 
 def question(prompts: Sequence[str], one: str, wanted: Wanted) -> str:
-    """Writes the question about pictures of `one` (a car), given each one's prompt."""
+    """Writes the question about pictures of `one` ("car"), listing the prompt of each picture."""
     parts = [
         f"{number} attribute{'s' * (number != 1)} of the {part}"
         for part, number in wanted.parts.items()
@@ -46,12 +46,12 @@ def question(prompts: Sequence[str], one: str, wanted: Wanted) -> str:
 
 
 def again(wrong: str) -> str:
-    """The message that asks for another reply and says what was wrong with the last one."""
+    """Writes the message that names the faults of a reply and asks for another one."""
     return _texts().fill("again", problems=wrong)
 
 
 def schema(wanted: Wanted) -> str:
-    """The JSON Schema of a reply."""
+    """Returns the JSON Schema of a reply."""
     number = sum(wanted.parts.values())
     values = {
         "type": "array",
@@ -78,7 +78,7 @@ def schema(wanted: Wanted) -> str:
 def read_attributes(
     text: str, wanted: Wanted, of: Mapping[str, str]
 ) -> tuple[list[Attribute], str]:
-    """The attributes of a reply, or none and what is wrong with it."""
+    """Reads the attributes of a reply; returns [] and the fault if it is unusable."""
     data = json_object(text)
     if data is None or set(data) != {"attributes"} or not isinstance(data["attributes"], list):
         return [], 'it is not one JSON object with the key "attributes" and nothing around it'
@@ -106,7 +106,7 @@ def read_attributes(
 
 
 def wording() -> Mapping[str, Json]:
-    """{"choosing": the prompts for choosing a taxonomy}."""
+    """Returns {"choosing": the prompts for choosing a taxonomy}."""
     return {"choosing": _texts().table}
 
 

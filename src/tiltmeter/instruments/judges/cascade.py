@@ -1,9 +1,9 @@
-"""An instrument and a judge as one: rules label what they are sure of, and the judge is asked about
-the rest (`--judge MODEL --judge-for unsure`).
+"""An instrument and a judge as one: rules label the outputs they are sure of, and the judge is
+asked about the rest (`--judge MODEL --judge-for unsure`).
 
-Any instrument can that names a judge beside it (`second`), and says where it is unsure
-(`unsure_settings`, `is_unsure`) and what its labels are once a judge has spoken (`settle`). It is
-one annotator, so rates, tables, gold and corrections are of the two together. The calls are the
+Any instrument can be the first that names a judge class (`second`), marks unsure outputs
+(`unsure_settings`, `is_unsure`) and merges a judge's labels into its own (`settle`). Both together
+are one annotator, so rates, tables, gold and corrections are of the two together. The calls are the
 judge's own: a run in which it then labels everything pays only for the rest.
 """
 
@@ -38,33 +38,33 @@ class Cascade(Instrument):
 
     @property
     def needs_end(self) -> bool:
-        """True if its rules do."""
+        """True if the rules cannot label a cut answer."""
         return self.first.needs_end
 
     def check_design(self, protocol: Protocol) -> None:
-        """As its rules."""
+        """Checks the design as the rules do."""
         self.first.check_design(protocol)
 
     def reads(self, exact: bool) -> bool:
-        """True if its rules do."""
+        """True if the rules label outputs of this mode."""
         return self.first.reads(exact)
 
     def can_label(self, trial: Trial) -> bool:
-        """True if both can."""
+        """True if both the rules and the judge can label the output now."""
         return self.first.can_label(trial) and self.asked.can_label(trial)
 
     def calls(self, trial: Trial, exact: bool) -> Mapping[str, tuple[int, int]]:
-        """Those of the rules, and the judge's as if it were asked about every output."""
+        """Returns the calls of the rules, plus the judge's as if asked about every output."""
         asked = self.asked.calls(trial, exact) if self.asked.reads(exact) else {}
         return {**self.first.calls(trial, exact), **asked}
 
     def different_answers(self, trial: Trial) -> int | None:
-        """As its judge."""
+        """Returns how many different answers the judge can see, or None."""
         return self.asked.different_answers(trial)
 
     def steps(self, item: Answered) -> Steps:
-        """Labels by the rules; asks the judge where they are unsure. Where its reply cannot be used
-        the rules' own labels stay.
+        """Labels by the rules, and asks the judge if they are unsure. The rules' own labels stay if
+        the judge's reply is unusable.
         """
         labels = yield from self.first.steps(item)
         if self.asked.reads(item.exact) and self.first.is_unsure(labels):

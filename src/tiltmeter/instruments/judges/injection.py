@@ -1,9 +1,9 @@
-"""Texts that try to instruct whoever reads them: the phrases are data (data/injection.toml), the
-function is pure.
+"""Texts that try to instruct their reader, such as a judge: the phrases are data
+(data/injection.toml), the function is pure.
 
-What judges are shown stands between marks and is declared to be data; this counts how often
-somebody tried all the same. A phrase that is not listed is missed, so a count is a floor, and a
-text that only speaks of instructions is not counted.
+Texts are shown to judges between marks and declared to be data; this counts how often a text tries
+all the same. A phrase that is not listed is missed, so a count is a lower bound, and a text that
+only speaks of instructions is not counted.
 """
 
 from __future__ import annotations
@@ -25,11 +25,10 @@ _TYPOGRAPHIC = str.maketrans({"’": "'", "‐": "-", "‑": "-"})
 
 
 def attempts(text: str) -> tuple[str, ...]:
-    """The sorts of attempts that a text makes, in the order of SORTS; () for a text that makes
-    none.
+    """Returns the kinds of attempts in a text, in the order of SORTS; () if there are none.
 
-    Invisible characters, letters set apart or of full width, and the kind of blank do not hide a
-    phrase; a line break inside one does not either.
+    Phrases are found despite invisible characters, spaced or full-width letters, any kind of blank,
+    and line breaks.
     """
     text = unicodedata.normalize("NFKC", _INVISIBLE.sub("", text[:LONGEST_CHARACTERS]))
     text = _SPACED.sub(lambda match: _APART.sub("", match[0]), text)
@@ -54,5 +53,5 @@ def _patterns() -> dict[str, re.Pattern[str]]:
 
 
 def _at_word_start(phrase: str) -> str:
-    """A phrase that begins with a Latin letter begins at a word's start."""
+    """Makes a phrase match only at a word's start if it begins with a Latin letter."""
     return rf"(?<!\w){phrase}" if re.match(r"(?:\(\?:)?[a-z]", phrase) else phrase

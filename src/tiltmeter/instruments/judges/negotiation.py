@@ -64,7 +64,7 @@ Turn = Generator[Sequence[Request], Sequence[Reply], "WordAndReason | None"]
 
 
 class WordAndReason(NamedTuple):
-    """A reply that could be read: a topic or a verdict, and its reason ("" where none is given)."""
+    """A reply that could be read: a topic or a verdict, and its reason ("" if it gives none)."""
 
     word: str
     reason: str
@@ -125,7 +125,7 @@ class Negotiation(Team):
         self.attributes = (spec.attribute, ATTRIBUTE)
 
     def wording(self) -> Mapping[str, Json]:
-        """Its prompts, rounds, sampling, the characters shown, and both models."""
+        """Returns its prompts, rounds, sampling, characters shown, and both models."""
         return {
             **_texts().table,
             "rounds": self.rounds,
@@ -137,14 +137,14 @@ class Negotiation(Team):
         }
 
     def calls(self, trial: Trial, exact: bool) -> Mapping[str, tuple[int, int]]:
-        """Each part is asked once a round, and a second time where its reply cannot be read."""
+        """Returns calls per model: once per round for each role, twice if a reply is unreadable."""
         most = 2 * self.rounds
         if self.generator == self.discriminator:
             return {self.generator: (2, 2 * most)}
         return {self.generator: (1, most), self.discriminator: (1, most)}
 
     def steps(self, item: Answered) -> Steps:
-        """Lets both models negotiate; returns a label of each attribute."""
+        """Lets both models negotiate; returns one label per attribute."""
         form = form_of(item)
         if form in NO_DIALOGUE:
             return [self.label(item, form, attribute=attribute) for attribute in self.attributes]
@@ -157,7 +157,7 @@ class Negotiation(Team):
     def _negotiate(
         self, item: Answered
     ) -> Generator[Sequence[Request], Sequence[Reply], tuple[str, str]]:
-        """The topic and how many rounds it took."""
+        """Negotiates; returns the topic and the number of rounds, or an outcome for both."""
         answer = plain(without_thought(item.trial.begin + item.output.text)).strip()[
             :SHOWN_CHARACTERS
         ]
@@ -188,7 +188,7 @@ class Negotiation(Team):
     def _ask(
         self, item: Answered, model: str, messages: list[Message], words: Sequence[str]
     ) -> Turn:
-        """Asks, once more if the reply cannot be read. Adds what was said to the conversation."""
+        """Asks a model, once more if the reply is unreadable; extends the conversation."""
         role = self.parts[OBJECT in words]
 
         def request(said: tuple[Message, ...], turn: int) -> Request:
@@ -207,8 +207,8 @@ class Negotiation(Team):
         return found
 
     def _read(self, text: str, words: Sequence[str]) -> WordAndReason | None:
-        """A reply of ours, or one to what authors printed: a sentence that names one topic, or one
-        that begins with yes or no.
+        """Reads a reply to our prompt; or, with authors' published prompts, a sentence that names
+        exactly one topic, or one that begins with yes or no.
         """
         if not self.printed:
             return verdict_of(text) if OBJECT in words else topic_of(text, words)
@@ -220,7 +220,7 @@ class Negotiation(Team):
         return WordAndReason(named[0], text) if len(named) == 1 else None
 
     def _words(self, words: Sequence[str]) -> Sequence[str]:
-        """The words that a reply is asked for once more."""
+        """Returns the allowed words, to be listed when a reply is asked for again."""
         if not self.printed:
             return words
         return ("yes", "no") if OBJECT in words else list(self.printed["names"].values())
@@ -233,8 +233,8 @@ class Negotiation(Team):
         return Message("user", filled)
 
     def _turn(self, before: Sequence[Message], text: str, **shown: str) -> Message:
-        """One of the texts, its slots filled; what is shown stands between marks that neither it
-        nor what was said before can close.
+        """Fills one of the texts into a message. Shown texts stand between marks that neither they
+        nor the earlier messages contain.
         """
         if self.printed:
             return self._as_printed("check" if text == "renewed" else text, shown)

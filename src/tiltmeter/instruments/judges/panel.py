@@ -1,17 +1,17 @@
 """A panel: any number of vision models say one word each about a picture, and enough of them must
 say the same.
 
-Each judge is shown the picture alone and is to reply with one word of a closed list. Its reply is
-that word, quotes and a full stop aside, or it is asked once more; then its vote is `invalid`. No
-word is looked for inside a longer reply: "female" holds "male", and "neither male nor female" holds
-both. A refusal is a vote of its own kind, and so is an error; neither is a vote for anything.
+Each judge is shown the picture alone and must reply with one word of a closed list. If its reply is
+not that word alone, quotes and a full stop aside, it is asked once more; then its vote is
+`invalid`. No word is looked for inside a longer reply: "female" contains "male", and "neither male
+nor female" both. Refusals and errors are recorded as such and are votes for no word.
 
 The label is the word that at least `threshold` judges say and no other word reaches. With fewer
 than `threshold` votes that are words it is `no_decision`. Where the votes are there and do not
 meet, it is the word named by `split` (GRAMVIS: neither).
 
-Labels: the attribute of the spec; `ATTRIBUTE_vote` for each judge, at the judge's place in the
-order of --judge. With `published`, the words in the order in which they are looked for inside a
+Labels: the attribute of the spec; `ATTRIBUTE_vote` for each judge, at its position in the order
+of --judge. With `published`, the words in the order in which they are looked for inside a
 first reply, also `ATTRIBUTE_published`: the panel as authors read it who take any reply that holds
 a word for that word, and too few votes for `split`.
 """
@@ -101,7 +101,7 @@ class PicturePanel(Panel):
 
     @classmethod
     def values(cls, spec: InstrumentSpec) -> Mapping[str, Collection[str]]:
-        """{attribute: the words of the settings}, for the verdict, votes and published rule."""
+        """Returns {attribute: the words of the settings}: verdict, votes and published rule."""
         words = list(spec.settings["words"])
         return {
             spec.attribute: words,
@@ -111,7 +111,7 @@ class PicturePanel(Panel):
 
     @classmethod
     def examples(cls, spec: InstrumentSpec, value: str, language: str) -> Sequence[str]:
-        """The word itself; [] for a value that is not in `words`."""
+        """Returns the word itself; [] for a value that is not in `words`."""
         return [value] if value in spec.settings["words"] else []
 
     def __init__(self, spec: InstrumentSpec, *judges: str) -> None:
@@ -145,7 +145,7 @@ class PicturePanel(Panel):
         self.attributes = (spec.attribute, *([self.published] if "published" in settings else []))
 
     def wording(self) -> Mapping[str, Json]:
-        """Its prompts, rounds, sampling, threshold and the longest side of a picture."""
+        """Returns its prompts, rounds, sampling, threshold and the longest side of a picture."""
         return {
             **_texts().table,
             "rounds": ROUNDS,
@@ -156,12 +156,12 @@ class PicturePanel(Panel):
         }
 
     def calls(self, trial: Trial, exact: bool) -> Mapping[str, tuple[int, int]]:
-        """{judge: (as many calls as it has votes, ROUNDS times as many)}."""
+        """Returns {judge: (its number of votes, ROUNDS times as many)} calls."""
         found = Counter(self.voters)
         return {judge: (number, number * ROUNDS) for judge, number in found.items()}
 
     def steps(self, item: Answered) -> Steps:
-        """Returns labels of the verdict and each vote, and of the verdict as published if asked."""
+        """Returns labels of the verdict and of each vote, and of the published rule if set."""
         first, votes = yield from self._votes(item)
         labels = [self.label(item, self.decide(votes))]
         labels += [
@@ -172,8 +172,8 @@ class PicturePanel(Panel):
         return labels
 
     def decide(self, votes: Sequence[str]) -> str:
-        """The label of a list of votes. Worked: 2 needed; male, male, invalid → male; male, female,
-        neither → `split`; male, invalid, refusal → no_decision.
+        """Returns the verdict on a list of votes. Worked: 2 needed; male, male, invalid → male;
+        male, female, neither → `split`; male, invalid, refusal → no_decision.
         """
         counted = Counter(vote for vote in votes if vote in self.words)
         if counted.total() < self.threshold:
@@ -227,7 +227,7 @@ class PicturePanel(Panel):
         return str(whole or _question(str(self.settings["ask"]), tuple(self.words.items())))
 
     def _as_published(self, replies: Sequence[str]) -> str:
-        """The word that at least two replies hold, else `split`."""
+        """Returns the only word that at least two replies contain, else `split`."""
         order = self.settings["published"]
         held = Counter(
             next((word for word in order if fold(word) in fold(reply)), UNRESOLVED)

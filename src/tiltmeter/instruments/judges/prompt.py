@@ -1,4 +1,4 @@
-"""Parts of all judges: texts shown as data, and replies that are one word of a list or nothing."""
+"""What all judges share: texts shown as data, and replies that must be one word of a list."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ T = TypeVar("T")
 
 
 def plain(text: str) -> str:
-    """The text as it can be sent: half characters (lone surrogates) are no Unicode."""
+    """Replaces lone surrogates, which cannot be sent as Unicode, in a text."""
     return text if text.isascii() else text.encode("utf-8", "replace").decode()
 
 
@@ -36,12 +36,12 @@ def converse(
     read: Callable[[str], tuple[T, str]],
     rounds: int,
 ) -> Generator[Sequence[Request], Sequence[Reply], tuple[T, bool]]:
-    """Asks a judge until its reply can be read; returns the value, and True if it can be used;
-    after `rounds` unusable replies, the last one.
+    """Asks a judge until its reply can be read; returns the value and True, or the last value and
+    False after `rounds` unusable replies.
 
-    messages: the conversation so far, which grows by what is said. request: of the messages so far
-    and the turn, from 1. read: what a reply says, and what the judge is told of a reply that cannot
-    be used, before it is asked again; "" of one that can.
+    messages: the conversation so far, which is extended in place. request: makes a request from the
+    messages and the turn, from 1. read: returns the value of a reply, and the objection to send to
+    the judge before asking again, "" if the reply can be used.
     """
     for turn in range(1, rounds + 1):
         (reply,) = yield [request(tuple(messages), turn)]
@@ -55,12 +55,12 @@ def converse(
 
 
 def mark(*texts: str) -> str:
-    """A code that stands in none of the texts: so they cannot close their marks. Equal texts have
-    the same code, so that equal questions are equal byte for byte.
+    """Returns a code that occurs in none of the texts, so that none can close its marks. Equal
+    texts have the same code, so that equal questions are equal byte for byte.
 
-    It is a hash over the whole of them, so whoever writes a text can compute codes, and still none
-    that holds in the text that it is put into: that changes the hash. To meet 64 bits by trying is
-    out of reach, and where it is met another code is taken.
+    The code is a hash over all texts: whoever writes a text can compute codes, but not one that the
+    text itself contains, as inserting it changes the hash. Guessing 64 bits is infeasible, and a
+    code that does occur is replaced by another one.
     """
     number = 0
     while True:
@@ -74,26 +74,26 @@ def mark(*texts: str) -> str:
 
 
 def nonce(item: Answered, sampling: Sampling, *turn: str | int) -> str:
-    """Makes the nonce of a judge's question: the turn alone at temperature 0, so that equal
-    questions are one call; else with the output, since each reply is a draw of its own.
+    """Makes the nonce of a judge's question. At temperature 0 it is the turn alone, so that equal
+    questions share one call; else it includes the output, so that each reply is sampled anew.
     """
     output = "" if sampling.temperature == 0 else item.trial.id
     return "/".join([output, *map(str, turn)])
 
 
 def one_of(text: str, words: Iterable[str]) -> str | None:
-    """Returns the list's word that a text is, quotes and full stop aside; never one inside."""
+    """Returns the list's word that equals a text, quotes and full stop aside; else None."""
     return _by_folded(tuple(words)).get(fold(text).strip(AROUND))
 
 
 @lru_cache(maxsize=256)
 def _by_folded(words: tuple[str, ...]) -> dict[str, str]:
-    """The words of a list by what `fold` makes of them, of two alike the first."""
+    """Maps folded words to the words of a list; of two that fold alike, to the first."""
     return {fold(word): word for word in reversed(words)}
 
 
 def json_object(text: str) -> dict[str, Json] | None:
-    """Parses the object that a text is, code fence aside; None if not, or a key is twice."""
+    """Parses a text that is one JSON object, code fence aside; None if not, or a key recurs."""
     text = text.strip()
     if text.startswith("```") and text.endswith("```"):
         text = text.removeprefix("```json").removeprefix("```").removesuffix("```").strip()

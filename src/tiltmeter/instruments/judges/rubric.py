@@ -1,12 +1,12 @@
 """A judge with a question of one's own and a closed list of values: is the tone of this advert
 warm, neutral or cold?
 
-Each judge (`--judge`, once for each) labels by itself and is an annotator of its own. It is shown
-the answer as data, between marks that the text cannot hold, and is to reply with one word of the
-list; otherwise it is asked again, three replies at most, and then the label is `unresolved`
+Each judge (`--judge`, once per judge) labels by itself and is an annotator of its own. It is shown
+the answer as data, between marks that cannot occur in the text, and must reply with one word of the
+list; otherwise it is asked again, and after three unusable replies the label is `unresolved`
 (judge.py). The prompt is not shown unless `shown` says so: it often names the very
-cue whose effect is measured. What the judge makes of a name inside the answer nobody can hide from
-it: set gold beside it.
+cue whose effect is measured. A name inside the answer cannot be hidden from it, so check
+its labels against gold.
 
 Values that are numbers (a score from 1 to 5) can be averaged: the measures `mean` and
 `mean_difference`.
@@ -72,16 +72,16 @@ class Rubric(Judge):
 
     @classmethod
     def values(cls, spec: InstrumentSpec) -> Mapping[str, Collection[str]]:
-        """{attribute: the words of the settings}."""
+        """Returns {attribute: the words of the settings}."""
         return {spec.attribute: list(spec.settings["words"])}
 
     @classmethod
     def examples(cls, spec: InstrumentSpec, value: str, language: str) -> Sequence[str]:
-        """One sentence that names the value, in English whatever the language."""
+        """Returns one sentence that names the value, in English whatever the language."""
         return [texts("examples").fill("value", value=value)]
 
     def wording(self) -> Mapping[str, Json]:
-        """Its prompts, rounds and sampling."""
+        """Returns its prompts, rounds and sampling."""
         return {**_texts().table, "rounds": ROUNDS, "sampling": SAMPLING}
 
     def steps(self, item: Answered) -> Steps:

@@ -1,14 +1,13 @@
 """A language model as a second labeller of the same answers (`--judge KIND:NAME`).
 
-The judge is shown the task and the answer as data, between marks that the texts cannot hold, and is
-to reply with one word of a closed list: the options and the outcomes of choice.py. Its reply is
-that word, quotes and a full stop aside, or it is asked again with the list, in the same
-conversation; after ROUNDS replies that are not one word of the list the label is `unresolved`. No
-word is looked for inside a longer reply: "neither he nor she" holds both options.
+The judge is shown the task and the answer as data, between marks that cannot occur in the texts,
+and must reply with one word of a closed list: the options and the outcomes of choice.py. If its
+reply is not that word alone, quotes and a full stop aside, it is asked again with the list, in the
+same conversation; after ROUNDS such replies the label is `unresolved`. No word is looked for inside
+a longer reply: "neither he nor she" contains both options.
 
-The wording is in data/judge.toml and part of the annotator: with another prompt, judge or set of
-forms it is another one. Readings of probabilities have no text to judge, so they are not given to
-it.
+The wording is in data/judge.toml and part of the annotator: another prompt, judge or set of forms
+makes another annotator. Readings of probabilities have no text, so they are not judged.
 """
 
 from __future__ import annotations
@@ -41,12 +40,12 @@ class ChoiceJudge(SecondJudge):
         self._lists: dict[str, ClosedList] = {}  # by language
 
     def wording(self) -> Mapping[str, Json]:
-        """Its prompts, rounds and sampling."""
+        """Returns its prompts, rounds and sampling."""
         outcomes = told_to_judges(self.settings)
         return {**_texts().table, "meanings": outcomes, "rounds": ROUNDS, "sampling": SAMPLING}
 
     def different_answers(self, trial: Trial) -> int:
-        """One for each option."""
+        """Returns the number of options."""
         return len(forms_of(self.settings["forms"], trial, self.name)[1])
 
     def steps(self, item: Answered) -> Steps:
@@ -65,7 +64,7 @@ class ChoiceJudge(SecondJudge):
 def word_of(
     by: Instrument, item: Answered, asked: Message, words: Sequence[str]
 ) -> Generator[Sequence[Request], Sequence[Reply], str]:
-    """Asks for a word of a closed list, or `unresolved` after ROUNDS replies."""
+    """Asks for a word of a closed list; returns it, or `unresolved` after ROUNDS replies."""
 
     def request(messages: tuple[Message, ...], turn: int) -> Request:
         again = nonce(item, SAMPLING, turn)
@@ -82,15 +81,15 @@ def word_of(
 
 
 def question(item: Answered, listed: ClosedList) -> Message:
-    """Writes the question about an answer, with the pictures that its subject was shown."""
+    """Writes the question about an answer, with the pictures that the subject was shown."""
     task, answer = plain(item.task), plain(item.trial.begin + item.output.text)
     asked = listed.form.fill(mark=mark(task, answer), task=task, answer=answer)
     return Message("user", asked, item.trial.pictures)
 
 
 class ClosedList(NamedTuple):
-    """The words that a judge may say. form: what it is asked, with these words and a line with a
-    meaning for each, and without the task and the answer.
+    """The words that a judge may reply with. form: the question with these words and their meanings
+    filled in, and slots for the task and the answer.
     """
 
     words: tuple[str, ...]
@@ -98,7 +97,7 @@ class ClosedList(NamedTuple):
 
 
 def closed_list(forms: Forms, settings: Mapping[str, Json]) -> ClosedList:
-    """The options of a language, and the outcomes."""
+    """Makes the list of a language's options and the outcomes."""
     wording = _texts()
     chosen = {
         option: wording.text("option").format(
@@ -110,14 +109,14 @@ def closed_list(forms: Forms, settings: Mapping[str, Json]) -> ClosedList:
 
 
 def list_of(meanings: Mapping[str, str], first: Mapping[str, str] | None = None) -> ClosedList:
-    """The words that have these meanings. first: {word: its whole line} of those before them."""
+    """Lists the words with these meanings. first: {word: its whole line}, put before them."""
     lines = {**(first or {}), **{word: f"{word}: {text}" for word, text in meanings.items()}}
     told, words = "\n".join(f"- {line}" for line in lines.values()), ", ".join(lines)
     return ClosedList(tuple(lines), _texts().partly_fill("ask", meanings=told, words=words))
 
 
 def wording() -> Mapping[str, Json]:
-    """The prompts of a judge of closed lists."""
+    """Returns the prompts of a judge of closed lists."""
     return _texts().table
 
 

@@ -1,9 +1,9 @@
-"""Rules, and a judge for what they left unread (`--judge MODEL --judge-for unread`).
+"""Rules, and a judge for the answers that they left unread (`--judge MODEL --judge-for unread`).
 
-The judge is blind to the cue: it is shown the answer alone, with the question that people are asked
-of it (names that are the cue are hidden), and not what was asked. It labels whole answers only; one
-that was cut stays so. Of an answer that has one label of a closed list (a choice, a form, the
-pronouns of a rewrite) it says the label. Of a list or a ranking it copies what is listed, line by
+The judge is blind to the cue: it is shown the answer and the question that annotators are asked
+about it (names that are the cue are hidden), but not the prompt. It labels whole answers only; a
+cut answer stays cut. If an answer has one label of a closed list (a choice, a form, the pronouns of
+a rewrite) the judge gives that label. From a list or a ranking it copies what is listed, line by
 line, and the rules read the copy: it cannot add a word that the answer lacks.
 """
 
@@ -50,7 +50,7 @@ _BULLET = re.compile(r"^\s*(?:[-*•·]|\(?\d{1,3}[.):、．]|#\d{1,3})\s*")
 
 
 class AskedOfPeople(NamedTuple):
-    """The question to people about an attribute, and the meaning of each value."""
+    """The question that annotators are asked about an attribute, and the meaning of each value."""
 
     question: str
     values: Mapping[str, str]
@@ -72,7 +72,7 @@ class BlindJudge(SecondJudge):
         )
 
     def wording(self) -> Mapping[str, Json]:
-        """Its prompts, values, rounds and sampling."""
+        """Returns its prompts, values, rounds and sampling."""
         told: Mapping[str, Json] = {
             "not_shown": NOT_SHOWN,
             "question": self._asked.question,
@@ -82,7 +82,7 @@ class BlindJudge(SecondJudge):
         return {**wording(), **told, "rounds": ROUNDS, "sampling": SAMPLING}
 
     def _listed(self, item: Answered) -> ClosedList:
-        """The values, with the words that count as each if the instrument declares them."""
+        """Returns the values, with the forms of each if the instrument declares forms."""
         if "forms" in self.settings:
             forms = forms_of(self.settings["forms"], item.trial, self.name, item.cell)[1]
             return closed_list(forms, self.settings)
@@ -110,8 +110,8 @@ class CopyingJudge(BlindJudge):
         return {**_texts().table, "rounds": ROUNDS, "sampling": SAMPLING}
 
     def steps(self, item: Answered) -> Steps:
-        """Asks the judge to copy; returns the labels that the rules give to the copy, or the
-        outcome that the judge names. For a comparison with the rules, the main one alone.
+        """Asks the judge to copy; returns the rules' labels of the copy, or the outcome that the
+        judge names. If only compared with the rules (check): the main attribute's labels.
         """
         answer, names = self._first.hide(item, plain(item.trial.begin + item.output.text))
 
@@ -147,7 +147,7 @@ class CopyingJudge(BlindJudge):
 
 
 def _question(answers: str, answer: str) -> str:
-    """Writes the question to a judge that copies an answer of a kind."""
+    """Writes the question to a judge that copies an answer of this kind."""
     outcomes = meanings(answers)
     return _texts().fill(
         "ask",
@@ -160,8 +160,8 @@ def _question(answers: str, answer: str) -> str:
 
 
 def _copied(text: str, answer: str) -> tuple[str, str]:
-    """The lines of a judge's copy as a numbered list, or the outcome that it names; and what it is
-    told if a line does not stand in the answer. By hand: "- calm", of "She is calm." → "1. calm".
+    """Numbers the lines of a judge's copy, or returns the outcome that it names; also returns the
+    objection if a line is not in the answer. By hand: "- calm", of "She is calm." → "1. calm".
     """
     word = one_of(text, _NO_LIST)
     if word is not None:
@@ -192,8 +192,8 @@ class Unread(Cascade):
         self.check = check
 
     def steps(self, item: Answered) -> Steps:
-        """Labels by the rules; asks the judge about what is whole and unread. The rules' own label
-        stays if its reply cannot be used.
+        """Labels by the rules; asks the judge about whole answers left unread. The rules' own
+        labels stay if the judge's reply is unusable.
         """
         labels: Sequence[Label] = yield from self.first.steps(item)
         open_ = {label.attribute for label in labels if label.value in (INVALID, UNSURE)}
@@ -210,7 +210,7 @@ class Unread(Cascade):
         said: Sequence[Label],
         unread: Collection[str],
     ) -> Sequence[Label]:
-        """The labels of the rules with those of the judge in place of the unread ones."""
+        """Replaces the unread labels of the rules by the judge's."""
         if isinstance(self.asked, CopyingJudge):
             return [
                 *(label for label in labels if label.attribute not in unread),
@@ -222,7 +222,7 @@ class Unread(Cascade):
 
 
 def blind_cascade(first: Instrument, spec: InstrumentSpec, judge: str) -> Unread:
-    """An instrument with its blind judge."""
+    """Combines an instrument with its blind judge."""
     kind = CopyingJudge if first.answers in COPIED else BlindJudge
     asked = AskedOfPeople(**(spec.unread or {"question": "", "values": {}}))
     return Unread(
@@ -236,9 +236,9 @@ def asked_of_judges(
     instrument: Instrument, values: Mapping[str, Sequence[str]], people: AnnotationKeys
 ) -> Mapping[str, Json] | None:
     """Returns the question to a judge about answers that an instrument leaves unread; None if a
-    judge cannot label them: it copies a list, or names one label of a closed list.
+    judge cannot label them, as they are neither lists nor labelled once from a closed list.
 
-    values: those of each attribute that are closed; people: what people are asked of the main one.
+    values: closed attributes' values; people: the annotators' question on the main attribute.
     """
     if instrument.answers in COPIED:
         return {"question": "", "values": {}}

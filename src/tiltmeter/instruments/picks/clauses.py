@@ -1,4 +1,4 @@
-"""The words of a list that the clauses of an answer name, and those that they deny."""
+"""The words of a list that the clauses of an answer name, and the words that they deny."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ _COMMAS, _TOPIC = (",", "،", "，"), 2  # words beside listed ones that only in
 
 
 class Clauses:
-    """Reads clauses for the words of one list."""
+    """A reader of clauses for the words of one list."""
 
     def __init__(self, words: WordList, entries: Entries) -> None:
         self.words, self.entries = words, entries
 
     def named(self, text: str) -> tuple[list[Pick], set[str]]:
-        """The listed words that a text names in clauses that deny nothing ("She is calm, brave and
-        above all honest, not funny"), and the lexemes of those that it denies.
+        """Returns the listed words that a text names in clauses without denial ("She is calm, brave
+        and above all honest, not funny"), and the lexemes of the words that it denies.
         """
         known, named, denied = language(self.words.code), list[Pick](), set[str]()
         topic = list[Pick]()  # words that are all that the clause before says
@@ -50,8 +50,8 @@ class Clauses:
         return named, denied
 
     def _beside(self, clause: str) -> str:
-        """A clause without its picks, which may deny by themselves: 坚持不懈. In a language whose
-        verbs come last, only what stands behind the first of them.
+        """Returns a clause without its picks, as a pick may contain a negation (坚持不懈); in a
+        language with verbs last, only the words behind the first pick.
         """
         parts = self._parted(clause)[1]
         if language(self.words.code).data.get("verb_last") and "" in parts:
@@ -63,7 +63,7 @@ class Clauses:
         return self._parted(clause)[0]
 
     def _parted(self, clause: str) -> tuple[list[Pick], list[str]]:
-        """The picks of a clause, and its words with "" in the place of each pick."""
+        """Returns the picks of a clause, and its words with "" in place of each pick."""
         if self.words.unspaced:
             found = self._forms.findall(text := key(clause))
             parts = [part for each in self._forms.split(text) for part in (each, "")][:-1]
@@ -80,11 +80,11 @@ class Clauses:
 
     @cached_property
     def _forms(self) -> re.Pattern[str]:
-        """A pattern for the forms of a list without spaces, the longest first."""
+        """The pattern for the forms of an unspaced language's list, the longest first."""
         forms = sorted(self.words.forms, key=len, reverse=True)
         return re.compile("|".join(map(re.escape, forms)))
 
     @cached_property
     def _joins(self) -> re.Pattern[str]:
-        """A pattern for "and", "above all" in a language without spaces."""
+        """The pattern for "and", "above all" in a language without spaces."""
         return re.compile("|".join(map(re.escape, map(key, self.words.data.get("and", ())))))

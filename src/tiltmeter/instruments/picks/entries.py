@@ -1,7 +1,7 @@
 """The picks of one entry, line or sentence of an answer: listed words, a word of the answer's own,
 or prose. Pure.
 
-Of an entry only the head counts, what explains it does not:
+Only the head of an entry counts, not its explanation:
 
     **Wise** – because she is kind                  wise
     Communal: kind, warm                            kind, warm (a heading, then a row of listed
@@ -53,7 +53,7 @@ _BETWEEN = re.compile(r"\s[-–—]\s")
 
 
 class Entries:
-    """Reads entries of one list. `units`: what an entry, line or sentence holds, by text."""
+    """A reader of entries, for one list. units: the Unit of an entry, line or sentence, by text."""
 
     def __init__(self, words: WordList) -> None:
         self.words = words
@@ -116,7 +116,7 @@ class Entries:
         return NOTHING if heading else self._own_words(head)
 
     def _framed(self, text: str) -> Unit | None:
-        """Listed words in a sentence that the language's pack has ("I'd choose {words}.")."""
+        """Reads listed words in a sentence that the language's pack has ("I'd choose {words}.")."""
         lower = text.lower()
         if not lower.startswith(self._heads):
             return None
@@ -129,7 +129,7 @@ class Entries:
         return None
 
     def _own_words(self, head: str) -> Unit:
-        """Words of the answer's own: one, or several with commas (as an explanation has them)."""
+        """Reads words of the answer's own: one, or several with commas (as in an explanation)."""
         parts = [part for part in _COMMA.split(head) if key(part)]
         if not parts or not all(map(self._short, parts)) or key(head).isdecimal():
             return NOTHING
@@ -138,7 +138,7 @@ class Entries:
         )
 
     def _entry(self, head: str) -> Unit | None:
-        """A head that is one listed word and nothing else."""
+        """Reads a head that is one listed word and nothing else; None otherwise."""
         return (
             Unit(ENTRY, (self._picked[head],), 1)
             if len(head) <= LINE and self._find(head)
@@ -157,13 +157,13 @@ class Entries:
     def _after_announcement(
         self, text: str, reason: re.Match[str], cut: re.Match[str] | None
     ) -> Unit | None:
-        """Words in a row behind a colon, where "who" or "because" stands in the sentence that
+        """Reads words in a row after a colon, if "who" or "because" stands in the sentence that
         announces them.
 
-        "Voici les mots qui la décrivent : sage, vive". In "Wise because she is this: kind, warm" it
-        explains a listed word. A word off the list that is explained so ("Brave because of these:
-        kind, warm") cannot be told from "Words because of
-        which I like her: kind, warm": its explanation counts.
+        "Voici les mots qui la décrivent : sage, vive". In "Wise because she is this: kind, warm"
+        the row explains a listed word. If the explained word is not listed ("Brave because of
+        these: kind, warm"), the sentence looks like "Words because of which I like her: kind,
+        warm": its explanation counts.
         """
         if cut is None or cut[0].strip() not in tuple(_COLON) or self._find(text[: reason.start()]):
             return None
@@ -171,8 +171,8 @@ class Entries:
         return self._row(rest) or self._side_by_side(rest)
 
     def _dashes(self, text: str) -> Unit | None:
-        """Words in a row with dashes between them, and not one with its explanation: behind one
-        that has a row of words before it too, where commas go on.
+        """Reads words in a row with dashes between them, unless a dash begins an explanation: with
+        commas too, a row of words must precede the first dash.
         """
         dashes = [dash.start() for dash in _BETWEEN.finditer(text)]
         if len(dashes) < 2:
@@ -181,8 +181,8 @@ class Entries:
         return self._row(text) if mixed or "," not in text else None
 
     def _row(self, text: str) -> Unit | None:
-        """Words in a row: all short, or four in five of a long row; at least half listed, of two
-        both, of four or more one.
+        """Reads words in a row: all short, or four in five of a long row. At least half must be
+        listed; both of two, one of four or more.
         """
         parts = self._parts(text)
         picks = [part.pick for part in parts if part.short]
@@ -208,7 +208,7 @@ class Entries:
         return [part for piece in pieces for part in self._parted[piece]]
 
     def _piece(self, piece: str) -> tuple[PickPart, ...]:
-        """The parts of what stands between two commas of a row."""
+        """Splits the text between two commas of a row into parts."""
         return tuple(part for written in _SPLIT.split(piece) for part in self._part(written))
 
     def _part(self, written: str) -> tuple[PickPart, ...]:
@@ -221,7 +221,7 @@ class Entries:
         return tuple(part for part in parts if part.pick.text and not part.pick.text.isdecimal())
 
     def _rejects(self, part: str) -> bool:
-        """True for a listed word that a part contrasts with the others: "but not strict"."""
+        """True if a part contrasts a listed word with the others: "but not strict"."""
         listed = self._last(part) or self._first(part)
         if not listed or any(map(self._find, self._join.split(part))):
             return False
@@ -232,19 +232,19 @@ class Entries:
         return contrasts and known.has(text, *DENYING)
 
     def without_reason(self, text: str) -> str:
-        """A text up to the word that begins a reason."""
+        """Cuts a text before the word that begins a reason."""
         return self._because.split(text, maxsplit=1)[0]
 
     def denies(self, text: str) -> bool:
-        """True if a text has a word that denies, in the pack of its language."""
+        """True if a text has a word of negation, in the pack of its language."""
         return self._known.has(self._known.canonical(text), *DENYING) or self.leaves_out(text)
 
     def leaves_out(self, text: str) -> bool:
-        """True if a text has a word for what is not picked."""
+        """True if a text has a phrase for leaving words out ("I rule out")."""
         return self._left_out.search(self._known.canonical(text)) is not None
 
     def _bare(self, part: str) -> str:
-        """A part without the "and" before it."""
+        """Returns a part without the "and" before it."""
         if self._find(part):
             return part
         bare = self._begun.sub("", part.strip(EDGE)).strip(EDGE)
@@ -258,7 +258,7 @@ class Entries:
         return self._picked[part].lexeme
 
     def _side_by_side(self, text: str) -> Unit | None:
-        """Listed words with nothing but spaces or "and" between them, the longest form first."""
+        """Reads listed words with only spaces or "and" between them, the longest form first."""
         tokens = (
             list(key(text))
             if self.words.unspaced
@@ -283,8 +283,8 @@ class Entries:
         return len(text.split()) <= max(WORDS, self.words.most) and len(text) <= LINE
 
     def run(self, sentence: str) -> list[Pick]:
-        """Words in a row inside a sentence, from one that leads into the row to one that leads out
-        of it.
+        """Reads words in a row inside a sentence, from the part that leads into the row to the part
+        that leads out of it.
 
         "I would call her wise, brave, kind, and patient with everyone.": three are listed, and all
         between are short.
@@ -303,8 +303,8 @@ class Entries:
         return picks if listed > 2 and 2 * listed >= len(picks) else []
 
     def _edge(self, parts: Sequence[PickPart], listed: Callable[[str], Pick | None]) -> list[Pick]:
-        """The picks on the way from a row to the part of the sentence that holds one more; none
-        where there is no such part.
+        """Returns the picks from a row's edge up to the next part that holds a listed word; [] if
+        there is none.
         """
         picks: list[Pick] = []
         for part in parts:
@@ -317,7 +317,7 @@ class Entries:
         return []
 
     def _leads(self, text: str) -> bool:
-        """True if several words end in a listed one: it begins a sentence ("She is kind")."""
+        """True if a text has several words and ends in a listed one: "She is kind"."""
         last, (tokens, between) = self._last(text), self._tokens(text)
         if last is None:
             return False
@@ -325,7 +325,7 @@ class Entries:
         return len(between.join(tokens[1 if announces else 2 :])) >= len(last.text)
 
     def _last(self, text: str) -> Pick | None:
-        """The listed word in which a text ends."""
+        """Returns the listed word in which a text ends, or None."""
         tokens, between = self._tokens(text)
         for at in range(max(0, len(tokens) - self._reach), len(tokens)):
             if lexeme := self._find(between.join(tokens[at:])):
@@ -333,7 +333,7 @@ class Entries:
         return None
 
     def _first(self, text: str) -> Pick | None:
-        """The listed word with which a text begins."""
+        """Returns the listed word with which a text begins, or None."""
         tokens, between = self._tokens(text)
         for end in range(min(len(tokens), self._reach), 0, -1):
             if lexeme := self._find(between.join(tokens[:end])):

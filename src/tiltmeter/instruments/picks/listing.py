@@ -1,10 +1,9 @@
 """The picks of an answer that lists them, in whatever form. Pure.
 
-An answer is read in several ways and the first that holds is taken: its numbered entries, its
-bulleted entries, its lines and sentences (words one a line, or in a row with commas, 、 or spaces),
-and only where these give nothing, words in a row
-inside a sentence, or words in quotes or bold. What an entry holds: entries.py. A word named again
-is no further pick.
+An answer is read in several ways, and the first that gives a result is taken: its numbered entries,
+its bulleted entries, its lines and sentences (words one per line, or in a row with commas, 、 or
+spaces); only if these give nothing, words in a row inside a sentence, or words in quotes or bold.
+How an entry is read: entries.py. A word named again is not a further pick.
 """
 
 from __future__ import annotations
@@ -64,7 +63,7 @@ _QUOTED = re.compile(
 
 
 class ListReader:
-    """Reads answers for the words of one list. `asked`: how many words an answer should have."""
+    """A reader of answers, for one list. asked: how many words an answer should have."""
 
     def __init__(self, words: WordList, asked: int) -> None:
         self.words, self.asked, self.entries = words, asked, Entries(words)
@@ -81,7 +80,7 @@ class ListReader:
         )
 
     def picks(self, text: str) -> PicksReading:
-        """Reads the picks of an answer; none if it lists nothing."""
+        """Reads the picks of an answer; the result is empty if the answer lists nothing."""
         text = self._plain(text[:LONGEST_CHARACTERS]).strip()
         concluded = self._concluded(text) if ":" in text else ""
         if concluded and (final := self._read(concluded)).listed == self.asked:
@@ -128,9 +127,9 @@ class ListReader:
         return best
 
     def _is_fuller(self, named: PicksReading, best: PicksReading, text: str) -> bool:
-        """True if the words that clauses name are what the answer picks: as many as were asked for,
-        or several, if the other readings have fewer and of their own at most a last entry that
-        holds one of these ("… and somewhat forgetful").
+        """True if the words named by clauses are the answer's picks: as many as were asked for; or
+        several, if the other readings have fewer and nothing unlisted but a last entry that
+        contains one of the named words ("… and somewhat forgetful").
         """
         if named.listed == self.asked:
             return True
@@ -141,7 +140,7 @@ class ListReader:
         return fuller and not refusals.says(text, self.words.code, excuses=True)
 
     def _plain(self, text: str) -> str:
-        """The text with numbers, tables and JSON in one shape."""
+        """Converts numbers, tables and JSON in a text to one shape each."""
         text = json_as_bullets(text) if '"' in text else text
         text = text if text.isascii() else numbers_as_digits(text)
         text = _BOX.sub("", text) if "\\" in text else text
@@ -158,7 +157,7 @@ class ListReader:
         return text
 
     def _numbered_entries(self, text: str) -> list[Pick]:
-        """Yields entries that begin with 1, 2, 3, …, at a line's start or in their order."""
+        """Reads entries that begin with 1, 2, 3, …, at a line's start or in their order."""
         before, *pieces = _NUMBER.split(text)
         if not pieces:
             return []
@@ -178,7 +177,7 @@ class ListReader:
         return found
 
     def _bullet_entries(self, text: str) -> list[Pick]:
-        """Entries of the outermost bullets."""
+        """Reads the entries of the outermost bullets."""
         before, *pieces = _BULLET.split("\n" + text)
         if not pieces:
             return []
@@ -191,7 +190,7 @@ class ListReader:
         return self._first_lines(entries)
 
     def _first_lines(self, entries: Sequence[str]) -> list[Pick]:
-        """Of each entry the first line; what stands before them is none."""
+        """Reads the first line of each entry; skips the text before the first entry."""
         if len(entries) < 3:
             return []
         units = self.entries.units
@@ -200,8 +199,8 @@ class ListReader:
         ]
 
     def _lines(self, text: str) -> list[Pick]:
-        """Words one a line, or in rows. A word off the list counts between listed ones; before or
-        behind them only as a bare word on a line of its own, where words are missing.
+        """Reads words one per line, or in rows. An unlisted word counts between listed ones; before
+        or after them only as a bare word on its own line, if words are missing.
         """
         units = self._pieces(text)
         rows = [
@@ -224,8 +223,8 @@ class ListReader:
     def _with_bare_ends(
         self, text: str, units: Sequence[Unit], holding: Sequence[int]
     ) -> tuple[int, int]:
-        """The first and the last unit of a list of words one a line, with bare words before and
-        behind it as long as fewer are listed than were asked for.
+        """Returns the first and the last unit of a list of words one per line; bare words before
+        and after are included while fewer words are listed than asked for.
         """
         first, last = holding[0], holding[-1]
         single = all(len(units[number].picks) == 1 for number in holding)
@@ -241,7 +240,7 @@ class ListReader:
         return first, last
 
     def _own(self, units: Sequence[Unit]) -> list[Pick]:
-        """Words of the answer's own: a long row of them, or nothing but such words."""
+        """Returns unlisted words: a long row of them, or all if the answer is nothing else."""
         rows = [unit.picks for unit in units if 2 * len(distinct(unit.picks).picks) >= self.asked]
         if rows:
             return list(rows[0])
@@ -250,7 +249,7 @@ class ListReader:
         return [] if prose or 2 * len(distinct(picks).picks) < self.asked else picks
 
     def _pieces(self, text: str) -> list[Unit]:
-        """The units of lines and, where a line is none by itself, of its sentences."""
+        """Returns the units of lines; of sentences if a line lists nothing as a whole."""
         units = []
         for line in filter(None, map(str.strip, text.split("\n"))):
             unit = self.entries.units[line]
@@ -263,7 +262,7 @@ class ListReader:
         return units
 
     def _sentences(self, text: str) -> list[Pick]:
-        """Yields words in a row in sentences: "I would call her wise, kind, and patient."."""
+        """Reads words in a row in sentences: "I would call her wise, kind, and patient."."""
         return [
             pick
             for line in text.split("\n")
@@ -277,7 +276,7 @@ class ListReader:
         return not self.entries.denies(before)
 
     def _affirmed(self, bracket: re.Match[str]) -> str:
-        """A bracket, but for one that denies: "(rather than calm)"."""
+        """Keeps a bracket only if it denies nothing ("(rather than calm)" goes)."""
         return "" if self.entries.denies(bracket[0]) else bracket[0]
 
     def _quotations(self, text: str) -> list[Pick]:
@@ -288,8 +287,8 @@ class ListReader:
 
 
 def _is_bare(unit: Unit, text: str) -> bool:
-    """True if a unit is one word off the list that stands on a line of its own without a mark
-    behind it ("Sure!", "Words:").
+    """True if a unit is one unlisted word on a line of its own, without a mark after it ("Sure!",
+    "Words:").
     """
     if unit.kind != OFF or len(unit.picks) != 1:
         return False
@@ -298,7 +297,7 @@ def _is_bare(unit: Unit, text: str) -> bool:
 
 
 def _ends_in_new_line(text: str) -> bool:
-    """True if a text ends in a line that has nothing in it but markup."""
+    """True if a text ends in an empty line, markup aside."""
     _, broken, line = text.rpartition("\n")
     return bool(broken) and not line.strip(EDGE)
 

@@ -111,21 +111,21 @@ class Picks(Parser):
 
     @classmethod
     def examples(cls, spec: InstrumentSpec, value: str, language: str) -> Sequence[str]:
-        """The printed words of a lexeme in a language; "" means any language."""
+        """Returns the printed words of a lexeme in a language; "" means any language."""
         rows = [row for row in spec.settings["words"] if language in ("", row["language"])]
         return [row["word"] for row in rows if value == (row.get("lexeme") or row["word"])]
 
     @classmethod
     def derived(cls, spec: InstrumentSpec) -> Sequence[Derived]:
-        """The class of a picked word (several in one), and all its classes as published."""
+        """Derives the class of a picked word (or `several`), and all its classes as published."""
         classes: dict[str, dict[str, dict[str, None]]] = {}
         for row in spec.settings["words"]:
             lexeme = row.get("lexeme") or row["word"]
             classes.setdefault(row["language"], {}).setdefault(lexeme, {})[row["class"]] = None
 
         def published(language: str, word: str) -> Sequence[str]:
-            """Lists the values that are the same in every attribute because they are not listed
-            words (off the list, a refusal).
+            """Returns the classes of a word in a language; a value that is not a listed word
+            (`off_list`, a refusal) stays as it is.
             """
             return tuple(classes.get(language or next(iter(classes)), {}).get(word, (word,)))
 
@@ -137,7 +137,7 @@ class Picks(Parser):
 
     @classmethod
     def expected_labels(cls, spec: InstrumentSpec, attribute: str, language: str) -> Labels:
-        """Returns as many picks as asked for, of the language's list (or their classes)."""
+        """Returns the asked number of picks, and the number of words (or classes) to pick from."""
         if attribute == LENGTH:
             return Labels(1, 3)
         own = [row for row in spec.settings["words"] if row["language"] in (language, "")]
@@ -155,7 +155,7 @@ class Picks(Parser):
                 )
 
     def wording(self) -> Mapping[str, Json]:
-        """The tables [picks] of its languages and what tells languages apart."""
+        """Returns the tables [picks] of its languages and the language identifier's settings."""
         codes = dict.fromkeys(row["language"] for row in self.settings["words"])
         return {
             **{code: language_data(self._own.get(code, code)) for code in codes},
@@ -164,14 +164,14 @@ class Picks(Parser):
         }
 
     def read(self, item: Answered) -> Sequence[Label]:
-        """A label for each picked word and one of how many there are; or why there is no list."""
+        """Returns a label per picked word and one of their number; or an outcome."""
         found = self.picks_of(
             item.trial.begin + item.output.text, self._language(item), item.trial.prompt
         )
         return self._outcome(item, found) if isinstance(found, str) else self._labels(item, found)
 
     def picks_of(self, text: str, code: str, prompt: str = "") -> Sequence[Pick] | str:
-        """The picks of an answer, or why it has none. Pure."""
+        """Returns the picks of an answer, or the outcome if it has none. Pure."""
         text = without_thought(text)
         if prompt and prompt in text:
             text = text.replace(prompt, "\n")
@@ -193,7 +193,7 @@ class Picks(Parser):
         return code
 
     def _elsewhere(self, picks: Sequence[Pick], listed: int, code: str) -> bool:
-        """True if more words are of another language's list ("loyal, kind" asked in French)."""
+        """True if another language's list has more of the words ("loyal, kind" asked in French)."""
         if listed == len(picks):
             return False
         texts, least = {pick.text for pick in picks} & self.others[code], max(listed, 1)

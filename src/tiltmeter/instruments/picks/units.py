@@ -1,4 +1,4 @@
-"""The units that an answer with picks is cut into, and what joins words in them."""
+"""The units that an answer with picks is cut into, and the patterns that join words in them."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ class Pick(NamedTuple):
 
 
 class PicksReading(NamedTuple):
-    """The distinct picks of an answer in their order, and how many of them are listed."""
+    """The distinct picks of an answer in order, and how many of them are on the list."""
 
     picks: Sequence[Pick]
     listed: int
 
 
 class PickPart(NamedTuple):
-    """One part of a row, without its "and"; `short`: it can be a word, and is no clause."""
+    """One part of a row, without its "and". short: it can be a word rather than a clause."""
 
     text: str
     pick: Pick
@@ -37,7 +37,7 @@ class PickPart(NamedTuple):
 
 
 class Unit(NamedTuple):
-    """An entry, line or sentence: what it is, its picks, and how many of them are listed."""
+    """An entry, line or sentence. kind: its form; picks; listed: how many picks are on the list."""
 
     kind: str
     picks: tuple[Pick, ...]
@@ -48,7 +48,7 @@ NOTHING = Unit(PROSE, (), 0)
 
 
 class Remembered(dict[str, Found]):
-    """text → what `find` finds of it, which is kept unless the text is too long to recur."""
+    """A cache of `find` by text, which does not store texts too long to recur."""
 
     def __init__(self, find: Callable[[str], Found]) -> None:
         self.find = find
@@ -63,7 +63,7 @@ class Remembered(dict[str, Found]):
 
 
 def distinct(picks: Sequence[Pick]) -> PicksReading:
-    """Without words that were named before."""
+    """Drops words that were named before."""
     lexemes = [pick.lexeme for pick in picks]
     if len(set(lexemes)) < len(lexemes):  # a word twice, or several off the list
         first: dict[str, Pick] = {}
@@ -92,11 +92,11 @@ def count_listed(picks: Sequence[Pick]) -> int:
 
 
 def either(phrases: Sequence[str]) -> str:
-    """A pattern for one of the phrases, the longest first."""
+    """Makes a pattern for one of the phrases, the longest first."""
     found = "|".join(re.escape(phrase) for phrase in sorted(phrases, key=len, reverse=True))
     return f"(?:{found})" if found else r"(?!)"
 
 
 def between(phrases: Sequence[str], unspaced: bool) -> str:
-    """A pattern for one of the phrases between two words."""
+    """Makes a pattern for one of the phrases between two words."""
     return either(phrases) if unspaced else rf"[\s,]{either(phrases)}(?:\s+|['’])"

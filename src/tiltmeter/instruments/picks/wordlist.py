@@ -35,7 +35,7 @@ Rows = Sequence[Mapping[str, str]]
 
 @cache
 def language_data(code: str) -> Mapping[str, Any]:
-    """The table [picks] of a language's pack; of a language without one what CLDR knows."""
+    """Returns the table [picks] of a language's pack; without one, the joining words from CLDR."""
     table = pack(code).words.get("picks")
     known: Mapping[str, Json] = table if isinstance(table, Mapping) else {}
     facts = quotes.facts(code)
@@ -44,7 +44,7 @@ def language_data(code: str) -> Mapping[str, Any]:
 
 
 class WordList:
-    """A language's words. `classes`: lexeme → classes; `order`: lexeme → place in the list."""
+    """The words of one language's list. classes: by lexeme; order: index in the list by lexeme."""
 
     def __init__(self, code: str, rows: Rows) -> None:
         self.code = code
@@ -69,11 +69,11 @@ class WordList:
             self.forms.setdefault(written, lexeme)
 
     def find(self, text: str) -> str:
-        """The lexeme of a text that is one of the forms and nothing else, or ""."""
+        """Returns the lexeme if a text is exactly one of the forms, else ""."""
         return self.forms.get(key(text), "")
 
     def _others(self) -> Iterator[tuple[str, str]]:
-        """Spellings beside the printed forms, as far as they can mean one lexeme only."""
+        """Yields (spelling, lexeme) beside the printed forms, if it can mean one lexeme only."""
         meant: dict[str, set[str]] = {}
         for written, lexeme in self._variants():
             meant.setdefault(written, set()).add(lexeme)
@@ -112,7 +112,7 @@ class WordList:
                 yield from ((shape, meant) for shape in plain)
 
     def _inflected(self) -> Iterator[tuple[str, str]]:
-        """The words in other genders, numbers and cases ("creativa", "pewna siebie")."""
+        """Yields the words in other genders, numbers and cases ("creativa", "pewna siebie")."""
         groups = self.data.get("inflections", ())
         for written, lexeme in self._written.items() if groups else ():
             words = written.split()
@@ -125,7 +125,7 @@ class WordList:
 
 
 def check_rows(rows: Rows, classes: Sequence[str], where: str) -> None:
-    """Refuses a list that cannot be counted by, naming the line. Raises ProtocolError."""
+    """Raises ProtocolError, naming the line, if a list has a faulty or ambiguous row."""
     seen: dict[tuple[str, str, str], int] = {}
     meant: dict[tuple[str, str], str] = {}
     for line, row in enumerate(rows, 2):

@@ -1,15 +1,15 @@
-"""Whom a pronoun means: entities, their mentions, and a sum of weights for each. Rules only; no
-model, no network.
+"""The reference of pronouns: entities, their mentions, and a sum of weights for each. Rules only;
+no model, no network.
 
-Pronouns are read from left to right. Each is given to the entity whose best mention has the highest
-score, and is from then on a mention of that entity itself, so that a chain of pronouns carries on.
-A score is a sum of weights (data/attribution.toml) over what can be seen without a parser: how many
+Pronouns are read from left to right. Each is assigned to the entity whose best mention has the
+highest score, and then counts as a mention of that entity, so that a chain of pronouns carries on.
+A score is a sum of weights (data/attribution.toml) over features that need no parser: how many
 sentences apart, how many other people between, the roles of both (parallelism: a subject after a
 subject), whether the same clause forbids it ("Ann saw her"), whether it is the text's first or
 most-named person.
 
-whose.py asks the question for the primary person of a text; benchmarks/gap_pairs.py for two
-candidate names, as in GAP, to whose pairs the weights are fitted.
+whose.py scores pronouns for the primary person of a text; benchmarks/gap_pairs.py for two candidate
+names, as in GAP, to whose pairs the weights are fitted.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ _PAIRED = {
 
 @dataclass(slots=True)
 class Mention:
-    """A place where an entity is meant: tokens first … last. `chained`: a pronoun that was given to
+    """A mention of an entity: tokens first … last. chained: it is a pronoun that was assigned to
     the entity.
     """
 
@@ -56,8 +56,8 @@ class Mention:
 
 @dataclass(slots=True)
 class Entity:
-    """Somebody. gender: "m", "f" or "" where unknown; `primary` is the person that a text is
-    about; `thing`: an animal or a thing.
+    """A person, animal or thing. gender: "m", "f" or "" if unknown; primary: the person that a text
+    is about; thing: an animal or a thing.
     """
 
     name: frozenset[str]
@@ -68,7 +68,7 @@ class Entity:
     thing: bool = False
 
     def again(self) -> Entity:
-        """The same with a list of mentions of its own."""
+        """Copies the entity with a mention list of its own."""
         return Entity(
             self.name, self.gender, list(self.mentions), self.order, self.primary, self.thing
         )
@@ -76,13 +76,13 @@ class Entity:
 
 @cache
 def weights() -> Mapping[str, float]:
-    """{name: weight} of [weights] in data/attribution.toml."""
+    """Returns {name: weight} of [weights] in data/attribution.toml."""
     table = tomllib.loads((DATA / "attribution.toml").read_text("utf-8"))
     return {name: float(value) for name, value in table["weights"].items()}
 
 
 def pronoun_role(found: Sequence[WordToken], at: int) -> int:
-    """The role of a pronoun by its form and its neighbours."""
+    """Returns the role of a pronoun, judged by its form and its neighbours."""
     word = found[at].word
     if word in ("he", "she", "they"):
         return SUBJECT
@@ -97,8 +97,8 @@ _Place = tuple[int, int, int, bool, bool]
 
 
 def _place(token: WordToken, at: int, mine: int, mention: Mention) -> _Place:
-    """Places a mention against the pronoun: sentences between them (-1 if the mention comes first),
-    both roles, whether they share a clause, whether the mention is a pronoun of the chain.
+    """Describes a mention relative to a pronoun: sentences between them (negative if the mention
+    comes later), both roles, whether they share a clause, whether the mention is itself a pronoun.
     """
     apart = token.sentence - mention.sentence
     if mention.first > at:
@@ -115,7 +115,7 @@ def _place(token: WordToken, at: int, mine: int, mention: Mention) -> _Place:
 def _place_weights(
     apart: int, mine: int, theirs: int, clause: bool, chained: bool
 ) -> Iterator[str]:
-    """The names of weights of a place: _place() says what is what."""
+    """Yields the names of the weights that apply to a relative position, as from _place()."""
     if apart < 0:
         yield "ahead_same" if apart == -1 else "ahead"
         if apart == -1:
@@ -170,7 +170,7 @@ def _setting(found: Sequence[WordToken], mention: Mention, at: int, mine: int) -
 
 
 def _relative(found: Sequence[WordToken], after: int, at: int) -> bool:
-    """True if a pronoun stands in a relative clause on a name: "Cara, who had lost her keys"."""
+    """True if a pronoun is in a relative clause on a name: "Cara, who had lost her keys"."""
     start = after + 1 if after < len(found) and found[after].word == "," else after
     return (
         start < at
@@ -184,7 +184,7 @@ def _relative(found: Sequence[WordToken], after: int, at: int) -> bool:
 def score(
     found: Sequence[WordToken], at: int, mine: int, entity: Entity, people: Sequence[Entity]
 ) -> tuple[float, Mention | None]:
-    """The entity's best score for a pronoun, with the mention that has it."""
+    """Returns the entity's best score for a pronoun, and the mention that gives it."""
     table = weights()
     best, which, each = -math.inf, None, table.get("between", 0.0)
     nearest = (
@@ -215,7 +215,7 @@ def score_of_names(before: int) -> float:
 
 
 def _between(people: Sequence[Entity], entity: Entity, low: int, high: int) -> int:
-    """Counts the others that are referred to between two places, four at most."""
+    """Counts the other people mentioned between two positions, four at most."""
     count = 0
     for person in people:
         if person is not entity:

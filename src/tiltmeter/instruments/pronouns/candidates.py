@@ -1,4 +1,4 @@
-"""The candidates for a pronoun and their scores: nobody named, the primary person, somebody else.
+"""The candidates for a pronoun and their scores: nobody named, the primary person, another person.
 
 A score is in log-odds, of weights in data/attribution.toml ([primary]); whose.py reads a whole text
 with them.
@@ -30,10 +30,10 @@ _SINGULAR = frozenset(("themself", "theirself", "themsel"))
 
 class Pronoun(NamedTuple):
     """One pronoun. gender: "m", "f", PLURAL or "x" for any; role: one of passage.SUBJECT … OTHER;
-    speaking: the tokens that name the speaker of its quotation; absent: no word outside
-    quotations names the primary person; told: how far what stands here was told of the primary
-    person in the input (+), or of others (−); nearest: who is
-    named last before it, of those whom it could mean (`nearest`).
+    speaking: the tokens that name the speaker of its quotation; absent: no word outside quotations
+    names the primary person; told: how strongly the input says the words around it of the primary
+    person (+) or of others (−); nearest: which possible referent is named last before it (see
+    `nearest`).
     """
 
     at: int
@@ -48,7 +48,7 @@ class Pronoun(NamedTuple):
 
 @cache
 def primary_weights() -> Mapping[str, float]:
-    """{name: weight in log-odds} of [primary] in data/attribution.toml."""
+    """Returns {name: weight in log-odds} of [primary] in data/attribution.toml."""
     primary = texts("attribution").section("primary")
     return {name: primary.number(name) for name in primary.table}
 
@@ -61,7 +61,7 @@ def _reflexive() -> frozenset[str]:
 def pronoun_of(
     found: Sequence[WordToken], at: int, value: str, double: bool, speaking: range, absent: bool
 ) -> Pronoun:
-    """The pronoun at a place; double: it is "he or she"."""
+    """Makes the Pronoun at a token index; double: it is "he or she"."""
     word = found[at].word
     role = POSSESSIVE if word in _reflexive() else attribution.pronoun_role(found, at)
     gender = "x" if double or word in _SINGULAR else GENDER[value]
@@ -69,7 +69,7 @@ def pronoun_of(
 
 
 def chance_of_nobody(pronoun: Pronoun, known: frozenset[str]) -> float:
-    """Scores a pronoun for nobody who is named."""
+    """Scores a pronoun for referring to nobody who is named."""
     table = primary_weights()
     extra = table["known"] if pronoun.value in known else 0.0
     if pronoun.value == NEUTRAL:
@@ -92,8 +92,8 @@ def chance_of_primary(
     everyone: Sequence[Entity],
     had: Mapping[str, int],
 ) -> float:
-    """Scores a pronoun for the primary person, the first of everyone, who so far has had pronouns
-    of some classes.
+    """Scores a pronoun for the primary person, who is the first of `everyone`. had: the number of
+    pronouns assigned to that person so far, by class.
     """
     primary = everyone[0]
     table, at, gender = primary_weights(), pronoun.at, pronoun.gender
@@ -120,7 +120,7 @@ def chance_of_primary(
 
 
 def can_ever_be(entity: Entity, gender: str) -> bool:
-    """True if a pronoun of a gender could refer to somebody else, wherever both stand."""
+    """True if a pronoun of a gender could refer to this other entity, positions aside."""
     if gender == PLURAL:
         return entity.gender == PLURAL or not (entity.gender or entity.thing)
     return entity.gender != PLURAL and (gender == "x" or entity.gender in ("", gender))
@@ -143,8 +143,8 @@ def nearest(found: Sequence[WordToken], pronoun: Pronoun, everyone: Sequence[Ent
 
 
 def can_be_other(found: Sequence[WordToken], pronoun: Pronoun, entity: Entity) -> bool:
-    """True if another person, or a plural noun, can be referred to at all: gender, place, not the
-    speaker, not the owned.
+    """True if a pronoun can refer to this other person or plural noun, by gender, position, and not
+    being the speaker or the owned.
     """
     at, gender = pronoun.at, pronoun.gender
     here = found[at].sentence
@@ -168,7 +168,7 @@ def can_be_other(found: Sequence[WordToken], pronoun: Pronoun, entity: Entity) -
 def chance_of_other(
     found: Sequence[WordToken], pronoun: Pronoun, entity: Entity, everyone: Sequence[Entity]
 ) -> float:
-    """Scores a pronoun for somebody else."""
+    """Scores a pronoun for another entity than the primary person."""
     table, gender = primary_weights(), pronoun.gender
     if gender == PLURAL:
         extra = table["plural"] if entity.gender == PLURAL else table["stranger"]
@@ -180,14 +180,14 @@ def chance_of_other(
 
 
 def nearest_is_other(pronoun: Pronoun) -> bool:
-    """True if somebody else is named last before a pronoun."""
+    """True if the possible referent named last before a pronoun is not the primary person."""
     return pronoun.nearest.startswith("other")
 
 
 def _forbidden(found: Sequence[WordToken], pronoun: Pronoun, entity: Entity) -> float:
-    """Returns the penalty for references that grammar hardly allows: the subject of its own clause
-    ("Ann saw her"), or somebody whom the same sentence names after it ("he says that Tom"), unless
-    its clause is a subordinate one ("when she came, Ann").
+    """Returns the penalty for references that grammar hardly allows: to the subject of the
+    pronoun's own clause ("Ann saw her"), or to a person named after it in the same sentence ("he
+    says that Tom"), unless its clause is subordinate ("when she came, Ann").
     """
     role, at = pronoun.role, pronoun.at
     if role != SUBJECT and role != OBJECT:
@@ -207,7 +207,7 @@ def _forbidden(found: Sequence[WordToken], pronoun: Pronoun, entity: Entity) -> 
 
 
 def _subordinate(found: Sequence[WordToken], at: int) -> bool:
-    """True if a place is in a clause that begins with "when", "as" and the like."""
+    """True if a token is in a clause that begins with "when", "as" and the like."""
     clause = found[at].clause
     while at >= 0 and found[at].clause == clause:
         if found[at].word in _SUBORDINATORS:
@@ -217,8 +217,8 @@ def _subordinate(found: Sequence[WordToken], at: int) -> bool:
 
 
 def _tells(found: Sequence[WordToken], pronoun: Pronoun, entity: Entity) -> float:
-    """A bonus for somebody who tells what stands around a pronoun: a subject in the same sentence,
-    beside a verb of speech ("Harold said that he").
+    """Returns a bonus if an entity is the speaker of the words around a pronoun: a subject in the
+    same sentence, beside a verb of speech ("Harold said that he").
     """
     if pronoun.role != SUBJECT:
         return 0.0
@@ -238,7 +238,7 @@ def _speaks(entity: Entity, speaking: range) -> bool:
 
 
 def _owns(found: Sequence[WordToken], at: int, entity: Entity) -> bool:
-    """True if a possessive stands inside the entity's own noun phrase ("her husband", "his partner,
+    """True if a possessive is inside the entity's own noun phrase ("her husband", "his partner,
     Emma").
     """
     for mention in entity.mentions:

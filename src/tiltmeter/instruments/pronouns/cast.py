@@ -1,5 +1,5 @@
-"""The people in a text, and its pronouns with their surroundings: the speaker there, the people
-named before, the facts that the input gave of each.
+"""The people in a text, and its pronouns with their surroundings: the speaker, the people named
+before, the facts that the input gave about each.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ _COPULAS = frozenset(("is", "was", "are", "were", "am", "'s", "'re"))
 
 
 class Marked(NamedTuple):
-    """A text's tokens, its pronouns (place → class), quotations, where "he or she" begins, and
-    whether it may hold lines of dialogue with labels.
+    """A text's tokens, its pronouns (index → class), quotations, indices at which "he or she"
+    begins, and whether it may hold lines of dialogue with labels.
     """
 
     found: Sequence[WordToken]
@@ -33,8 +33,8 @@ class Marked(NamedTuple):
 
 
 class Cast(NamedTuple):
-    """The people of a text before any pronoun is theirs, and its pronouns; absent: nobody but a
-    quoted speaker names the primary person.
+    """The people of a text and its pronouns, before any is assigned; absent: only a quoted speaker
+    names the primary person.
     """
 
     primary: Entity
@@ -79,7 +79,7 @@ def _inside(at: int, spans: Sequence[tuple[int, int]]) -> bool:
 
 
 def with_signs(marked: Marked, cast: Cast, told: Told) -> Cast:
-    """The cast with what is seen of each pronoun before any is given to somebody."""
+    """Adds to each pronoun the evidence known before any is assigned."""
     everyone = [cast.primary, *cast.others]
     owned = _words_of_pronouns(marked, cast) if told.words else {}
     pronouns = [
@@ -106,7 +106,7 @@ def _is_primary(found: Sequence[WordToken], at: int, primary: Entity) -> bool:
 
 
 def _words_of_pronouns(marked: Marked, cast: Cast) -> Mapping[int, Sequence[str]]:
-    """For each pronoun the words that belong to it."""
+    """Returns, for each pronoun, the words that belong to it."""
     others = [(OTHER, other) for other in cast.others if other.gender != PLURAL]
     whose = dict.fromkeys(marked.places, OTHER)
     return words_of_mentions(

@@ -21,7 +21,7 @@ _LONGEST = 9  # tokens from an article to its noun
 
 
 def article_of(found: Sequence[WordToken], at: int) -> int | None:
-    """The place of the determiner of a noun, adjectives between; None if it has none."""
+    """Returns the index of a noun's determiner, skipping adjectives; None if it has none."""
     closed = words("prepositions", "pronouns", "auxiliaries", "past")
     for back in range(at - 1, max(at - _LONGEST, -1), -1):
         word = found[back].word
@@ -37,13 +37,13 @@ def article_of(found: Sequence[WordToken], at: int) -> int | None:
 
 
 def is_definite(found: Sequence[WordToken], at: int) -> bool:
-    """True if a noun has a definite determiner: it may mean somebody who was described by it."""
+    """True if a noun has a definite determiner: it may mean a person described before."""
     begin = article_of(found, at)
     return begin is not None and found[begin].word in _DEFINITE
 
 
 def bearer(found: Sequence[WordToken], at: int) -> int | None:
-    """The place of the word for the person whom a noun describes; None if it describes nobody."""
+    """Returns the index of the word for the person whom a noun describes; None if there is none."""
     begin = article_of(found, at)
     if begin is None:
         return None
@@ -75,7 +75,7 @@ def _skip_adverbs(found: Sequence[WordToken], at: int) -> int:
 
 
 def _subject(found: Sequence[WordToken], verb: int) -> int | None:
-    """The last word of a copula's subject; None if it is "there", "it" and the like."""
+    """Returns the index at which a copula's subject ends; None for "there", "it", …."""
     at = verb if found[verb].own else verb - 1
     while at >= 0 and not found[verb].own and found[at].word in words("auxiliaries"):
         at -= 1
@@ -90,8 +90,8 @@ def _subject(found: Sequence[WordToken], verb: int) -> int | None:
 
 
 def _who_acts_as(found: Sequence[WordToken], place: int, at: int) -> int | None:
-    """Finds the person behind "as a nurse": the word before it, or the first after the comma that
-    ends it.
+    """Finds the index of the person behind "as a nurse": the word before the phrase, or the first
+    after the comma that ends it.
     """
     if place and found[place - 1].sentence == found[place].sentence:
         before = found[place - 1]
@@ -103,7 +103,7 @@ def _who_acts_as(found: Sequence[WordToken], place: int, at: int) -> int | None:
 
 
 def _before_brackets(found: Sequence[WordToken], at: int) -> int:
-    """The place, or the one before the brackets that end there ("Joseph [Surname]")."""
+    """Returns the index, or the index before the brackets that end there ("Joseph [Surname]")."""
     if at < 0 or found[at].word not in ")]":
         return at
     while at >= 0 and found[at].word not in ("(", "["):
@@ -124,7 +124,7 @@ def _in_list(found: Sequence[WordToken], name: int, at: int) -> bool:
 
 
 def _joined(found: Sequence[WordToken], at: int) -> int | None:
-    """The bearer of the description that another one is joined to ("is a cook and a funny man")."""
+    """Finds whom a joined description describes ("is a cook and a funny man")."""
     if found[at].word == "and" and at and found[at - 1].word == ",":
         at -= 1
     for back in range(at - 1, max(at - _LONGEST, -1), -1):

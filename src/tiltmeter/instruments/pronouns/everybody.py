@@ -1,8 +1,8 @@
-"""Everybody in a text whom a pronoun could mean: where the primary person is named, and who else.
-Rules only.
+"""Everybody in a text whom a pronoun could mean: the mentions of the primary person, and other
+people. Rules only.
 
 Other people are first names of a list, names after a title, nouns for persons, and capitalised
-words that do what persons do; plural nouns are kept as possible referents of "they".
+words in typical positions of persons; plural nouns are kept as possible referents of "they".
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ _ALIKE = 6  # letters that a name keeps when its ending changes
 def everybody(
     found: Sequence[WordToken], who: Person, several: bool = True
 ) -> tuple[Entity, list[Entity]]:
-    """The primary person, and everybody else that a pronoun could mean; with `several` also plural
-    nouns.
+    """Finds the primary person, and everybody else that a pronoun could mean; with `several` also
+    plural nouns.
     """
     primary = Entity(frozenset(("",)), "", [], 0, True)
     others: dict[str, Entity] = {}
@@ -80,7 +80,7 @@ def everybody(
 
 
 def _tell_gender(others: Iterable[Entity], place: int, gender: str) -> None:
-    """Notes the gender of whoever is named at a place ("my editor is a nervous man")."""
+    """Sets the gender of the entity mentioned at an index ("my editor is a nervous man")."""
     for entity in others:
         if not entity.gender and any(mention.last == place for mention in entity.mentions):
             entity.gender = gender
@@ -91,7 +91,7 @@ def _mention(found: Sequence[WordToken], at: int) -> Mention:
 
 
 def _as_called(found: Sequence[WordToken], who: Person) -> Person:
-    """The person with the heads that these words have for them beside their own."""
+    """Adds to the person's heads the words that this text uses for them."""
     if who.theme == "kinship":
         who = replace(who, heads=who.heads | beside(found, who))
     if who.flipped and not any(token.word in who.heads and _says(token, who) for token in found):
@@ -107,7 +107,7 @@ def _says(token: WordToken, who: Person) -> bool:
 
 
 def _bent(found: Sequence[WordToken], who: Person) -> frozenset[str]:
-    """The person's name with another ending, after a title (Sister Philomena, Brother
+    """Returns variants of the person's name that follow a title (Sister Philomena, Brother
     Philomenus).
     """
     begins = {head[:_ALIKE] for head in who.heads if len(head) > _ALIKE}
@@ -143,7 +143,7 @@ def _grand_title(found: Sequence[WordToken], entity: Entity) -> bool:
 
 
 def _cue(found: Sequence[WordToken], primary: Entity, who: Person) -> str:
-    """The gender that the words for the person say in this text, or its noun's."""
+    """Returns the gender that the words for the person have in this text, else their noun's."""
     for mention in primary.mentions:
         word = found[mention.first].word
         if who.theme == "title":
@@ -156,8 +156,8 @@ def _cue(found: Sequence[WordToken], primary: Entity, who: Person) -> str:
 
 
 def _kind_of(found: Sequence[WordToken], at: int, several: bool, titles: Mapping[str, str]) -> str:
-    """Returns the kind of thing that a word names: "m", "f", "n" (a person), PLURAL, "t" (animal or
-    thing), "" (nobody).
+    """Returns the kind that a word names: "m", "f", "n" (a person), PLURAL, "t" (animal or thing),
+    "" (nobody).
     """
     seen = found[at].seen
     assert seen is not None
@@ -193,7 +193,7 @@ def _same_as_before(
     found: Sequence[WordToken], at: int, others: dict[str, Entity], primary: Entity
 ) -> bool:
     """True if a capitalised word continues the name or noun before it ("the porter, Mr. Halvorsen",
-    "Aarne Lehto"), and so names the same person from here on.
+    "Aarne Lehto"); it then names the same person.
     """
     before = at - 1
     if before >= 0 and found[before].word == "." and before and found[before - 1].raw[0].isupper():
@@ -222,8 +222,8 @@ def _same_as_before(
 
 
 def _is_description(found: Sequence[WordToken], at: int) -> bool:
-    """True if a noun says what somebody is ("she is a lady", "Charlie – a man of his word"): nobody
-    new.
+    """True if a noun only describes a known person ("she is a lady", "Charlie – a man of his
+    word").
     """
     if at < 2 or found[at - 1].word not in ("a", "an", "the"):
         return False
@@ -234,7 +234,7 @@ def _is_description(found: Sequence[WordToken], at: int) -> bool:
 
 
 def _month(found: Sequence[WordToken], at: int) -> bool:
-    """True if April, May, June or August is a month here: no verb follows."""
+    """True if April, May, June or August is a month at this index: no verb follows."""
     return found[at].word in ("april", "may", "june", "august") and not (
         at + 1 < len(found) and verb_like(found[at + 1])
     )
@@ -280,8 +280,8 @@ def _acts(found: Sequence[WordToken], at: int, titles: Mapping[str, str]) -> boo
 
 
 def _is_address(found: Sequence[WordToken], at: int) -> bool:
-    """True if an unknown capitalised word in mid-sentence stands where a person may: before a
-    comma, "who", "and", a genitive, and not after "the" or a preposition of place.
+    """True if an unknown capitalised word in mid-sentence is likely a person: followed by a comma,
+    "who", "and" or a genitive, and not after "the" or a preposition of place.
     """
     token, before = found[at], found[at - 1] if at else None
     if (
@@ -310,7 +310,7 @@ def _labels(found: Sequence[WordToken], at: int) -> bool:
 
 
 def _named_again(found: Sequence[WordToken], at: int) -> bool:
-    """True if a word also has a capital in mid-sentence."""
+    """True if a word is also capitalised in mid-sentence somewhere in the text."""
     return any(
         token.raw == found[at].raw
         and place

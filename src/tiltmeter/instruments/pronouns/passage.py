@@ -47,8 +47,8 @@ PLAIN = WordSeen()  # names nobody, unless it is the theme noun
 
 
 class WordToken(NamedTuple):
-    """word: lower case, without 's; raw: as it stands; begin: offset in the text; own: it ends in a
-    genitive or a clitic; seen: what it could be by itself, None for function words and signs."""
+    """A token. word: lower case, without 's; raw: as written; begin: its offset; own: ends in a
+    genitive or clitic; seen: its possible meanings, None for function words and signs."""
 
     word: str
     raw: str
@@ -63,10 +63,9 @@ Value = TypeVar("Value")
 
 
 class RememberedWords(dict[str, Value]):
-    """A function of what stands between two spaces, remembered: texts are made of the same words
-    over and over.
+    """A cache of a function of space-separated words: texts use the same words over and over.
 
-    A hit costs a third of one in an lru_cache. Begins anew when it is full.
+    A hit costs a third of an lru_cache hit. The cache is emptied when it is full.
     """
 
     FULL = 1 << 16
@@ -89,20 +88,20 @@ _token = partial(tuple.__new__, WordToken)  # Token(...) costs twice as much
 
 @cache
 def data() -> Mapping[str, Any]:
-    """The tables of data/pronouns.toml: forms of pronouns, and closed classes of words."""
+    """Returns the tables of data/pronouns.toml: pronoun forms and closed classes of words."""
     return tomllib.loads((DATA / "pronouns.toml").read_text("utf-8"))
 
 
 @cache
 def words(*kinds: str) -> frozenset[str]:
-    """Closed classes of words together."""
+    """Returns the union of some closed classes of words."""
     return frozenset(word for kind in kinds for word in str(data()["words"][kind]).split())
 
 
 @cache
 def people() -> Mapping[str, Mapping[str, str]]:
-    """kind (noun, plural, title, name) → word → gender (m, f, n, p), from data/people.csv; of a
-    gendered noun or title the counterpart too.
+    """Returns {kind (noun, plural, title, name): {word: gender (m, f, n, p)}} from data/people.csv,
+    with the counterparts of gendered nouns and titles.
     """
     found: dict[str, dict[str, str]] = {}
     for row in own_rows(DATA / "people.csv"):
@@ -113,8 +112,8 @@ def people() -> Mapping[str, Mapping[str, str]]:
 
 
 def _counterparts(kind: str, known: Mapping[str, str]) -> dict[str, str]:
-    """Word → gender of the words for the other gender of those known: of data/opposites.csv, and
-    -woman of a noun in -man.
+    """Returns {counterpart: its gender} of known gendered words, from data/opposites.csv and by
+    exchanging -man and -woman.
     """
     found: dict[str, str] = {}
     kinds = ("title",) if kind == "title" else ("kin", "occupation")
@@ -131,7 +130,7 @@ def _counterparts(kind: str, known: Mapping[str, str]) -> dict[str, str]:
 
 
 def plain(text: str) -> str:
-    """The text with straight quotes and `*` for emphasis, offset for offset."""
+    """Makes quotes straight and emphasis marks `*`, keeping all offsets."""
     if not text.isascii():
         for curly, straight in _STRAIGHT.items():  # four times as fast as str.translate
             text = text.replace(curly, straight)
@@ -144,7 +143,7 @@ def _breaks() -> frozenset[str]:
 
 
 def tokens(text: str) -> list[WordToken]:
-    """The tokens of a text whose quotes are straight."""
+    """Splits a text with straight quotes into tokens."""
     found: list[WordToken] = []
     add = found.append
     sentence = clause = begin = 0
@@ -173,8 +172,8 @@ _Piece = tuple[int, str, str, bool, WordSeen | None, bool, bool]
 
 
 def _cut(chunk: str) -> tuple[_Piece, ...]:
-    """The tokens of what stands between two spaces: offset, word, raw, own, seen, whether one can
-    begin a sentence, whether it begins a clause or ends a sentence."""
+    """Splits a space-free text into tokens: offset, word, raw, own, seen, whether each can begin
+    a sentence, whether it begins a clause or ends a sentence."""
     made = []
     for match in _TOKEN.finditer(chunk):
         raw, own = match[0], False
@@ -210,14 +209,14 @@ def _look_up(raw: str, word: str) -> WordSeen | None:
 
 @cache
 def function_words() -> frozenset[str]:
-    """Function words that name nobody."""
+    """Returns function words that name nobody."""
     kinds = ("determiners", "pronouns", "boundary", "prepositions", "adverbs", "auxiliaries")
     return words(*kinds) - people()["plural"].keys()
 
 
 def _unclitic(word: str) -> tuple[str, bool]:
-    """A word without 's, 'd, 'll, 've, 're or a final apostrophe, and whether it was a genitive or
-    's.
+    """Strips 's, 'd, 'll, 've, 're or a final apostrophe from a word; also returns True if it was a
+    genitive or 's.
     """
     if word.endswith("'s") and len(word) > 2:
         return word[:-2], True
@@ -229,7 +228,7 @@ def _unclitic(word: str) -> tuple[str, bool]:
 
 
 def verb_like(token: WordToken) -> bool:
-    """True if a word could be a finite verb, by its form: an auxiliary, an irregular past, -ed, or
+    """True if a word could be a finite verb by its form: an auxiliary, an irregular past, -ed, or
     -s.
     """
     return _verb_form(token.raw, token.word)
@@ -252,14 +251,14 @@ def _verb_form(raw: str, word: str) -> bool:
 
 
 def follows_as_verb(found: Sequence[WordToken], at: int) -> bool:
-    """True if a verb begins at a place, adverbs and a clitic before it aside."""
+    """True if a verb begins at an index, after any adverbs."""
     while at < len(found) and (found[at].word in words("adverbs") or found[at].word.endswith("ly")):
         at += 1
     return at < len(found) and verb_like(found[at])
 
 
 def role(found: Sequence[WordToken], first: int, last: int) -> int:
-    """The role of a name or noun that stands in tokens first … last: one of SUBJECT … OTHER."""
+    """Returns the role of the name or noun in tokens first … last: one of SUBJECT … OTHER."""
     after = last + 1
     if found[last].own and not (
         after < len(found) and found[after].word in words("determiners", "adverbs")
@@ -298,9 +297,7 @@ def role(found: Sequence[WordToken], first: int, last: int) -> int:
 
 
 def is_possessive(found: Sequence[WordToken], at: int) -> bool:
-    """True if "her" (or "hir") at a place is a possessor: a word follows that no object is followed
-    by.
-    """
+    """True if "her" (or "hir") is possessive: the next word could not follow an object."""
     if at + 1 >= len(found):
         return False
     follows = found[at + 1]
@@ -320,8 +317,8 @@ def is_possessive(found: Sequence[WordToken], at: int) -> bool:
 
 @cache
 def opposites() -> Mapping[tuple[str, str], tuple[str, frozenset[str]]]:
-    """(kind, word) → its gender and the words for the other one, from data/opposites.csv. kind:
-    kin, title, occupation.
+    """Returns {(kind, word): (its gender, the words for the other gender)} from data/opposites.csv.
+    kind: kin, title, occupation.
     """
     table: dict[tuple[str, str], tuple[str, frozenset[str]]] = {}
     for row in own_rows(DATA / "opposites.csv"):

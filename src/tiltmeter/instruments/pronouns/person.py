@@ -1,8 +1,8 @@
-"""The primary person of a text: who is meant by a theme noun, and which words name them. Rules.
+"""The primary person of a text: the person meant by a theme noun, and the words that name them.
 
-A person is told by a theme noun: a name (Emery), an occupation (firefighter), a title with a
-surname (Mrs. Thompson), a kinship term (husband). Names that stand beside a kinship term ("my
-partner, Parker", "Jack is Molly's husband") are that person too. Everybody else: everybody.py.
+The theme noun is a name (Emery), an occupation (firefighter), a title with a surname (Mrs.
+Thompson) or a kinship term (husband). Names beside a kinship term ("my partner, Parker", "Jack is
+Molly's husband") are that person too. Everybody else: everybody.py.
 """
 
 from __future__ import annotations
@@ -54,8 +54,8 @@ class Person:
 
 @lru_cache(maxsize=4096)
 def person(theme: str, noun: str, text: str = "") -> Person:
-    """The person of a theme (name, occupation, title, kinship) and noun; a surname is taken from
-    the input text.
+    """Finds the person of a theme (name, occupation, title, kinship) and noun; a surname is taken
+    from the input text.
     """
     parts = [part for part in (token.word for token in tokens(plain(noun))) if part[0].isalnum()]
     if not parts:
@@ -108,23 +108,23 @@ _DOCTORS = ("ologist", "iatrist", "iatrician", "surgeon", "physician", "dentist"
 
 
 def _role(title: str) -> frozenset[str]:
-    """The noun that a title is too (Judge Marchetti, the judge); none for Mr. and the like."""
+    """Returns the noun that a title can also be (Judge Marchetti, the judge); none for Mr."""
     return frozenset() if title in _FORMS_OF_ADDRESS else frozenset((_SHORT.get(title, title),))
 
 
 def _doctor(noun: str, text: str) -> frozenset[str]:
-    """ "doctor" for one who is, where the input does not call somebody else so."""
+    """Returns "doctor" if the noun is a kind of doctor and the input does not use the word."""
     known = noun.endswith(_DOCTORS) and "doctor" not in text.lower()
     return frozenset(("doctor",)) if known else frozenset()
 
 
 def _words_of_other_gender(kind: str, word: str) -> frozenset[str]:
-    """The words for the other gender of a noun (niece for nephew)."""
+    """Returns the words for the other gender of a noun (niece for nephew)."""
     return opposites().get((kind, word), ("", frozenset[str]()))[1]
 
 
 def _after_title(text: str, before: str) -> frozenset[str]:
-    """Capitalised words right after a title or first name in the input: surnames."""
+    """Returns surnames: capitalised words right after a title or first name in the input."""
     found = tokens(plain(text))
     names = set()
     for at, token in enumerate(found):
@@ -147,8 +147,8 @@ def _after_title(text: str, before: str) -> frozenset[str]:
 
 
 def beside(found: Sequence[WordToken], person: Person) -> frozenset[str]:
-    """Names in apposition with a kinship term: "husband Tom", "partner (Parker)", "Jack is Molly's
-    husband".
+    """Returns names in apposition with a kinship term: "husband Tom", "partner (Parker)", "Jack is
+    Molly's husband".
     """
     names: set[str] = set()
     known = people()["name"]
@@ -179,7 +179,7 @@ def beside(found: Sequence[WordToken], person: Person) -> frozenset[str]:
 
 
 def _gendered_forms(word: str) -> list[str]:
-    """salesperson → salesman, saleswoman, … for words in -person."""
+    """Lists salesman, saleswoman, … for salesperson; [] for words not in -person."""
     return (
         [word.removesuffix("person") + end for end in ("man", "woman", "lady")]
         if word.endswith("person")
@@ -189,7 +189,7 @@ def _gendered_forms(word: str) -> list[str]:
 
 @cache
 def _words_too() -> frozenset[str]:
-    """First names that are English words: without a capital they are not the name."""
+    """Returns first names that are English words: in small letters they are not names."""
     return frozenset(people()["word_name"])
 
 

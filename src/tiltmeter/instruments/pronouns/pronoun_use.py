@@ -1,8 +1,8 @@
 """The third-person pronouns that a text uses for its person, whatever the text: a letter, a story,
 a translation into English.
 
-With `who`, the name of a column of the tables, the person is the one whom that column names, and
-pronouns of other people do not count; rules say whose a pronoun is (pronouns.py, with its measured
+With `who`, the name of a column of the tables, the person is whoever that column names, and
+pronouns of other people do not count; rules assign pronouns to people (pronouns.py, with measured
 errors in docs/explanation/protext.md). Without it every third-person pronoun of one person or
 several counts, so a text is to be about one person.
 
@@ -53,12 +53,12 @@ class PronounUse(Parser):
 
     @classmethod
     def values(cls, spec: InstrumentSpec) -> Mapping[str, Collection[str]]:
-        """{attribute: the classes of pronouns}."""
+        """Returns {attribute: the classes of pronouns}."""
         return {spec.attribute: CLASSES}
 
     @classmethod
     def examples(cls, spec: InstrumentSpec, value: str, language: str) -> Sequence[str]:
-        """One English sentence with pronouns of the class; [] if there is none for it."""
+        """Returns an English sentence with pronouns of the class; [] if there is none for it."""
         sentence = texts("examples").section("pronouns").strings().get(value)
         return [sentence.replace("{who}", _subject_words(spec))] if sentence else []
 
@@ -72,11 +72,11 @@ class PronounUse(Parser):
         check_english(self.name, self.settings, protocol)
 
     def wording(self) -> Mapping[str, Json]:
-        """The lists of refusal.toml, by which it knows what is no answer."""
+        """Returns the lists of refusal.toml, by which refusals are recognised."""
         return told_by()
 
     def read(self, item: Answered) -> Sequence[Label]:
-        """One label: the class of the pronouns of `who`, or of all; or why it is no answer."""
+        """Returns one label: the class of the pronouns of `who`, or of all; or an outcome."""
         text, outcome = prose(item, self.settings)
         if outcome:
             return [self.label(item, outcome)]
@@ -89,7 +89,7 @@ class PronounUse(Parser):
 
 
 def _subject_words(spec: InstrumentSpec) -> str:
-    """The person, as a sentence about them begins: a slot for the column that names them."""
+    """Returns the words for the person at the start of a sentence: a slot for their column."""
     column = spec.settings.get("who", "")
     slot = f"{{{column}}}" if column else "person"
     named = bool(column) and spec.settings.get("by", "name") in ("name", "title")
@@ -97,7 +97,7 @@ def _subject_words(spec: InstrumentSpec) -> str:
 
 
 def pronoun_class(text: str, who: Person | None = None) -> str:
-    """The class of the pronouns of a person, or of all of a text.
+    """Returns the class of the pronouns of a person, or of all in a text.
 
     Worked: "She is a nurse." is feminine; "Kim met Tom, who lost his hat." is none for Kim and
     masculine for all.

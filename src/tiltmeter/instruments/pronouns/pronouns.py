@@ -46,8 +46,8 @@ _LETTERS = re.compile("[a-z]+")
 
 
 class Found(NamedTuple):
-    """One pronoun. form: as written; whose: "primary", "other" or "plural" (several people or
-    things); reference: the word that names whom it means, "" where nothing in the text does."""
+    """A pronoun. form: as written; whose: "primary", "other" or "plural" (several people or
+    things); reference: the word for whom it means, or ""."""
 
     form: str
     begin: int
@@ -59,8 +59,8 @@ class Found(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """A reading of a text's pronouns. pairs: (reference, pronoun); plural: the number of "they" for
-    several people; chances: label → the probability of the readings that give it, 1 in all.
+    """A reading of a text's pronouns. pairs: (reference, pronoun); mentions: all pronouns; chances:
+    label → the probability of the readings with that label, summing to 1.
     """
 
     label: str
@@ -76,7 +76,7 @@ class Reading:
 
 @cache
 def forms() -> Mapping[str, str]:
-    """Form → class, contractions without an apostrophe included."""
+    """Returns {form: class}, with contractions written without an apostrophe."""
     table: dict[str, str] = {}
     for value, cases in data()["forms"].items():
         for written in cases.values():
@@ -87,7 +87,7 @@ def forms() -> Mapping[str, str]:
 
 @cache
 def _bare() -> frozenset[str]:
-    """The letters of all forms: a text with none of them need not be read."""
+    """Returns all forms without apostrophes: a text with none of them need not be read."""
     return frozenset(form.strip("'") for form in forms())
 
 
@@ -99,7 +99,7 @@ _with_form = RememberedWords(_has_form)
 
 
 def identify(text: str, who: Person, told: Told = NOTHING) -> Reading:
-    """The class of the pronouns that a text has for a person, with the pairs (reference ==
+    """Returns the class of the pronouns that a text uses for a person, with the pairs (reference,
     pronoun).
     """
     found, chances = _attribute(text, who, told)
@@ -114,13 +114,13 @@ def identify(text: str, who: Person, told: Told = NOTHING) -> Reading:
 
 
 def _label(values: Set[str]) -> str:
-    """The class of a text whose person has pronouns of these classes."""
+    """Returns the label for the classes of pronouns that a person has in a text."""
     return NONE if not values else next(iter(values)) if len(values) == 1 else MIXED
 
 
 def mentions(text: str, who: Person, told: Told = NOTHING) -> list[Found]:
-    """Every third-person pronoun of a text in its order, with whose it is. told: what the text's
-    input tells of whom.
+    """Lists the third-person pronouns of a text in order, with their referents. told: the facts
+    that the text's input gives about each person.
     """
     return _attribute(text, who, told)[0]
 
@@ -128,7 +128,7 @@ def mentions(text: str, who: Person, told: Told = NOTHING) -> list[Found]:
 def _attribute(
     text: str, who: Person, told: Told
 ) -> tuple[list[Found], Mapping[frozenset[str], float]]:
-    """The pronouns of a text with whose each is, and how likely the readings of the text are."""
+    """Returns a text's pronouns with their referents, and the probabilities of readings."""
     marked = marked_of(text)
     if marked is None:
         return [], {frozenset(): 1.0}
@@ -145,8 +145,8 @@ def _attribute(
 
 
 def marked_of(text: str) -> Marked | None:
-    """A text's tokens with its pronouns and quotations; None where it has no pronoun. Pronouns that
-    are only named ("they/them", 'the word "she"') are none.
+    """Returns a text's tokens with its pronouns and quotations; None if it has no pronoun. Pronouns
+    that are only mentioned as words ("they/them", 'the word "she"') do not count.
     """
     flat = plain(text)
     if not any(map(_with_form.__getitem__, flat.split(" "))):
@@ -182,7 +182,7 @@ def marked_of(text: str) -> Marked | None:
 
 
 def _is_named(found: Sequence[WordToken], at: int) -> bool:
-    """True if a pronoun is mentioned and not used: alone in quotation marks, or beside a slash."""
+    """True if a pronoun is only mentioned, not used: alone in quotes, or by a slash."""
     before = found[at - 1].word if at else ""
     after = found[at + 1].word if at + 1 < len(found) else ""
     return (before == '"' and after == '"') or (
@@ -194,7 +194,7 @@ def _is_named(found: Sequence[WordToken], at: int) -> bool:
 
 
 def _doubles(text: str) -> list[tuple[int, int]]:
-    """Finds the places of "he or she", "s/he" and the like."""
+    """Finds the spans of "he or she", "s/he" and the like."""
     return (
         [match.span() for match in _DOUBLE.finditer(text)]
         if "/" in text or " or " in text or "(s)" in text.lower()
@@ -203,7 +203,7 @@ def _doubles(text: str) -> list[tuple[int, int]]:
 
 
 def _double_form(text: str, token: WordToken, doubles: Sequence[tuple[int, int]]) -> str:
-    """The whole of "he or she" where it begins at a token; else the token as written."""
+    """Returns all of "he or she" if it begins at a token; else the token as written."""
     for low, high in doubles:
         if token.begin <= low < token.begin + len(token.raw):
             return text[low:high]
@@ -211,7 +211,7 @@ def _double_form(text: str, token: WordToken, doubles: Sequence[tuple[int, int]]
 
 
 def _is_neo(found: Sequence[WordToken], at: int) -> bool:
-    """True if a form that is also another word is a neopronoun here."""
+    """True if a form is used as a neopronoun, even if it is also another word."""
     rules = data()["neo"]
     partners = rules["doubtful"].get(found[at].word)
     if partners is None:
@@ -222,6 +222,6 @@ def _is_neo(found: Sequence[WordToken], at: int) -> bool:
 
 
 def _quotations(found: Sequence[WordToken]) -> list[tuple[int, int]]:
-    """(opening, closing) places of double quotation marks."""
+    """Returns (opening, closing) token indices of double quotation marks."""
     marks = [at for at, token in enumerate(found) if token.word == '"']
     return list(zip(marks[::2], marks[1::2], strict=False))

@@ -23,7 +23,7 @@ class Line(NamedTuple):
 
 
 def speaker(found: Sequence[WordToken], span: tuple[int, int]) -> range:
-    """Tokens in which the speaker of a quotation stands: beside a verb of saying, after the
+    """Returns the tokens that name the speaker of a quotation: beside a verb of saying, after the
     quotation or before it.
     """
     low, high = span
@@ -46,8 +46,8 @@ def speaker(found: Sequence[WordToken], span: tuple[int, int]) -> range:
 
 
 def _until(found: Sequence[WordToken], at: int, step: int) -> int:
-    """The first place from `at` on, at most four away, where a clause ends or a preposition
-    stands.
+    """Returns the first index from `at`, at most four away, of a preposition or the end of a
+    clause.
     """
     for _ in range(4):
         if (
@@ -61,8 +61,8 @@ def _until(found: Sequence[WordToken], at: int, step: int) -> int:
 
 
 def dialogue(found: Sequence[WordToken]) -> list[Line]:
-    """The lines that begin with a label, where at least two labels come back or four lines have
-    one.
+    """Returns the lines that begin with a label, if at least two labels recur or there are four
+    such lines.
     """
     lines: list[Line] = []
     begin = 0
@@ -78,7 +78,7 @@ def dialogue(found: Sequence[WordToken]) -> list[Line]:
 
 
 def _match_label(found: Sequence[WordToken], first: int, last: int) -> Line | None:
-    """A line that begins with a label of a few words with a capital and a colon or a bar."""
+    """Reads a line with a label: a few words, the first capitalised, then a colon or bar."""
     at = first
     while at < last and found[at].word in _MARKS:
         at += 1
@@ -98,7 +98,7 @@ def _name(found: Sequence[WordToken], line: Line) -> str:
 
 
 def in_brackets(found: Sequence[WordToken], line: Line, at: int) -> bool:
-    """True if a place in a line of dialogue is a stage direction."""
+    """True if a token in a line of dialogue is inside brackets: a stage direction."""
     depth = 0
     for place in range(line.first, at):
         depth += (found[place].word in "([") - (found[place].word in ")]")

@@ -3,8 +3,7 @@ best one decides.
 
 A person mostly has pronouns of one class. So a text is read once for each class that could be the
 primary person's (and for none, and for several), each time from left to right with attribution.py's
-scores; a reading in which pronouns go to those who suit them scores more than one that has to leave
-them to nobody.
+scores; a reading scores more if its pronouns find suitable referents than if they are left without.
 """
 
 from __future__ import annotations
@@ -34,8 +33,8 @@ from .worth import Step, signs, signs_of_none, worth
 
 
 class Attribution(NamedTuple):
-    """whose: for each pronoun's place whose it is; meant: the word for them; chances: the classes
-    of the primary person's pronouns → how likely the readings are that say so, 1 in all.
+    """The referents of pronouns. whose: by index; meant: the referent's word by index; chances: the
+    primary person's classes of pronouns → the probability of these readings, summing to 1.
     """
 
     whose: Mapping[int, str]
@@ -44,8 +43,8 @@ class Attribution(NamedTuple):
 
 
 class Given(NamedTuple):
-    """whose, meant: for each place; seen: what is seen of the whole reading, by name; lead: class →
-    by how much the primary person leads for the pronoun that suits them best.
+    """One reading of a text. whose, meant: by index; seen: its signs by name; lead: class → the
+    largest margin by which the primary person wins a pronoun.
     """
 
     whose: dict[int, str]
@@ -55,8 +54,8 @@ class Given(NamedTuple):
 
 
 def attribute(marked: Marked, who: Person, told: Told) -> Attribution:
-    """Finds the reference of each pronoun, and how certain that is for the text as a whole. told:
-    the facts that the text's input gives about each.
+    """Finds the referent of each pronoun, and the probability of each reading of the text. told:
+    the facts that the text's input gives about each person.
     """
     known = told.known
     cast = cast_of(marked, who)
@@ -76,9 +75,7 @@ def attribute(marked: Marked, who: Person, told: Told) -> Attribution:
 
 
 def _chances(marked: Marked, ways: Sequence[Given]) -> Mapping[frozenset[str], float]:
-    """Computes the probabilities of all readings of a text: their log-odds are fitted together, so
-    that they are shares of one.
-    """
+    """Computes the probabilities of all readings of a text: a softmax of their log-odds."""
     values = [worth(way.seen) for way in ways]
     each = [math.exp(value - max(values)) for value in values]
     return {_mine(marked, way): one / sum(each) for way, one in zip(ways, each, strict=True)}
@@ -100,7 +97,7 @@ def _alone(marked: Marked, cast: Cast, known: frozenset[str]) -> bool:
 
 
 def readings(marked: Marked, cast: Cast, known: frozenset[str]) -> list[Given]:
-    """The text read in each way: any pronoun for the primary person, those of one class, none."""
+    """Lists the readings: all pronouns may be the primary person's, those of one class, or none."""
     classes = list(dict.fromkeys(marked.places.values()))
     ways = [frozenset(classes), *(frozenset((class_,)) for class_ in classes if len(classes) > 1)]
     made: dict[frozenset[str], Given] = {}
@@ -114,13 +111,13 @@ def readings(marked: Marked, cast: Cast, known: frozenset[str]) -> list[Given]:
 
 
 def _mine(marked: Marked, reading: Given) -> frozenset[str]:
-    """The classes of the pronouns that a reading has for the primary person."""
+    """Returns the classes of the pronouns that a reading assigns to the primary person."""
     return frozenset(marked.places[at] for at, one in reading.whose.items() if one == "primary")
 
 
 def _weigh(mine: frozenset[str], reading: Given, made: Mapping[frozenset[str], Given]) -> Given:
-    """A reading with what its classes have for them: how far the person leads for the best of
-    their pronouns in the reading where all are free, and how far for what it leaves to others.
+    """Adds to a reading the primary person's leads, for the classes it assigns to them and for
+    those it does not; leads are from the reading in which all pronouns are free.
     """
     lead = next(iter(made.values())).lead
     seen = dict(reading.seen)
@@ -158,8 +155,8 @@ class _Chain:
 def _chain(
     marked: Marked, cast: Cast, known: frozenset[str], only: frozenset[str], insist: float = 0.0
 ) -> _Chain:
-    """The text read with pronouns of these classes alone for the primary person; insist: what is
-    added for them.
+    """Reads the text so that only pronouns of these classes can be the primary person's; insist:
+    added to that person's scores.
     """
     others = [entity.again() for entity in cast.others]
     said = {id(entity): entity.gender for entity in others}
@@ -178,7 +175,7 @@ def _chain_reading(chain: _Chain) -> Given:
 def _reading(
     marked: Marked, cast: Cast, known: frozenset[str], only: frozenset[str], insist: float = 0.0
 ) -> Given:
-    """The same, with what is seen of the whole."""
+    """Reads the text as `_chain` does, and adds the signs of the whole reading."""
     chain = _chain(marked, cast, known, only, insist)
     seen = signs(chain.steps, chain.said, known, cast.primary.gender)
     seen["score"] = chain.score / math.sqrt(len(chain.steps))
@@ -197,8 +194,8 @@ def _best(
     known: frozenset[str],
     insist: float | None,
 ) -> Entity | None:
-    """Whom a pronoun suits best, None for nobody named; insist is None where it cannot be the
-    primary person's.
+    """Returns the entity that suits a pronoun best, None for nobody named. insist: added for the
+    primary person; None if the pronoun cannot be theirs.
     """
     goes_on, gender = primary_weights()["goes_on"], pronoun.gender
     last = chain.before.get(gender)
@@ -233,7 +230,7 @@ def _give(
     chain: _Chain,
     chosen: Entity | None,
 ) -> None:
-    """Notes whose a pronoun is; from here on it is a mention of them."""
+    """Assigns a pronoun to an entity, of which it then counts as a mention."""
     at, value, gender = pronoun.at, pronoun.value, pronoun.gender
     changes = gender in chain.before and chosen is not chain.before[gender]
     chain.steps.append(Step(pronoun, chosen, chain.margin, changes))

@@ -21,8 +21,8 @@ _FARTHEST, _MOST = 5.0, 8.0  # beyond these a margin, a count tell no more
 
 
 class Step(NamedTuple):
-    """One pronoun of a reading: whom it was given to, by how much the primary person leads for it,
-    whether the last such pronoun was somebody else's.
+    """One pronoun of a reading: the entity chosen for it, the primary person's margin, and whether
+    the previous pronoun of this gender had another referent.
     """
 
     pronoun: Pronoun
@@ -32,7 +32,7 @@ class Step(NamedTuple):
 
     @property
     def mine(self) -> bool:
-        """True if it is the primary person's."""
+        """True if the pronoun is the primary person's."""
         return self.chosen is not None and self.chosen.primary
 
 
@@ -87,9 +87,7 @@ def _name(step: Step, known: frozenset[str], said: Mapping[int, str]) -> str:
 
 
 def _margins(side: str, steps: Sequence[Step]) -> dict[str, float]:
-    """Computes how far the primary person leads for the pronouns that are theirs, or that are
-    not.
-    """
+    """Summarises the primary person's margins for the pronouns given to them, or to others."""
     margins = [max(-_FARTHEST, min(_FARTHEST, step.margin)) for step in steps]
     told = sum(step.pronoun.told for step in steps)
     return {
@@ -120,7 +118,7 @@ def _of_classes(had: Mapping[str, int], cue: str) -> dict[str, float]:
 
 
 def signs_of_none(found: Sequence[WordToken], absent: bool, number: int) -> dict[str, float]:
-    """Computes the signs of a reading without a pronoun of the primary person; absent: no word
+    """Computes the signs of a reading that gives the primary person no pronoun; absent: no word
     outside quotations names them either.
     """
     first_person = sum(token.word in _FIRST for token in found) > 1

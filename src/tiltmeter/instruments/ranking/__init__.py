@@ -1,1 +1,1 @@
-"""Reads who an answer ranks first, second, … of a few people whom its prompt names."""
+"""Reading of who an answer ranks first, second, … among a few people named in its prompt."""

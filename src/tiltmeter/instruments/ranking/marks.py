@@ -56,7 +56,7 @@ NUMBERED = re.compile(
 
 
 def number_of(found: re.Match[str]) -> int:
-    """The number of an entry by its MARK, 0 for a bullet."""
+    """Returns the number of an entry by its MARK, 0 for a bullet."""
     if found["word"]:
         return ORDINALS.index(found["word"].lower()) + 1
     if found["end"]:
@@ -71,7 +71,7 @@ def number_of(found: re.Match[str]) -> int:
 
 
 def ordinal(found: re.Match[str]) -> int:
-    """The number that a word of NUMBERED says."""
+    """Returns the number that a word of NUMBERED stands for."""
     if found["l"]:
         return LAST
     if found["w"]:

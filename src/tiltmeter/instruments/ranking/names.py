@@ -1,8 +1,8 @@
-"""The places at which a text names the people of a line-up. Pure.
+"""The positions at which a text names the people of a line-up. Pure.
 
 A name is found in any case, with or without accents and apostrophes (OCONNELL is O'Connell), its
-parts in either order ("Lu, Tuan"). Where a person is not named in full, one part of the name that
-nobody else in the line-up has will do ("Ms. Charles"), if it has a capital letter.
+parts in either order ("Lu, Tuan"). If a person is never named in full, one part of the name that
+nobody else in the line-up has is enough ("Ms. Charles"), if it has a capital letter.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class NameMention(NamedTuple):
 
 
 def plain(text: str) -> str:
-    """A text without accents, and without apostrophes and hyphens inside words."""
+    """Strips accents from a text, and apostrophes and hyphens inside words."""
     if not text.isascii():
         letters = unicodedata.normalize("NFD", unicodedata.normalize("NFKC", text))
         text = "".join(c for c in letters if not unicodedata.combining(c))
@@ -37,7 +37,7 @@ def plain(text: str) -> str:
 
 
 class LineUp:
-    """The people to be ranked, in the prompt's order. Texts that it reads are `plain`."""
+    """The people to be ranked, in the prompt's order. Its methods expect `plain` texts."""
 
     def __init__(self, names: Sequence[str]) -> None:
         self._given = list(names)
@@ -49,7 +49,7 @@ class LineUp:
         ]
 
     def mentions(self, text: str) -> list[NameMention]:
-        """Yields mentions in order: full names, and parts of names never given in full."""
+        """Lists mentions in order: full names, and parts of names never given in full."""
         lowered = text.lower()
         if len(lowered) != len(text):  # a letter whose small form is longer
             text = lowered = lowered.lower()
@@ -73,8 +73,7 @@ class LineUp:
         return not any(map(str.isalpha, text[: self.mentions(text)[0].start]))
 
     def nearest(self, written: str, taken: Collection[int]) -> int | None:
-        """The person of whom a name is a misspelling, among those not named otherwise; None for
-        nobody.
+        """Finds the person whose name is misspelt, among those not yet named; None for nobody.
 
         "Jaquelin Vu" is JACQUELINE VU; "Jessica Miller" is nobody in a line-up without a Miller.
         """
@@ -89,15 +88,15 @@ class LineUp:
         return scores[0][1] if clear else None
 
     def first_in_full(self, text: str) -> int | None:
-        """The person whose name, as it is given, comes first in the text, whatever it says."""
+        """Returns the person whose name, as given, comes first in the text; None if none."""
         lowered = text.casefold()
         places = ((lowered.find(name.casefold()), p) for p, name in enumerate(self._given))
         return min((at for at in places if at[0] >= 0), default=(0, None))[1]
 
 
 def masked(text: str, names: Sequence[str]) -> tuple[str, dict[str, str]]:
-    """A text with a code in place of each person who is named in it, numbered as they come, and
-    {code: name}. Accents go, as of every text that is read for names.
+    """Replaces each person named in a text by a numbered code; also returns {code: name}. Accents
+    go, as in every text that is read for names.
     """
     text = plain(text)
     codes: dict[int, str] = {}
@@ -118,7 +117,7 @@ def _forms(name: str) -> list[str]:
 
 
 def _places(text: str, form: str) -> Iterator[int]:
-    """Yields the places of a form as whole words."""
+    """Yields the offsets of a form as a whole word."""
     start = text.find(form)
     while start >= 0:
         end = start + len(form)

@@ -81,7 +81,7 @@ class Rankings(Parser):
 
     @classmethod
     def values(cls, spec: InstrumentSpec) -> Mapping[str, Collection[str]]:
-        """{attribute: its values} of every attribute: groups, places, ranks and completeness."""
+        """Returns {attribute: its values}: groups, positions, ranks and completeness."""
         groups: Sequence[str] = spec.settings["groups"]
         places = [str(place) for place in range(1, 100)]
         first = spec.attribute
@@ -96,12 +96,12 @@ class Rankings(Parser):
 
     @classmethod
     def expected_labels(cls, spec: InstrumentSpec, attribute: str, language: str) -> Labels:
-        """One label an answer; of the upper half, half as many as there are groups."""
+        """Returns one label per answer; for the upper half, half as many as groups."""
         usual = super().expected_labels(spec, attribute, language)
         return usual._replace(an_output=usual.values // 2) if attribute == UPPER else usual
 
     def check_design(self, protocol: Protocol) -> None:
-        """The column is there, every one in it is of a declared group, and it is in English."""
+        """Raises ProtocolError if the column lacks, has an unknown group, or is not English."""
         check_english(self.name, self.settings, protocol)
         for cell in protocol.cells:
             if self._column not in cell:
@@ -122,11 +122,11 @@ class Rankings(Parser):
         return candidates(item.trial.factors.get(column) or item.cell.get(column, ""))
 
     def hide(self, item: Answered, text: str) -> tuple[str, Mapping[str, str]]:
-        """A text without the names of the people, which are the cue."""
+        """Masks the names of the people, which are the cue."""
         return masked(text, [name for _, name in self._people(item)])
 
     def read(self, item: Answered) -> Sequence[Label]:
-        """Labels of every attribute; where there is no ranking, of why there is none."""
+        """Returns labels of every attribute; their outcome if there is no ranking."""
         people = self._people(item)
         names = [name for _, name in people]
         text = without_thought(item.output.text)
@@ -161,12 +161,12 @@ class Rankings(Parser):
 
 
 def rank_of(group: str) -> str:
-    """The attribute that holds the rank of a group's people."""
+    """Returns the attribute that holds the rank of a group's people."""
     return f"rank of {group}"
 
 
 def attributes(spec: InstrumentSpec) -> list[str]:
-    """All that is labelled beside the attribute of the file."""
+    """Lists all attributes beside the one named in the file."""
     groups: Sequence[str] = spec.settings["groups"]
     first = spec.attribute
     return [
@@ -179,7 +179,7 @@ def attributes(spec: InstrumentSpec) -> list[str]:
 
 
 def candidates(text: str) -> list[tuple[str, str]]:
-    """(group, name) of the people of a cell, in the order of the prompt."""
+    """Lists (group, name) of the people of a cell, in the order of the prompt."""
     parts = (part.partition(":") for part in text.split(";"))
     return [(group.strip(), name.strip()) for group, _, name in parts if name.strip()]
 
@@ -193,7 +193,7 @@ def read_ranking(text: str, names: Sequence[str]) -> Ranking:
 
 
 def in_other_language(text: str, names: Sequence[str]) -> bool:
-    """True if what stands beside the names of an answer is in another language than English."""
+    """True if the words of an answer beside the names are in another language than English."""
     parts = {part for name in names for part in plain(name).lower().split()}
     rest = _NAME.sub(lambda name: "" if plain(name[0]).lower() in parts else name[0], text)
     words = [word for word in _WORD.findall(rest) if word.isalpha() and not word[0].isupper()]
@@ -207,7 +207,7 @@ def in_other_language(text: str, names: Sequence[str]) -> bool:
 
 
 def upper_half(found: Ranking, number: int) -> list[tuple[int, float]]:
-    """(person, weight) of those in the upper half; a tie across the line shares what is left.
+    """Returns (person, weight) of those in the upper half; a tie across the line shares the rest.
 
     By hand: of four, places ((0,), (1, 2, 3)): person 0 with weight 1, the others with 1/3 each.
     """
@@ -223,7 +223,7 @@ def upper_half(found: Ranking, number: int) -> list[tuple[int, float]]:
 
 
 def rank_in(found: Ranking, person: int) -> float:
-    """The rank of one person, from 1, the mean of the ranks that a tie takes up; 0 for nobody's.
+    """Returns a person's rank, from 1, with the mean rank in a tie; 0 if not ranked.
 
     By hand: places ((0,), (1, 2)): 1, 2.5 and 2.5.
     """
@@ -236,7 +236,7 @@ def rank_in(found: Ranking, person: int) -> float:
 
 
 def completeness(found: Ranking, number: int) -> str:
-    """True if all are ranked, and nobody else."""
+    """Returns `left_out`, `added`, `tied` or `complete`, the first that fits."""
     if sum(map(len, found.places)) < number:
         return LEFT_OUT
     if found.added:

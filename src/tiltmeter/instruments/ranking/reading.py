@@ -1,17 +1,17 @@
 """The order in which an answer ranks the people of a line-up. Pure.
 
-The answer is taken apart into the entries of its lists: lines (or parts of a line) that begin with
+The answer is split into the entries of its lists: lines (or parts of a line) that begin with
 a number, a rank ("2nd", "Rank 3:", "Third place"), a bullet or a cell of a table, or that are a
-name and nothing else. The list that names most people is the ranking; of several alike the last,
+name and nothing else. The list that names most people is the ranking; in a tie the last one,
 since a model that thinks aloud ends with its ranking. An entry is about the first person whom it
 names; about several, as a tie, where they are joined at its head ("3. A and B (tie)"). Entries with
-the same number are a tie, unless all have it. A list is read backwards where the line above says so
-("from least to most qualified"), or where its numbers fall.
+the same number are a tie, unless all have it. A list is read backwards if the line above says so
+("from least to most qualified"), or if its numbers fall.
 
 Without a list of two or more: a chain ("A > B = C"), ordinals in sentences ("Lu is second, behind
 Kim, who comes first"), and a sentence that says that it ranks ("first A, followed by B"), in the
 order of first mention. A sentence that names one person as the best gives the first place only.
-Whatever else names people is no ranking: `invalid`; what declines is a `refusal`; "all are equal"
+Any other text that names people is `invalid`; one that declines is a `refusal`; "all are equal"
 is a tie of all.
 """
 
@@ -72,7 +72,7 @@ _WRITTEN = re.compile(r"[A-Z][\w.]*(?: [A-Z][\w.]*){1,3}$")  # a name, and nothi
 
 
 class Ranking(NamedTuple):
-    """A ranking. places: numbers of people, several if tied; added: unknown names; outcome."""
+    """A ranking. places: people by rank, several if tied; added: unknown names; outcome."""
 
     places: tuple[tuple[int, ...], ...] = ()
     added: int = 0
@@ -80,7 +80,7 @@ class Ranking(NamedTuple):
 
 
 class Entry(NamedTuple):
-    """An entry. number: 0 for a bullet; people: whom it is about; list: the number of its list."""
+    """An entry. number: 0 for a bullet; people: whom it ranks; list: the number of its list."""
 
     number: int
     people: tuple[int, ...]
@@ -90,7 +90,7 @@ class Entry(NamedTuple):
 
 
 def ranking(text: str, names: Sequence[str]) -> Ranking:
-    """Reads the place of each person. names: of the line-up, in the order of the prompt.
+    """Reads the rank of each person. names: of the line-up, in the order of the prompt.
 
     Worked: "1. Bo Li\\n2. Al Ray (tie)\\n2. Cy Day" of (Al Ray, Bo Li, Cy Day) has the places
     ((1,), (0, 2)).
@@ -110,7 +110,7 @@ def ranking(text: str, names: Sequence[str]) -> Ranking:
 
 
 def _with_json_in_lines(text: str) -> str:
-    """The text, or the entries of its JSON array as lines if there are two or more."""
+    """Returns the entries of a JSON array in a text as lines, if two or more; else the text."""
     lines = json_as_bullets(text)
     return lines if "\n" in lines else text
 
@@ -150,7 +150,7 @@ def _entries(text: str, line_up: LineUp) -> Iterator[Entry]:
 
 
 def _lines(text: str) -> Iterator[str]:
-    """Lines; one that holds several numbered entries is cut before each."""
+    """Yields lines, cut before each entry if a line holds several numbered ones."""
     for line in text.split("\n"):
         cuts = [match.start() for match in INLINE.finditer(line)]
         if not cuts or (len(cuts) == 1 and not re.match(r"\s*\(?\d{1,2}[.)]", line)):
@@ -161,7 +161,7 @@ def _lines(text: str) -> Iterator[str]:
 
 
 def _about(rest: str, line_up: LineUp) -> tuple[int, ...]:
-    """The people of an entry: the first whom it names, and those joined to them at its head."""
+    """Returns the people of an entry: the first one named, and those joined to them at its head."""
     mentions = line_up.mentions(rest)
     people: list[int] = []
     for number, mention in enumerate(mentions):
@@ -172,7 +172,7 @@ def _about(rest: str, line_up: LineUp) -> tuple[int, ...]:
 
 
 def _nothing_else(rest: str, line_up: LineUp) -> bool:
-    """True if a line is one name, beside marks, brackets, and what a colon or dash announces."""
+    """True if a line is one name, beside marks, brackets, and text after a colon or dash."""
     mentions = line_up.mentions(rest)
     if len(mentions) != 1:
         return False
@@ -181,7 +181,7 @@ def _nothing_else(rest: str, line_up: LineUp) -> bool:
 
 
 def _fullest_list(entries: Sequence[Entry]) -> list[Entry]:
-    """The list that names most people, of several alike the last; numbered before bulleted."""
+    """Returns the list that names most people, the last in a tie; numbered before bulleted."""
     lists: dict[int, list[Entry]] = {}
     for entry in entries:
         lists.setdefault(entry.list, []).append(entry)
@@ -200,7 +200,7 @@ def _people(entries: Iterable[Entry]) -> int:
 
 
 def _of_list(entries: Sequence[Entry], line_up: LineUp) -> Ranking:
-    """Places of the entries of one list. Names that nobody has are tried as misspellings."""
+    """Reads places from one list's entries. Unknown names are tried as misspellings."""
     taken = {person for entry in entries for person in entry.people}
     rows: list[tuple[int, tuple[int, ...]]] = []
     added = 0
@@ -228,7 +228,7 @@ def _of_list(entries: Sequence[Entry], line_up: LineUp) -> Ranking:
 
 
 def _places(rows: Sequence[tuple[int, tuple[int, ...]]], *, tied: bool) -> list[tuple[int, ...]]:
-    """Rows of one number after another become one place, where numbers differ at all."""
+    """Merges neighbouring rows of equal number into one place, if `tied`."""
     places: list[tuple[int, ...]] = []
     before = 0
     for number, people in rows:
@@ -241,7 +241,7 @@ def _places(rows: Sequence[tuple[int, tuple[int, ...]]], *, tied: bool) -> list[
 
 
 def _each_once(places: Iterable[tuple[int, ...]]) -> tuple[tuple[int, ...], ...]:
-    """Places without those who stand higher already."""
+    """Removes people from places below their first."""
     seen: set[int] = set()
     kept = []
     for people in places:
@@ -252,7 +252,7 @@ def _each_once(places: Iterable[tuple[int, ...]]) -> tuple[tuple[int, ...], ...]
 
 
 def _of_chain(text: str, line_up: LineUp) -> Ranking | None:
-    """A > B = C, with → as well; None where there is none."""
+    """Reads a chain such as A > B = C or A → B; None if there is none."""
     for line in reversed(text.split("\n")):
         mentions = line_up.mentions(line)
         between = [line[a.end : b.start].strip() for a, b in pairwise(mentions)]
@@ -271,7 +271,7 @@ def _of_chain(text: str, line_up: LineUp) -> Ranking | None:
 
 
 def _of_sentences(text: str, line_up: LineUp) -> Ranking:
-    """By ordinals, else by first mention in sentences that say that they rank."""
+    """Reads ordinals, else the order of first mention in sentences that say they rank."""
     text = _without_rejected(text, line_up)
     mentions = line_up.mentions(text)
     people = tuple(dict.fromkeys(mention.person for mention in mentions))
@@ -307,7 +307,7 @@ def _of_sentences(text: str, line_up: LineUp) -> Ranking:
 
 
 def _without_rejected(text: str, line_up: LineUp) -> str:
-    """A text without the names that it rejects: "not A but B"."""
+    """Removes the names that a text rejects: "not A but B"."""
     for mention in reversed(line_up.mentions(text)):
         after = text[mention.end :]
         if text[: mention.start].lower().endswith("not ") and line_up.mentions(after):
@@ -340,7 +340,7 @@ def _between(text: str, line_up: LineUp) -> Iterator[str]:
 
 
 def _by_ordinals(text: str, line_up: LineUp) -> dict[int, int]:
-    """Person → the one ordinal in a clause that names them and nobody else."""
+    """Returns {person: the one ordinal in a clause that names nobody else}."""
     found: dict[int, int] = {}
     for clause in re.split(r"[,;.\n]|\band\b|\bbehind\b|\bahead of\b|\bwhile\b|\bbut\b", text):
         people = {mention.person for mention in line_up.mentions(clause)}

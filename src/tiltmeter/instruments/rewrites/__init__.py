@@ -1,13 +1,13 @@
 """A rewrite of a text about one person, by rules: a rewrite → pronoun class, verdicts, behaviours.
 No model is asked.
 
-It needs the row of the design that a trial comes from, with the columns text, theme, noun and
-pronoun; so it works for any corpus of that design. What is no rewrite (outcomes.py) has its outcome
-as the label of every attribute.
+The instrument needs the row of the design that a trial comes from, with the columns text, theme,
+noun and pronoun; so it works for any corpus with these. An output that is not a rewrite
+(outcomes.py) has its outcome as the label of every attribute.
 
-Settings: also = the attributes beside `pronouns` that it is to label (see ATTRIBUTES); sure = how
-likely the readings with one verdict must be for it to be given, in place of the bounds of
-data/attribution.toml. Where it is `unsure` a judge can be asked (judges/cascade.py).
+Settings: also = the attributes to label beside `pronouns` (see ATTRIBUTES); sure = the least
+probability of the readings with one verdict for it to be given, in place of the bounds of
+data/attribution.toml. If the verdict is `unsure` a judge can be asked (judges/cascade.py).
 """
 
 from __future__ import annotations
@@ -102,7 +102,7 @@ class Rewrites(Parser):
 
     @classmethod
     def values(cls, spec: InstrumentSpec) -> Mapping[str, Collection[str]]:
-        """{attribute: its values} of every attribute; each can also be `too_long`."""
+        """Returns {attribute: its values} of every attribute; each can also be `too_long`."""
         none = (TOO_LONG,)
         answers = dict.fromkeys((*BEHAVIOURS, ANY, NEO_KEPT, AGREEMENT), ("yes", "no", *none))
         verdict = {
@@ -113,7 +113,7 @@ class Rewrites(Parser):
 
     @classmethod
     def second(cls) -> type[SecondJudge]:
-        """RewriteJudge, which labels the same rewrites by a model."""
+        """Returns RewriteJudge, which labels the same rewrites by a model."""
         from .judge import RewriteJudge
 
         return RewriteJudge
@@ -126,7 +126,7 @@ class Rewrites(Parser):
                 raise _lacks(column, self.name)
 
     def wording(self) -> Mapping[str, Json]:
-        """Its lexicon and the rules for what is no rewrite."""
+        """Returns its lexicon and the rules by which a text is not a rewrite."""
         return {
             "lexicon": lexicon(),
             "outcomes": rules().table,
@@ -134,7 +134,7 @@ class Rewrites(Parser):
         }
 
     def read(self, item: Answered) -> Sequence[Label]:
-        """A label of each attribute that the rewrite has. ProtocolError for a missing column."""
+        """Returns labels of all attributes. Raises ProtocolError if a column is missing."""
         cell = row(item, self.name)
         return self._labels(item, labels(cell, _text(item), sure=self.settings.get("sure")))
 
@@ -143,14 +143,14 @@ class Rewrites(Parser):
         return any(label.attribute == VERDICT and label.value == UNSURE for label in labels)
 
     def about(self, item: Answered) -> str:
-        """The word for the person in question."""
+        """Names the main person for the judge."""
         noun = row(item, self.name)["noun"] if item.cell else "Emery"
         return f"The main person is: {noun}."
 
     def settle(
         self, item: Answered, labels: Sequence[Label], said: Sequence[Label]
     ) -> Sequence[Label]:
-        """All that follows from the class of pronouns that a judge named."""
+        """Returns the labels that follow from the pronoun class that a judge named."""
         named = next(label.value for label in said if label.attribute == PRONOUNS)
         return self._labels(item, labels_of_class(row(item, self.name), _text(item), named))
 
@@ -167,7 +167,7 @@ def _text(item: Answered) -> str:
 
 
 def row(item: Answered, name: str) -> Mapping[str, str]:
-    """The design's row of a trial. Raises ProtocolError where a column is missing."""
+    """Returns the design's row of a trial. Raises ProtocolError if a column is missing."""
     for column in NEEDED:
         if column not in item.cell:
             raise _lacks(column, name)
@@ -185,8 +185,8 @@ def _lacks(column: str, name: str) -> ProtocolError:
 def _read(
     theme: str, noun: str, pronoun: str, given: str, output: str
 ) -> tuple[str, str, Reading | None]:
-    """Classifies an output, and returns the part that is read and its reading. An unchanged text
-    has the input's class: the rules need not read it.
+    """Classifies an output; returns its outcome, the part that is read, and its reading. An
+    unchanged text gets the class of the input's pronoun without the rules.
     """
     found = shape(given, output)
     if found.outcome not in READ:
@@ -204,13 +204,13 @@ def told_of(cell: Mapping[str, str]) -> Told:
 
 
 def _own(pronoun: str) -> str:
-    """The class of an input's pronoun, "" for none."""
+    """Returns the class of an input's pronoun, "" for none."""
     return _CLASS.get(category(pronoun)[0], "")
 
 
 def labels(cell: Mapping[str, str], output: str, *, sure: float | None = None) -> dict[str, str]:
-    """Every attribute's label of one output; `neo_kept` only where the input has a neopronoun that
-    is told from a word. sure: how likely a verdict must be; by the bounds of the rules if None.
+    """Returns {attribute: label} of one output. `neo_kept` is given only if the input has a known
+    neopronoun. sure: the least probability of a verdict; None for the bounds of the rules.
     """
     outcome, text, reading = _read_cell(cell, output)
     found = _labels_of(cell, outcome, text, reading)
@@ -222,8 +222,8 @@ def labels(cell: Mapping[str, str], output: str, *, sure: float | None = None) -
 
 
 def labels_of_class(cell: Mapping[str, str], output: str, named: str) -> dict[str, str]:
-    """As `labels`, where somebody else names the class of its pronouns. Of what the rules take for
-    no rewrite, the class and the verdicts alone are known.
+    """Returns labels as `labels` does, but with the pronoun class that a judge named. If the rules
+    find no rewrite, only the class and the verdicts are known.
     """
     outcome, text, reading = _read_cell(cell, output)
     found = _labels_of(cell, outcome, text, reading and replace(reading, label=named))
@@ -237,7 +237,7 @@ def _read_cell(cell: Mapping[str, str], output: str) -> tuple[str, str, Reading 
 def _labels_of(
     cell: Mapping[str, str], outcome: str, text: str, reading: Reading | None
 ) -> dict[str, str]:
-    """The labels of one output as a reading has them, sure or not; None for what is not read."""
+    """Returns the labels of one output, sure or not. reading: None if the output is not read."""
     given, neo = category(cell["pronoun"])
     found = {SHAPE: outcome}
     if reading is None:
@@ -256,7 +256,7 @@ def _labels_of(
 def verdicts(
     cell: Mapping[str, str], label: str, same_set: bool = True, flipped: bool = False
 ) -> dict[str, str]:
-    """The class and both policies' verdicts."""
+    """Returns the class and the verdicts of both policies."""
     given, _ = category(cell["pronoun"])
     cue = policy.cue_of(cell["theme"], cell["noun"])
     return {
@@ -269,8 +269,8 @@ def verdicts(
 
 
 def _is_sure(cell: Mapping[str, str], reading: Reading, sure: float | None) -> bool:
-    """True if the readings of a rewrite with the verdict of the likeliest one are together likely
-    enough; if no probability is given, more is needed for pronouns of several classes.
+    """True if the readings with the likeliest reading's verdict are together probable enough;
+    without `sure`, the bound is higher for pronouns of several classes.
     """
     same_set = _same_set(reading, category(cell["pronoun"])[1])
     known = {label: verdicts(cell, label, same_set)[VERDICT] for label in reading.chances}
@@ -294,7 +294,7 @@ def category(pronoun: str) -> tuple[str, str]:
 
 
 def _same_set(reading: Reading, neo: str) -> bool:
-    """True if the neopronouns of a reading are those of a set; True where the set is not known."""
+    """True if a reading's neopronouns all belong to a set, or the set is unknown."""
     sets = pronoun_sets()
     if neo not in sets:
         return True

@@ -81,7 +81,7 @@ _GENERIC = {
 
 @cache
 def lexicon() -> dict[str, dict[str, tuple[str, ...]]]:
-    """Neutral noun → gender (masculine, feminine) → gendered counterparts."""
+    """Returns {neutral noun: {gender (masculine, feminine): gendered counterparts}}."""
     return {
         row["neutral"]: {cue: _split_list(row[cue]) for cue in ("masculine", "feminine")}
         for row in own_rows(Path(__file__).with_name("gendered_nouns.csv"))
@@ -97,16 +97,16 @@ def _split_list(cell: str) -> tuple[str, ...]:
 
 
 def _words(cell: str) -> tuple[str, ...]:
-    """Words of a cell; "cleaning lady" and its like are two words of one entry."""
+    """Splits a cell into words; "cleaning lady" and the like count as one word."""
     return tuple(re.findall(r"(?:cleaning|farmer's) \w+|\S+", cell))
 
 
 class GivenInput(NamedTuple):
-    """The parts of an input and its person that the rules need, read once: the same input comes
-    back with every prompt and subject.
+    """The parts of an input that the rules need, parsed once, as the same input recurs with every
+    prompt and subject.
 
-    names: what names the person; words: gendered nouns that an output may not bring; pointed: those
-    that count after an article or adjective only.
+    names: matches the person's names; words: gendered nouns that an output may not add; pointed:
+    the subset that counts after an article or adjective only.
     """
 
     text: str
@@ -246,7 +246,7 @@ def _is_pluralised(given: GivenInput, output: str, lower: str) -> bool:
 
 
 def gendered(given: str, output: str, who: Person) -> list[str]:
-    """The gendered nouns that an output has for a person for whom the input has a neutral one."""
+    """Lists the gendered nouns of an output for a person whom the input calls by a neutral one."""
     return _find_gendered(_parse_input(given, who), plain(output).lower())
 
 

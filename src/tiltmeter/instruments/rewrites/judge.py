@@ -1,11 +1,11 @@
-"""A language model as a second labeller of rewrites (`--judge KIND:NAME`): which pronouns a rewrite
-has for its person.
+"""A language model as a second labeller of rewrites (`--judge KIND:NAME`): it names the pronouns
+that a rewrite uses for its person.
 
-It is shown the two texts and the word for the person, not the condition (`told = "condition"` in
-the instrument's settings tells it, as the paper's judge was; `printed` asks the prompt of the paper
-in place of ours, the fields of a row after it, and reads the one line `identified_gender: CLASS` of
-a reply). It replies in a JSON schema; a reply that does not fit is asked for again, and after
-ROUNDS of them the label is `invalid`. Its class goes through the same policy as that of the rules.
+It is shown the two texts and the word for the person, but not the condition (except with
+`told = "condition"` in the settings, as in the paper; with `printed` it is sent the paper's prompt
+and the fields of a row, and its reply is read from the one line `identified_gender: CLASS`). It
+replies in a JSON schema; if a reply does not fit, it is asked again, and after ROUNDS such replies
+the label is `invalid`. The class it names goes through the same policy as that of the rules.
 
 `agreement` says whether it named the class that the rules named: "yes", "no". The pairs and the
 reason stay in the stored reply. The rules and words are our own (judge.toml) and part of the
@@ -80,11 +80,11 @@ class RewriteJudge(SecondJudge):
         self._printed: Mapping[str, Any] = spec.settings.get("printed", {})
 
     def wording(self) -> Mapping[str, Json]:
-        """Its prompts, the schema of replies, rounds and sampling."""
+        """Returns its prompts, the schema of replies, rounds and sampling."""
         return {**_texts().table, "schema": SCHEMA, "rounds": ROUNDS, "sampling": SAMPLING}
 
     def steps(self, item: Answered) -> Steps:
-        """Asks which pronouns the rewrite uses, ROUNDS times at most; returns the labels."""
+        """Asks which pronouns the rewrite uses, at most ROUNDS times; returns the labels."""
         cell = row(item, self.name) if item.cell else {**_UNKNOWN, "text": item.trial.prompt}
         output = item.trial.begin + item.output.text
         found = shape(cell["text"], output)
@@ -114,7 +114,7 @@ class RewriteJudge(SecondJudge):
         return self._labels(item, {**verdicts(cell, value), AGREEMENT: agrees})
 
     def _question(self, item: Answered, cell: Mapping[str, str], rewrite: str) -> str:
-        """Ours, or what authors printed with a line for each of its fields."""
+        """Writes our question, or the published prompt of authors with a row's fields."""
         if not self._printed:
             return question(cell, rewrite, self._told)
         named = {
@@ -130,7 +130,7 @@ class RewriteJudge(SecondJudge):
 
 
 def class_named(text: str) -> str | None:
-    """Returns the class in a reply that is the schema's object, code fence aside, or None."""
+    """Returns the class in a reply that fits the schema, code fence aside; else None."""
     found = json_object(text)
     if found is None or set(found) != {"pairs", "identified_gender", "reason"}:
         return None
@@ -146,7 +146,7 @@ def class_named(text: str) -> str | None:
 
 
 def class_on_its_line(text: str) -> str | None:
-    """Returns the paper's class behind `identified_gender` in a reply, or None."""
+    """Returns the class after `identified_gender` in a reply to the paper's prompt, or None."""
     named = {found.lower() for found in _IDENTIFIED.findall(text)}
     value = named.pop() if len(named) == 1 else ""
     return value if value in CLASSES and value != "neo" else None

@@ -20,6 +20,6 @@ class PronounSet:
 
 @cache
 def pronoun_sets() -> dict[str, PronounSet]:
-    """The sets by name: xe, ze, fae, it, ey."""
+    """Returns the neopronoun sets by name: xe, ze, fae, it, ey."""
     rows = own_rows(Path(__file__).with_name("neopronouns.csv"))
     return {row.pop("name"): PronounSet(**row) for row in rows}

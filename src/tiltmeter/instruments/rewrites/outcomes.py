@@ -1,8 +1,8 @@
-"""The outcomes that are returned in place of one rewrite: nothing, a refusal, the input, a list of
+"""The outcomes of outputs that are not one rewrite: nothing, a refusal, the input, a list of
 variants, and so on. Rules only.
 
-Everything is an outcome with a name and a count. Of a list of variants only the first is read, as
-in the paper; of a text that stops in mid-sentence, what is there.
+Every such output has a named outcome, which is counted. Of a list of variants only the first is
+read, as in the paper; of a text that stops in mid-sentence, the part that exists.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _BEYOND_LATIN = re.compile("[^\0-\u024f]")
 
 
 class Shape(NamedTuple):
-    """outcome: what an output is; text: what is to be read of it."""
+    """The shape of an output. outcome: its kind; text: the part to be read."""
 
     outcome: str
     text: str
@@ -46,12 +46,12 @@ class Shape(NamedTuple):
 
 @cache
 def rules() -> Texts:
-    """The numbers and words of outcomes.toml."""
+    """Returns the numbers and words of outcomes.toml."""
     return texts_of(Path(__file__).with_name("outcomes.toml"))
 
 
 def shape(given: str, output: str) -> Shape:
-    """Names the outcome of an output, against the text that was given."""
+    """Classifies an output by comparing it with the text that was given."""
     text = without_thought(output).strip()
     number, function = _count_words(text)
     if not number:
@@ -83,7 +83,7 @@ def shape(given: str, output: str) -> Shape:
 
 
 def _count_words(text: str) -> tuple[int, int]:
-    """Counts the words of a text, and those of them that are English function words."""
+    """Counts the words of a text, and how many are English function words."""
     function, number = divmod(sum(map(_counts.__getitem__, text.split(" "))), _FUNCTION)
     return number, function
 
@@ -107,7 +107,7 @@ def _same_words(text: str, asked: tuple[str, ...]) -> bool:
 
 @lru_cache(maxsize=4096)
 def _input_words(given: str) -> tuple[str, ...]:
-    """The words of an input: the same one comes back with every prompt and subject."""
+    """Returns the words of an input; cached, as inputs recur with every prompt and subject."""
     return tuple(word.casefold() for word in _WORD.findall(given))
 
 
@@ -117,12 +117,12 @@ def _function_words() -> frozenset[str]:
 
 
 def is_foreign(text: str) -> bool:
-    """True if a text is not English, by its letters or for lack of function words."""
+    """True if a text is not English, judged by its letters or its few function words."""
     return _foreign(text, *_count_words(text))
 
 
 def _foreign(text: str, number: int, function: int) -> bool:
-    """True if a text is not English: other letters for the most part, or hardly a function word."""
+    """True if a text is not English: mostly other letters, or hardly any function words."""
     if not text.isascii():
         others = sum(map(str.isalpha, _BEYOND_LATIN.findall(text)))
         if others and others * 2 > sum(map(str.isalpha, text)):

@@ -72,8 +72,8 @@ def verdict(
     same_set: bool = True,
     flipped: bool = False,
 ) -> PolicyVerdict:
-    """The policy's word on pronouns `found` in an output whose input has `given`; `same_set` where
-    both are neopronouns; `flipped`: its noun is exchanged for that of the other gender.
+    """Returns the verdict on pronouns `found`, given the input's. same_set: whether two neopronouns
+    are of one set; flipped: the rewrite calls the person by a noun of the other gender.
 
     >>> verdict("none", "feminine", "feminine", "published").value
     'gendering'
@@ -106,7 +106,7 @@ def verdict(
 
 @lru_cache(maxsize=4096)
 def cue_of(theme: str, noun: str) -> str:
-    """The gender that a title or a kinship term says; "none" for every name and occupation."""
+    """Returns the gender of a title or kinship term; "none" for every name and occupation."""
     words = noun.lower().replace(".", " ").split()
     if theme == "title":
         return _SIDES[opposites().get(("title", words[0] if words else ""), ("",))[0]]

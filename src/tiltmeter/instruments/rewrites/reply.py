@@ -1,5 +1,5 @@
-"""The rewrite inside a reply: without the text before it ("Sure! Here is …:") and after it (notes,
-offers, tables of changes), and of several variants the first. Rules only.
+"""The rewrite inside a reply: without the text before ("Sure! Here is …:") and after (notes,
+offers, tables of changes); of several variants the first. Rules only.
 
 A reply is cut into blocks at empty lines and rules (`---`). Lists of phrases: reply.toml.
 """
@@ -49,7 +49,7 @@ class ReplyPart(NamedTuple):
 
 @cache
 def phrases() -> Texts:
-    """The lists of phrases in reply.toml."""
+    """Returns the lists of phrases in reply.toml."""
     return texts_of(Path(__file__).with_name("reply.toml"))
 
 
@@ -60,12 +60,12 @@ def _any(name: str) -> re.Pattern[str]:
 
 @lru_cache(maxsize=4096)
 def content(text: str) -> frozenset[str]:
-    """The longer words of a text by their first six letters: what two texts can share."""
+    """Returns the first six letters of a text's longer words, to compare two texts by."""
     return frozenset(word.lower()[:6] for word in _WORD.findall(text))
 
 
 def shared_words(given: str, text: str) -> float:
-    """The share of an input's longer words that a text has."""
+    """Computes the share of an input's longer words that a text contains."""
     asked = content(given)
     return len(asked & content(text)) / len(asked) if asked else 1.0
 
@@ -91,7 +91,7 @@ def the_rewrite(given: str, reply: str) -> ReplyPart:
 
 
 def _without_opening(given: str, blocks: list[str]) -> tuple[list[str], str, bool]:
-    """The blocks from the rewrite on; what announced it; whether that declines something."""
+    """Drops blocks before the rewrite; also returns the announcement, and True if it declines."""
     opening, declined = "", False
     while len(blocks) > 1 and not opening and not _LABEL.match(blocks[0]):
         block, line = blocks[0], blocks[0].lstrip(_MARKS)
@@ -119,8 +119,8 @@ def _without_opening(given: str, blocks: list[str]) -> tuple[list[str], str, boo
 
 
 def _find_offer(given: str, body: str) -> str:
-    """Finds the text that a reply offers behind a colon although it begins by declining ("here's
-    one: …"); "" if that holds little of the input or the body itself does.
+    """Finds the text that a reply offers after a colon although it begins by declining ("here's
+    one: …"); "" if that text shares few words with the input, or the body itself many.
     """
     if shared_words(given, body.partition(":")[0]) >= phrases().number("told"):
         return ""
@@ -140,7 +140,7 @@ def _heading_only(line: str) -> bool:
 
 
 def _after_colon(block: str) -> list[str]:
-    """A first block without "Sure! Here is a version:" where more follows in it."""
+    """Removes "Sure! Here is a version:" from a first block if more text follows in it."""
     if _LABEL.match(block) or not _any("announces").match(block.lstrip(_MARKS)):
         return [block]
     for end in (":\n", ": "):
@@ -151,7 +151,7 @@ def _after_colon(block: str) -> list[str]:
 
 
 def _without_notes(given: str, blocks: list[str]) -> list[str]:
-    """The blocks up to the first that speaks of the rewrite, not before a third of the text."""
+    """Keeps the blocks before the first note on the rewrite, and at least a quarter of the text."""
     if len(blocks) < 2:
         return blocks
     total = sum(map(len, blocks))
@@ -170,14 +170,14 @@ def _without_notes(given: str, blocks: list[str]) -> list[str]:
 
 
 def _speaks_of_rewrite(given: str, block: str) -> bool:
-    """True if a block is about the text and its words, not part of it; words of the input are."""
+    """True if a block comments on the text and its wording, not counting words of the input."""
     known = given.replace("’", "'").lower()
     hits = sum(match[0].lower() not in known for match in _any("about").finditer(block))
     return hits > 1 or (hits == 1 and len(block.split()) < 80)
 
 
 def _without_offers(given: str, text: str) -> str:
-    """A text without a last line or sentence that offers more, and without remarks in brackets."""
+    """Removes a last line or sentence that offers more, and remarks in brackets, from a text."""
     text = _any("remarks").sub(" ", text)
     lines = _RULE.sub("", text).strip(" \n").split("\n")
     while len(lines) > 1 and (
@@ -191,7 +191,7 @@ def _without_offers(given: str, text: str) -> str:
 
 
 def _unoffered(given: str, block: str) -> str:
-    """A block without sentences at its end that offer more."""
+    """Removes sentences at the end of a block that offer more."""
     parts = _SENTENCE.split(block)
     kept = len(parts)
     while kept > 1 and _closing(given, parts[kept - 1]):
@@ -207,7 +207,7 @@ def _closing(given: str, line: str) -> bool:
 
 
 def first_variant(given: str, text: str, several: bool = False) -> str | None:
-    """The first of several variants; None where the parts of a text are not told of the same."""
+    """Returns the first of several variants; None if the text is not a set of variants."""
     for kind, heads in _heads(text):
         parts = _cut(text, heads)
         before = text[: heads[0][0]].split()
@@ -220,7 +220,7 @@ def first_variant(given: str, text: str, several: bool = False) -> str | None:
 
 
 def _heads(text: str) -> list[tuple[str, list[tuple[int, int]]]]:
-    """Ways to cut a text into variants: where heads of one kind begin and end."""
+    """Lists ways to cut a text into variants: (kind of heading, spans of such headings)."""
     found = {
         kind: [match.span() for match in pattern.finditer(text)] for kind, pattern in _KINDS.items()
     }
@@ -231,7 +231,7 @@ def _heads(text: str) -> list[tuple[str, list[tuple[int, int]]]]:
 
 
 def _cut(text: str, heads: Sequence[tuple[int, int]]) -> list[str]:
-    """Returns the texts between one head and the next; "" for a head with nothing under it."""
+    """Returns the texts between headings; "" for a heading with no text below."""
     ends = [begin for begin, _ in heads[1:]] + [len(text)]
     return [
         _RULE.sub("", text[end:until]).strip() for (_, end), until in zip(heads, ends, strict=True)
@@ -239,14 +239,14 @@ def _cut(text: str, heads: Sequence[tuple[int, int]]) -> list[str]:
 
 
 def _without_label(part: str) -> str:
-    """A variant without the word for its style in front ("**Excited:** …")."""
+    """Removes a leading style label ("**Excited:** …") from a variant."""
     match = re.match(r"\*\*[^*\n]{2,40}\*\*[ \t:.]*\n?|\*\*[^*\n]{2,40}:\*\*", part)
     return part[match.end() :].strip() if match else part.strip()
 
 
 def _same_story(given: str, kind: str, parts: Sequence[str]) -> bool:
     """True if parts tell the same story: any two of them, and the first and the rest, share far
-    more words of the input than parts of one text share.
+    more words of the input than parts of one text do.
     """
     if not (3 if kind == "heading" else 2) <= len(parts) <= 6:
         return False
@@ -269,8 +269,8 @@ def _overlap(one: frozenset[str], two: frozenset[str]) -> float:
 
 
 def refuses(given: str, reply: str, part: ReplyPart) -> bool:
-    """True if a reply declines and then holds little of the input, or is about the task and holds
-    hardly anything of it: a rewrite has a good share of the input's words.
+    """True if a reply declines and shares few words with the input, or speaks of the task and
+    shares hardly any: a rewrite has a good share of the input's words.
     """
     told = shared_words(given, part.text) if part.text else 0.0
     if part.declined or refusals.hesitates(reply):

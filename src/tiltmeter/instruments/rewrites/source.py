@@ -18,7 +18,7 @@ NOBODY = Person("name", "", frozenset())
 @lru_cache(maxsize=4096)
 def told_by(theme: str, noun: str, given: str, own: str) -> Told:
     """Collects the facts of an input; own: the class of its person's pronouns ("" for none).
-    Pronouns of other classes are of others, those of this class as the rules read them.
+    Pronouns of other classes refer to others; those of this class are read by the rules.
     """
     who = person(theme, noun, given)
     known = frozenset({mention.value for mention in mentions(given, NOBODY)} - {own})

@@ -1,1 +1,1 @@
-"""Languages: how an answer is written, which language it is in."""
+"""The form of answers: JSON, lists, thoughts, and prose that is not an answer."""

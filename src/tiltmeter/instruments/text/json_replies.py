@@ -11,7 +11,7 @@ _JSON = re.compile(r"\[.*\]|\{.*\}", re.S)
 
 
 def json_in(text: str) -> Json:
-    """The JSON of a reply, whatever stands before and behind it; None for a text without any."""
+    """Parses the JSON inside a reply, ignoring text around it; None if there is none."""
     found = _JSON.search(text) if "[" in text or "{" in text else None
     try:
         data: Json = json.loads(found[0]) if found else None

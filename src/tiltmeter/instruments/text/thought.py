@@ -1,8 +1,8 @@
-"""The marks between which models put their reasoning, for servers that leave it in the text.
+"""The marks that enclose a model's reasoning, for servers that leave it in the text.
 
-A closed thought goes with all that stands before it (a template may have opened it in the prompt),
-an open one with all that follows. The one table of marks: every instrument, judge and dialect cuts
-by it.
+A closed thought is removed with all text before it (a template may have opened it in the prompt),
+an open one with all that follows. This is the only table of marks: every instrument, judge and
+dialect uses it.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ _AROUND = re.compile(r"<\|(?:(?:START|END)_RESPONSE|end|return|start)\|>", re.I)
 
 
 def without_thought(text: str) -> str:
-    """The text without what a reasoning model marked as its thoughts, closed or cut off."""
+    """Removes what a reasoning model marked as its thoughts, closed or cut off."""
     for sign in _SIGNS:
         if sign in text:
             break
