@@ -25,9 +25,9 @@ DRAWN_TOKENS = 16_000
 
 
 class Price(NamedTuple):
-    """US dollars for a million tokens, and for one picture that is generated.
+    """A price in US dollars per million tokens, and per generated picture.
 
-    reserve: tokens that a model may think beside the limit of its answer; `worst` counts them.
+    reserve: tokens of thinking beyond the limit of an answer; `worst` counts them.
     """
 
     prompt: float
@@ -42,13 +42,13 @@ class Price(NamedTuple):
         ) / 1e6 + self.picture * pictures
 
     def times(self, share: float) -> Price:
-        """A share of the price, as providers ask for batches."""
+        """Returns a share of the price, as providers charge for batches."""
         return Price(
             self.prompt * share, self.completion * share, self.picture * share, self.reserve
         )
 
     def worst(self, request: Request) -> float:
-        """Returns a request's highest cost: a token has a byte or more, a turn a few tokens."""
+        """Bounds a request's cost: a token has a byte or more, a turn adds up to 16 tokens."""
         size = sum(len(message.content.encode()) + 16 for message in request.messages) + len(
             request.begin.encode()
         )
@@ -60,7 +60,7 @@ class Price(NamedTuple):
         )
 
     def cost(self, request: Request, reply: Reply) -> float | None:
-        """Computes a reply's cost; None if it depends on tokens that the reply does not tell."""
+        """Computes a reply's cost; None if it depends on tokens that the reply does not report."""
         drawn = bool(request.size and (reply.picture or reply.blob))
         if reply.usage is None and (self.prompt or self.completion):
             return None
@@ -71,12 +71,11 @@ FREE = Price(0.0, 0.0)
 
 
 class Model:
-    """A subject or a judge. `price` None means unknown; `parallel` is how many calls it takes at
-    once.
+    """A subject or a judge. price: None if unknown; parallel: the most calls at once.
 
-    makes:   what comes out, "text" or "pictures" or both.
-    servers: how many share its calls.
-    sees:    False if it is known to read no pictures.
+    makes:   the outputs: "text", "pictures" or both.
+    servers: the number of servers that share the calls.
+    sees:    False if the model is known to read no pictures.
     """
 
     name: str
@@ -91,23 +90,23 @@ class Model:
 
     @property
     def fingerprint(self) -> str:
-        """The identity of an open model's weights, libraries, devices; "" if replies tell it."""
+        """The identity of an open model's weights, libraries, devices; "" if replies state it."""
         return ""
 
     def allowed_rate(self, tokens: float) -> tuple[float, float] | None:
-        """Calls per second that the server's last headers allow, and for how many seconds they do.
-        None if they say nothing. tokens: of a call, on average.
+        """Returns (calls per second that the server's last headers allow, seconds that this holds).
+        None if the headers say nothing. tokens: mean per call.
         """
         return None
 
     @property
     def progress(self) -> str:
-        """The text beside a stage's progress, "" for none."""
+        """The text to show beside a stage's progress, "" for none."""
         return ""
 
     def check(self, request: Request) -> None:
-        """Raises Incapable if a model that writes is asked for a picture, one that draws for text,
-        or one that sees none is shown a picture.
+        """Raises Incapable if the model cannot make what is asked for (text or a picture), or is
+        shown a picture and reads none.
         """
         if not self.sees and any(message.pictures for message in request.messages):
             raise Incapable(
@@ -135,7 +134,7 @@ class Model:
         return False
 
     def reserve_thought(self, tokens: int) -> None:
-        """Has it asked with so many tokens more than an answer takes, for what it thinks."""
+        """Increases the token limit of requests by `tokens`, for the model's thinking."""
         self.reserve = tokens
         if self.price is not None:
             self.price = self.price._replace(reserve=tokens)
@@ -145,27 +144,27 @@ class Model:
         return {}
 
     async def open(self) -> None:
-        """Called once before the first request, in the loop that asks."""
+        """Prepares the model; called once before the first request, in the loop that asks."""
 
     async def close(self) -> None:
-        """Called once after the last request, also after an error."""
+        """Frees resources; called once after the last request, also after an error."""
 
     async def ask(self, request: Request) -> Reply:
-        """One reply. Raises TransientError (worth another try) or ModelError (the run stops)."""
+        """Returns a reply. Raises TransientError (worth a retry) or ModelError (the run stops)."""
         raise NotImplementedError
 
 
 class Queued(Model):
-    """A model that is given work and asked later if it is done; its id is stored in between."""
+    """A model whose work is submitted and fetched later; the work's id is stored in between."""
 
     async def submit(self, request: Request) -> str | Reply:
-        """Hands the request in, once; returns the work's id, or its refusal. Errors as in `ask`."""
+        """Submits the request, once; returns the work's id, or a refusal. Errors as in `ask`."""
         raise NotImplementedError
 
     async def fetch(self, request: Request, remote: str) -> Reply:
-        """Waits for submitted work, which is paid for: it is never handed in again.
+        """Waits for submitted work; never submits it again, as it is paid for.
 
-        Unanswered where it has not ended in time: the same command goes on waiting. Work that
-        failed, or whose result is gone, is a reply with the outcome `error`.
+        Raises Unanswered if the work has not ended in time: the same command goes on waiting.
+        Failed work, or work whose result is gone, is a reply with the outcome `error`.
         """
         raise NotImplementedError

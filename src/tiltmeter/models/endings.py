@@ -31,10 +31,10 @@ def ended_by(reason: str) -> str:
 def thought_tokens(
     text: str, reasoning: str, completion: int | None, counted: int | None
 ) -> int | None:
-    """Tokens of a completion that went into reasoning; None if nobody says.
+    """Computes the tokens of a completion that went into reasoning; None if unknown.
 
-    counted: as the server counts them. If it counts none although reasoning came, beside the text
-    or marked in it, the completion's tokens are divided by characters.
+    counted: the server's count. If it is 0 or missing although reasoning came, beside the text or
+    marked in it, the completion's tokens are split in proportion to characters.
     """
     if counted:
         return counted

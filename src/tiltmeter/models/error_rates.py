@@ -17,8 +17,8 @@ from .kinds import known_kind
 class Rate(NamedTuple):
     """The share of cases in which a judge is right, with the ends of its 95 % interval.
 
-    pictures, people: of how many.
-    brief:            True if it stands in notes.
+    pictures, people: sample sizes.
+    brief:            True if notes show it.
     """
 
     name: str
@@ -33,9 +33,9 @@ class Rate(NamedTuple):
 class ErrorRates(NamedTuple):
     """The measured errors of a judge.
 
-    on:      what it was measured on, as the end of a sentence.
+    on:      the data that it was measured on, as the end of a sentence.
     method:  the judge's rule; a rule that changed since has another name.
-    package: with what it was measured, `NAME VERSION`.
+    package: the package that measured it, `NAME VERSION`.
     """
 
     on: str
@@ -46,8 +46,8 @@ class ErrorRates(NamedTuple):
 
 
 def note(annotator: str) -> str:
-    """The error rates of the judges in an annotator (`panel/faces+openai:a@hash`), as a sentence;
-    "" for judges of which nothing was measured.
+    """Writes the error rates of the judges in an annotator (`panel/faces+openai:a@hash`) as a
+    sentence; "" if none of them was measured.
     """
     names = annotator.partition("/")[2].rpartition("@")[0].split("+")
     judges = [name for name in names if name and not name.isdecimal()]  # else a parser's version
@@ -55,7 +55,7 @@ def note(annotator: str) -> str:
 
 
 def read_rates(path: Path) -> ErrorRates:
-    """The file of a judge, as its benchmark wrote it."""
+    """Reads a judge's file of error rates, as its benchmark wrote it."""
     data = tomllib.loads(path.read_text(encoding="utf-8"))
     rates = tuple(Rate(**row) for row in data["rates"])
     return ErrorRates(data["on"], data["with"], data["date"], data["method"], rates)

@@ -40,7 +40,7 @@ class DoctorFinding:
     type: str = ""
 
     def as_dict(self) -> dict[str, str | bool | None]:
-        """The fields by name, for --json."""
+        """Returns the fields by name, for --json."""
         return asdict(self)
 
 
@@ -56,11 +56,11 @@ class ModelKind:
     make:         a model from what stands behind the colon. UsageError or MissingKey with what to
                   type.
     makes:        what its models can make; with both, the table of models or the server decides.
-    provider:     address and key of the one provider it speaks to, where it has one.
+    provider:     address and key of the kind's one provider, or None.
     own_server:   True if a general --base-url is not meant for it (`--base-url KIND=URL` is).
-    price:        what every model of the kind costs where nobody says otherwise; None is unknown.
-    modules:      modules without which no model of the kind can be made.
-    extra:        what `pip install '.[EXTRA]'` brings them.
+    price:        the default price of every model of the kind; None if unknown.
+    modules:      modules that every model of the kind needs.
+    extra:        the extra that installs them: `pip install '.[EXTRA]'`.
     batches:      True if its provider takes batches.
     judge_only:   True if it answers one kind of question about outputs and is no subject.
     serves_asked: True if its servers name the very model that was asked, so that any other name is
@@ -106,7 +106,7 @@ class ModelKind:
 
 
 def kind_of(name: str) -> ModelKind:
-    """The kind of a model by `kind` or `kind:name`. UnknownName suggests the nearest one."""
+    """Returns the kind of a model named `kind` or `kind:name`. UnknownName suggests the nearest."""
     kind, colon, _ = name.partition(":")
     if not registry.is_model(kind):
         refuse_without_kind(kind, bool(colon))
@@ -115,7 +115,7 @@ def kind_of(name: str) -> ModelKind:
 
 
 def refuse_without_kind(name: str, has_colon: bool) -> None:
-    """UsageError for a name that lacks its kind, where a model or a file is known by it."""
+    """Raises UsageError for a name without its kind, if a known model or a file has this name."""
     if has_colon:
         return
     if Path(name).is_file():
@@ -139,7 +139,7 @@ def refuse_without_kind(name: str, has_colon: bool) -> None:
 
 
 def known_kind(name: str) -> ModelKind | None:
-    """The kind of a model that a run names; None where it is no longer installed."""
+    """Returns the kind of a model that a run names; None if it is no longer installed."""
     try:
         return kind_of(name)
     except UsageError:
@@ -153,7 +153,7 @@ def serves_asked(name: str) -> bool:
 
 
 def all_kinds() -> list[ModelKind]:
-    """Every kind there is: those that ship in the order of the registry, then others by name."""
+    """Lists every kind: those that ship in the order of the registry, then others by name."""
     return [kind_of(name) for name in registry.model_names()]
 
 
@@ -174,18 +174,18 @@ def sees(name: str) -> bool:
 
 
 def full_name(name: str) -> str:
-    """The name that a model has in a run, by the one that was typed (`ModelKind.identify`)."""
+    """Returns a model's name in a run, from the name that was typed (`ModelKind.identify`)."""
     kind, colon, rest = name.partition(":")
     return f"{kind}:{kind_of(name).identify(rest)}" if colon else name
 
 
 def make_model(name: str, options: ModelOptions = DEFAULTS) -> Model:
-    """A model by `kind` or `kind:name`. Raises UsageError, MissingKey or MissingExtra."""
+    """Makes a model named `kind` or `kind:name`. Raises UsageError, MissingKey or MissingExtra."""
     return kind_of(name).make(name.partition(":")[2], options)
 
 
 def _of_factory(name: str, factory: Callable[..., Model]) -> ModelKind:
-    """A kind whose package names a plain function or class and no record."""
+    """Makes the kind of a package that names a plain function or class instead of a record."""
 
     def make(rest: str, options: ModelOptions) -> Model:
         keywords: dict[str, Any] = {f.name: getattr(options, f.name) for f in fields(options)}

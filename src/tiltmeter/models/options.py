@@ -17,7 +17,7 @@ class ModelOptions:
     """The options of one model, as `stages.connect` settles them. A kind takes what concerns it.
 
     base_url:     another server than the kind's own, or "".
-    price:        what the user or the table says that it costs; None where neither does.
+    price:        the price by the user or the table; None if neither knows it.
     timeout:      seconds for one call.
     concurrency:  calls in flight at once.
     builtin_from: a file of the user's with the bundled weights.
@@ -27,7 +27,7 @@ class ModelOptions:
     effort:       how much the model is to think (reasoning.py): "none", an effort, or "" for what
                   the endpoint does by itself; None if nothing is known, so that a kind decides.
     thinks:       True if it is known to think whatever it is told, so that a reserve is needed.
-    modality:     "text" or "image" where the table knows what comes out, else "".
+    modality:     "text" or "image" if the table knows the output, else "".
     context:      tokens of prompt and reply that a model on this machine is to hold; None for what
                   it holds usually, or `needed_context` if that is more.
     no_system:    True if a conversation is to begin with an empty system prompt, so that a template

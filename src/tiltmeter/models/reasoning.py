@@ -1,4 +1,4 @@
-"""The amount of thinking before an answer: how it is asked for, and how endpoints are told.
+"""The amount of thinking before an answer: how users ask for it, and how requests do.
 
 An effort is a word that providers have (none, minimal, low, medium, high, …); "none" switches
 reasoning off and "" says nothing of it. Looked up in November 2026: the efforts of OpenAI in its
@@ -25,7 +25,7 @@ GEMINI_BUDGETS = {"minimal": 512, "low": 1024, "medium": 8192, "high": 24576}
 
 
 def check(wanted: str | None) -> None:
-    """Raises UsageError for what is neither off, default nor an effort."""
+    """Raises UsageError if `wanted` is neither off, default nor an effort."""
     if wanted not in (None, OFF, DEFAULT, NONE, *EFFORTS):
         raise UsageError(
             f"--reasoning {wanted} is not known. Type one of: off, default, {', '.join(EFFORTS)}"
@@ -33,11 +33,11 @@ def check(wanted: str | None) -> None:
 
 
 def effort(wanted: str | None, efforts: Sequence[str], *, switchable: bool) -> str:
-    """The effort to ask for. wanted: off, default, an effort, or None for off where that is known
-    to be possible.
+    """Chooses the effort to ask for. wanted: off, default, an effort, or None for off if that is
+    known to be possible.
 
-    efforts: those that the model is known to take, from the least; switchable: True if its endpoint
-    is known to take the switch, whatever the model is.
+    efforts: all that the model is known to take, from the least; switchable: True if the endpoint
+    is known to take the switch, whatever the model.
     """
     if wanted == DEFAULT:
         return ""
@@ -49,7 +49,7 @@ def effort(wanted: str | None, efforts: Sequence[str], *, switchable: bool) -> s
 
 
 def chat_fields(host: str, asked: str) -> dict[str, Json]:
-    """The fields of a request in OpenAI's chat format that ask a host for an effort."""
+    """Returns the fields of a chat request in OpenAI's format that ask a host for an effort."""
     if not asked:
         return {}
     if host.endswith("openrouter.ai"):
@@ -64,7 +64,7 @@ def chat_fields(host: str, asked: str) -> dict[str, Json]:
 
 
 def is_off(value: Json) -> bool:
-    """True if the value of one of these fields switches reasoning off."""
+    """True if the value of one of FIELDS switches reasoning off."""
     return value in (
         NONE,
         {"effort": NONE},
@@ -78,7 +78,7 @@ PROVIDERS = ("openai.com", "azure.com", "groq.com", "together.ai", "mistral.ai",
 
 
 def host_of(url: str) -> str:
-    """The host of a base URL, "" if it has none."""
+    """Returns the host of a base URL, "" if it has none."""
     try:
         return urlsplit(url).hostname or ""
     except ValueError:
@@ -86,5 +86,5 @@ def host_of(url: str) -> str:
 
 
 def without_effect(host: str, asked: str) -> tuple[str, ...]:
-    """Parameters that an endpoint takes without effect: DeepSeek's while it thinks."""
+    """Lists the parameters that an endpoint takes without effect: DeepSeek's while it thinks."""
     return ("temperature", "top_p") if host.endswith("deepseek.com") and asked != NONE else ()

@@ -12,7 +12,7 @@ from .table import BUILT_IN, RETENTION, own_file
 
 @cache
 def kept_days(kind: str) -> float | None:
-    """Days after a batch was made in which its results can be read; None if nobody looked it up."""
+    """Returns the days after creation in which a batch's results can be read; None if unknown."""
     days: float | None = None
     for path in (BUILT_IN, own_file()):
         if not path.is_file():

@@ -1,10 +1,10 @@
 """One model on several servers of one's own (vLLM, SGLang, llama.cpp on many machines).
 
-A request goes to the server that has the fewest in flight. One that fails is left out for a while,
-each time for longer, and then tried again. What it did not take is asked of another one at once;
-what it may have taken is left to the engine, as with one server, so nothing is asked twice that may
-be paid for. All must serve one model: another name is an error, since their answers would be of two
-subjects; another fingerprint is told with the results.
+A request goes to the server with the fewest in flight. A server that fails is left out for a while,
+each time for longer, and then tried again. A request that it did not take goes to another server at
+once; one that it may have taken is left to the engine, as with one server, so nothing is paid for
+twice. All servers must serve one model: another name is an error, since the answers would be of two
+subjects; another fingerprint is reported with the results.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ LONGEST_PAUSE_S = 60.0
 
 @dataclass(eq=False, slots=True)
 class _Server:
-    """A server. number: from 1, as named; out_until: monotonic; served: the model's name."""
+    """A server. number: from 1, as listed; out_until: monotonic time; served: the model's name."""
 
     number: int
     address: str
@@ -36,8 +36,8 @@ class _Server:
     served: str = ""
 
     def leave_out(self, error: ModelError | TransientError) -> None:
-        """Not to be asked for a while, or as long as it said. What fails while it is left out, as
-        all that was in flight does, is the same failure.
+        """Pauses the server, as long as it asked, or longer after each failure. Errors during a
+        pause, such as those of requests in flight, count as the same failure.
         """
         now = time.monotonic()
         pause = error.retry_after if isinstance(error, TransientError) else None
@@ -48,12 +48,12 @@ class _Server:
             self.failures += 1
 
     def take_back(self) -> None:
-        """It has answered."""
+        """Ends the pause."""
         self.failures, self.out_until = 0, 0.0
 
 
 def _again_in_s(error: ModelError | TransientError) -> float:
-    """Seconds until it may pass; that of a server which is set up wrongly does not."""
+    """Returns seconds until an error may pass; infinity for a server that is set up wrongly."""
     return (error.retry_after or 0.0) if isinstance(error, TransientError) else math.inf
 
 
@@ -77,23 +77,23 @@ class Servers(Model):
         self._last = 0
 
     def check(self, request: Request) -> None:
-        """As of one server."""
+        """Raises Incapable if the first server's model does."""
         self._servers[0].model.check(request)
 
     def sends_temperature(self, request: Request) -> bool:
-        """As of one server."""
+        """True if the temperature of a request reaches the first server's model."""
         return self._servers[0].model.sends_temperature(request)
 
     async def open(self) -> None:
-        """Opens the way to each server; none is asked."""
+        """Opens the model of each server."""
         await asyncio.gather(*(server.model.open() for server in self._servers))
 
     async def close(self) -> None:
-        """Closes the ways to all."""
+        """Closes the model of each server."""
         await asyncio.gather(*(server.model.close() for server in self._servers))
 
     async def ask(self, request: Request) -> Reply:
-        """Asks one server. If none takes the request, raises the error that is over soonest."""
+        """Asks servers until one replies; if all fail, raises the error that may pass soonest."""
         tried: dict[_Server, ModelError | TransientError] = {}
         while True:
             server = self._next(tried)
@@ -115,7 +115,7 @@ class Servers(Model):
                 server.in_flight -= 1
 
     def _next(self, tried: Collection[_Server]) -> _Server:
-        """Returns the server with the fewest in flight, by turns, or the one that is back first."""
+        """Chooses the server whose pause ends first, then with the fewest in flight, by turns."""
         now, number = time.monotonic(), len(self._servers)
         rest = [server for server in self._servers if server not in tried]
         chosen = min(
@@ -130,7 +130,7 @@ class Servers(Model):
         return chosen
 
     def _refuse_other_name(self, server: _Server, served: str) -> None:
-        """ModelError where two servers name the model differently."""
+        """Raises ModelError if two servers name the model differently."""
         if served == server.served:
             return
         for other in self._servers:

@@ -1,10 +1,10 @@
-"""The table of models: prices with their date, ends, and what each model takes. Data in
-models.toml.
+"""The table of models, from models.toml: prices with their date, retirement, and what each model
+takes.
 
 A user's own file (`TILTMETER_MODELS`, else `models.toml` in the user's configuration directory) has
 the same form, adds rows and overrides single fields. A name is `kind:name`; an alias stands for the
-same row. A model that is not in the table
-is no error: its price is unknown and what it refuses is found out when it is asked.
+same row. A model outside the table is no error: its price is unknown, and the parameters that it
+refuses are found out when it is asked.
 """
 
 from __future__ import annotations
@@ -55,10 +55,10 @@ _LEFT_OUT = {
 
 @dataclass(frozen=True, slots=True)
 class Listed:
-    """A row. name: `kind:name`; batch_share: what a call in a batch costs, as a share of the price,
-    None where nobody knows; efforts: how much it can be told to think, from the least, none of them
-    for a model that does not think; thinks: True if it does so unless it is told otherwise; own: a
-    field of it comes from the user's file; dates are days."""
+    """A row. name: `kind:name`; batch_share: cost of a batch call, as a share of the price, None if
+    unknown; efforts: levels of thinking, from the least, empty if the model does not think; thinks:
+    True if it thinks unless told otherwise; own: True if a field is the user's; dates are days.
+    """
 
     name: str
     modality: str = "text"
@@ -84,7 +84,7 @@ class Listed:
         return self.retires_on is not None and self.retires_on <= (today or date.today())
 
     def ends_soon(self, today: date | None = None) -> bool:
-        """True if its end is at most SOON_DAYS days away."""
+        """True if the model's retirement is at most SOON_DAYS days away."""
         return (
             self.retires_on is not None
             and not self.is_retired(today)
@@ -103,7 +103,7 @@ class Listed:
         return (*refused, LOGPROBS) if self.takes.get(LOGPROBS) == 0 else refused
 
     def as_dict(self, today: date | None = None) -> dict[str, Json]:
-        """Plain values, for --json."""
+        """Returns plain values, for --json."""
         price = self.price and {
             **{name: getattr(self.price, name) for name in ("prompt", "completion", "picture")},
             "date": str(self.price_date),
@@ -150,9 +150,8 @@ def _built_in() -> Mapping[str, Listed]:
 
 
 def rows(own: Path | None = None) -> dict[str, Listed]:
-    """All rows by name: the built-in ones, with those of the user's file over them.
-
-    UsageError names file, entry, field and what to type.
+    """Returns all rows by name: the built-in ones, overridden by the user's file. Raises UsageError
+    that names file, entry, field and what to type.
     """
     listed = dict(_built_in())
     path = own_file() if own is None else own
@@ -167,7 +166,7 @@ def rows(own: Path | None = None) -> dict[str, Listed]:
 
 
 def find(name: str, among: Mapping[str, Listed] | None = None) -> Listed | None:
-    """The row of a model by its name or an alias, or None."""
+    """Finds a model's row by name or alias; None if there is none."""
     among = rows() if among is None else among
     name = name.partition("?")[0]  # a provider's settings make no other model
     kind, _, bare = name.partition(":")
@@ -178,7 +177,7 @@ def find(name: str, among: Mapping[str, Listed] | None = None) -> Listed | None:
 
 
 def refuse_retired(row: Listed) -> None:
-    """UsageError where the provider no longer answers."""
+    """Raises UsageError if the provider no longer answers for this model."""
     if row.is_retired():
         source = f" ({row.retirement_source})" if row.retirement_source else ""
         raise UsageError(
@@ -190,7 +189,7 @@ def refuse_retired(row: Listed) -> None:
 
 
 def price_line(name: str) -> str:
-    """Writes the line that prices a model for good, and the file to put it into."""
+    """Returns the user's file and the line to put there that sets a model's price."""
     return (
         f'{own_file()}: "{name}" = {{ price = {{ prompt = 2.5, completion = 10, '
         f"date = {date.today()} }} }}"
@@ -218,7 +217,7 @@ def _read_file(path: Path) -> dict[str, dict[str, Toml]]:
 
 
 def _row(base: Listed, entry: dict[str, Toml], path: Path) -> Listed:
-    """A row with the fields of an entry over it."""
+    """Returns the row, updated with the fields of an entry."""
     where = f"{path}, entry '{base.name}'"
     refuse_others(entry, FIELDS, where)
     row = base
@@ -255,7 +254,7 @@ def _row(base: Listed, entry: dict[str, Toml], path: Path) -> Listed:
 
 
 def _with_media(row: Listed, entry: dict[str, Toml], where: str) -> Listed:
-    """The row with the entry's reasoning, languages and modality."""
+    """Returns the row, updated with the entry's reasoning, languages and modality."""
     if "reasoning" in entry:
         known = inner_table(entry, "reasoning", where)
         default = text_of(known.get("default", ""), f"{where}, reasoning.default")

@@ -42,7 +42,7 @@ Toml: TypeAlias = "bool | int | float | str | date | list[Toml] | dict[str, Toml
 
 
 def name_list(given: Toml, where: str, example: str) -> tuple[str, ...]:
-    """Returns a list of names."""
+    """Checks a list of names; returns it as a tuple."""
     names = tuple(one for one in given if isinstance(one, str)) if isinstance(given, list) else ()
     if not isinstance(given, list) or len(names) < len(given):
         raise UsageError(f'{where}: a list of names expected, for instance ["{example}"]')
@@ -50,14 +50,14 @@ def name_list(given: Toml, where: str, example: str) -> tuple[str, ...]:
 
 
 def modality_of(modality: Toml, where: str) -> str:
-    """Returns the modality."""
+    """Checks that a modality is "text" or "image"."""
     if modality not in ("text", "image") or not isinstance(modality, str):
         raise UsageError(f"{where}, modality: 'text' or 'image' expected, not {modality!r}")
     return modality
 
 
 def inner_table(entry: Mapping[str, Toml], name: str, where: str) -> dict[str, Toml]:
-    """Returns the table in a field of an entry, with the fields that it needs."""
+    """Checks the table in a field of an entry: all needed fields, no unknown ones."""
     inner = entry[name]
     example = _EXAMPLES.get(name, _PRICE.removeprefix("price = "))
     if not isinstance(inner, dict):
@@ -74,7 +74,7 @@ def inner_table(entry: Mapping[str, Toml], name: str, where: str) -> dict[str, T
 
 
 def price_of(given: Mapping[str, Toml], where: str) -> Price:
-    """Of tokens, both; or of a picture; or of all three, where a provider bills both."""
+    """Reads a price: of prompt and completion, of a picture, or of all three."""
     for need in (
         ("prompt", "completion")
         if "picture" not in given or {"prompt", "completion"} & set(given)
@@ -93,7 +93,7 @@ def price_of(given: Mapping[str, Toml], where: str) -> Price:
 
 
 def taken_of(takes: Toml, where: str) -> dict[str, bool | int]:
-    """Returns the parameters that a model takes, or refuses."""
+    """Checks the table of parameters that a model takes or refuses."""
     if not isinstance(takes, dict):
         raise UsageError(
             f"{where}, takes: a table expected. Type for instance: takes = {{ temperature = "
@@ -106,7 +106,7 @@ def taken_of(takes: Toml, where: str) -> dict[str, bool | int]:
 
 
 def _check_taken(name: str, value: Toml, where: str) -> bool | int:
-    """True or false; of log-probabilities how many."""
+    """Checks a value of `takes`: true or false, or the number of log-probabilities."""
     if name == "logprobs":
         if isinstance(value, bool) or not isinstance(value, int) or value < 0:
             raise UsageError(f"{where}: how many alternatives expected, 0 for none, not {value!r}")
@@ -135,14 +135,14 @@ def _number(value: Toml, where: str, what: str = "a million tokens") -> float:
 
 
 def share_of(value: Toml, where: str) -> float:
-    """Returns a share of the price."""
+    """Checks a share of the price, from 0 to 1."""
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value <= 1:
         raise UsageError(f"{where}: a share of the price from 0 to 1 expected, not {value!r}")
     return float(value)
 
 
 def day_of(value: Toml, where: str) -> date:
-    """Returns a day."""
+    """Reads a day, given as a TOML date or as text in ISO 8601."""
     try:
         return (
             value
@@ -156,7 +156,7 @@ def day_of(value: Toml, where: str) -> date:
 
 
 def text_of(value: Toml, where: str) -> str:
-    """Returns a text."""
+    """Checks that a value is text."""
     if not isinstance(value, str):
         raise UsageError(f"{where}: text in quotes expected, not {value!r}")
     return value

@@ -1,5 +1,5 @@
-"""The base of all planted subjects: the row of the design that a request is about, and the true
-share of every outcome in it. A subclass says what can be planted in such answers and writes them.
+"""The base of all planted subjects: finds the row of the design that a request is about, and the
+true share of each outcome in it. A subclass defines what can be tilted, and writes the answers.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ NAME_DIGITS = 32  # of the hash that names a picture
 class PlantedAnswers:
     """The answers of one planted model for every cell of its protocol.
 
-    answers: the answers of the instruments that read them (InstrumentKind.answers).
-    what:    what they are, for messages ("texts").
-    lacks:   settings that such answers do not have; UsageError where one is given.
+    answers: the kind of the answers, by which instruments name them (InstrumentKind.answers).
+    what:    a noun for the answers, for messages ("texts").
+    lacks:   settings that such answers do not have; UsageError if one of them is given.
     planted: setting → the outcome that it plants.
-    whole:   the outcome that takes the share that is left.
-    alone:   True if one value alone can be given shares.
+    whole:   the outcome that gets the share left over by the others.
+    alone:   True if shares can be set for one value only.
     """
 
     answers: ClassVar[str]
@@ -53,26 +53,26 @@ class PlantedAnswers:
 
     @classmethod
     def fits(cls, protocol: Protocol) -> bool:
-        """True if the answers that a protocol asks for are such answers."""
+        """True if an instrument of the protocol reads answers of this kind."""
         return any(kind.answers == cls.answers for _, kind in kinds(protocol))
 
     @classmethod
     def names(cls, protocol: Protocol) -> Sequence[str]:
-        """The settings that plant something in answers to a protocol, beside the outcomes."""
+        """Lists the settings that tilt answers to a protocol, other than shares of outcomes."""
         raise NotImplementedError
 
     @classmethod
     def highest(cls, name: str) -> float:
-        """The highest number that such a setting can have."""
+        """Returns the highest number that a setting may have."""
         return 1.0
 
     @cached_property
     def cells(self) -> Mapping[str, Row]:
-        """Prompt → cell of the design."""
+        """The cells of the design, by prompt."""
         return cells_by_words(self.protocol)
 
     def cell(self, request: Request) -> Row:
-        """The cell of a request's prompt. Raises ModelError if the protocol has no such prompt."""
+        """Returns the cell of a request's prompt. ModelError if it is not in the protocol."""
         for words in texts_of(request, bool(self.protocol.pictures)):
             if words in self.cells:
                 return self.cells[words]
@@ -83,22 +83,22 @@ class PlantedAnswers:
         )
 
     def outcomes(self, cell: Mapping[str, str]) -> dict[str, float]:
-        """The true share of every outcome."""
+        """Computes the true share of each outcome in a cell."""
         none = outcome_shares(self.settings, self.protocol, cell, self.planted)
         if INVALID in none:
             none[INVALID] += self.settings.rest
         return {self.whole: max(0.0, 1 - sum(none.values())), **none}
 
     def truth(self, cell: Mapping[str, str]) -> dict[str, float]:
-        """The numbers that an audit of one cell should find, by their settings."""
+        """Computes the numbers that an audit of one cell should find, by name of the setting."""
         raise NotImplementedError
 
     def weight(self, cell: Mapping[str, str]) -> float:
-        """The weight of a cell in the mean over several."""
+        """Returns the weight of a cell in a mean over cells."""
         return 1.0
 
     def reply(self, request: Request, draws: Sequence[float]) -> Reply:
-        """A reply to a request. Raises Incapable if a picture is asked for."""
+        """Replies to a request. Raises Incapable if a picture is asked for."""
         if request.size:
             raise Incapable(
                 f"planted:{self.settings.text} writes and does not draw. Add for instance "
@@ -107,23 +107,23 @@ class PlantedAnswers:
         return Reply(self.write(self.cell(request), draws))
 
     def write(self, cell: Mapping[str, str], draws: Sequence[float]) -> str:
-        """The answer to the prompt of a cell; the first number decides its outcome."""
+        """Writes the answer to the prompt of a cell; draws[0] decides its outcome."""
         raise NotImplementedError
 
     def meaning(self, task: str, answer: str) -> str:
-        """The label of an answer to a prompt, as a planted judge knows it; "" if it knows none."""
+        """Returns the right label of an answer to a prompt; "" if a planted judge lacks it."""
         return ""
 
     def check_labels(self, labels: Sequence[str]) -> None:
-        """Raises Incapable if a judge may say no label that answers to the protocol have."""
+        """Raises Incapable if none of a judge's labels fits answers to the protocol."""
 
     def decline(self, language: str, uniform: float) -> str:
-        """A refusal in a language, in English where it has none."""
+        """Returns a refusal in a language; in English if the language has none."""
         return one_of(declines(language), uniform, self.settings)
 
 
 class PlantedValues(PlantedAnswers):
-    """Planted answers with attributes, each by itself. UsageError for shares above 1."""
+    """Planted answers with independent attributes. UsageError if shares add up to more than 1."""
 
     lacks: ClassVar[tuple[str, ...]] = (
         "both",
@@ -147,7 +147,7 @@ class PlantedValues(PlantedAnswers):
 
     @classmethod
     def plantable(cls, protocol: Protocol) -> Mapping[str, Sequence[str]]:
-        """Attribute → its values that the instruments give examples of."""
+        """Maps each attribute to the values that its instrument gives examples of."""
         return {
             name: tuple(values)
             for spec, kind in kinds(protocol)
@@ -158,19 +158,19 @@ class PlantedValues(PlantedAnswers):
 
     @classmethod
     def names(cls, protocol: Protocol) -> Sequence[str]:
-        """The names of all values."""
+        """Lists the setting names of all values."""
         named = setting_names(cls.plantable(protocol))
         return [name for names in named.values() for name in names.values()]
 
     def shares(self, cell: Mapping[str, str]) -> dict[str, dict[str, float]]:
-        """Attribute → value → its true share."""
+        """Computes the true share of each value, by attribute."""
         return {
             attribute: divide_rest(self.settings, self.protocol, cell, attribute, names)
             for attribute, names in setting_names(self.attributes).items()
         }
 
     def truth(self, cell: Mapping[str, str]) -> dict[str, float]:
-        """The share of each value, by its setting's name."""
+        """Computes the true share of each value, by the name of its setting."""
         named, shares = setting_names(self.attributes), self.shares(cell)
         return {
             name: shares[attribute][value]
@@ -180,12 +180,12 @@ class PlantedValues(PlantedAnswers):
 
 
 def kinds(protocol: Protocol) -> list[tuple[InstrumentSpec, InstrumentKind]]:
-    """The instruments of a protocol with their kinds."""
+    """Lists the instruments of a protocol with their kinds."""
     return [(spec, registry.instrument_kind(spec.kind)) for spec in protocol.instruments]
 
 
 def setting_names(attributes: Mapping[str, Sequence[str]]) -> dict[str, dict[str, str]]:
-    """Maps attribute → value → its setting's name: the value, or ATTRIBUTE/VALUE."""
+    """Maps attribute → value → setting: VALUE, or ATTRIBUTE/VALUE if there are several."""
     alone = len(attributes) == 1
     return {
         attribute: {value: value if alone else f"{attribute}/{value}" for value in values}
@@ -197,7 +197,7 @@ def setting_names(attributes: Mapping[str, Sequence[str]]) -> dict[str, dict[str
 
 
 def cells_by_words(protocol: Protocol) -> Mapping[str, Row]:
-    """Maps prompts, with turns or pictures also all that is shown, to rows of the design."""
+    """Maps prompts to rows of the design; also whole conversations, if they hold more."""
     cells = {protocol.prompt_text(cell): cell for cell in protocol.cells}
     if protocol.system or protocol.turns or protocol.pictures or SYSTEM in protocol.cells[0]:
         for cell in protocol.cells:
@@ -207,8 +207,8 @@ def cells_by_words(protocol: Protocol) -> Mapping[str, Row]:
 
 
 def texts_of(request: Request, whole: bool = False) -> Iterable[str]:
-    """Yields the texts by which a request may be looked up, the whole conversation first; `whole`:
-    only that, since pictures distinguish rows.
+    """Yields the keys by which a request is looked up in `cells_by_words`: the whole conversation,
+    then each message, the last first. `whole`: only the conversation, as pictures distinguish rows.
     """
     yield _join(request.messages)
     if not whole:
@@ -216,13 +216,13 @@ def texts_of(request: Request, whole: bool = False) -> Iterable[str]:
 
 
 def asked_of(request: Request) -> str:
-    """The last that a user says, the prompt of a trial; "" where none does."""
+    """Returns the last message of the user, which is a trial's prompt; "" if there is none."""
     messages = (message.content for message in reversed(request.messages) if message.role == "user")
     return next(messages, "")
 
 
 def tails(text: str) -> Iterable[str]:
-    """Yields a text and its parts after blank lines: a judge may see the system prompt above."""
+    """Yields a text, then its rest after each blank line: a judge may see a system prompt first."""
     while text:
         yield text
         text = text.partition("\n\n")[2]

@@ -1,5 +1,5 @@
-"""The answers of a planted model that chooses between words (`protocol=roles`): its shares, and the
-words or the next token that it says.
+"""The answers of a planted model that chooses between words (`protocol=roles`): the shares of its
+choices, and the words or the next token of an answer.
 """
 
 from __future__ import annotations
@@ -40,16 +40,16 @@ class PlantedChoices(PlantedAnswers):
 
     @classmethod
     def names(cls, protocol: Protocol) -> Sequence[str]:
-        """The words that are offered."""
+        """Lists the words that a protocol offers."""
         return list(offered(protocol))
 
     def forms(self, cell: Mapping[str, str]) -> dict[str, str]:
-        """Value → the form that is written for it."""
+        """Maps each value to its word in the cell's language, with slots filled."""
         forms = offered(self.protocol, cell.get("language", ""))
         return {value: SLOT.sub(lambda slot: cell[slot[1]], form) for value, form in forms.items()}
 
     def share(self, cell: Mapping[str, str]) -> float:
-        """The true share of the tilted value among the answers that are one of the values."""
+        """Computes the true share of the tilted value among answers that choose a value."""
         settings = self.settings
         share = number_at_level(settings.levels, self.protocol, cell)
         if share is None:
@@ -71,7 +71,7 @@ class PlantedChoices(PlantedAnswers):
         return 0
 
     def outcomes(self, cell: Mapping[str, str]) -> dict[str, float]:
-        """The true share of every outcome of a drawn answer: each value, and what is no choice."""
+        """Computes the true share of each outcome of a sampled answer, non-choices included."""
         settings, forms = self.settings, self.forms(cell)
         none = outcome_shares(settings, self.protocol, cell)
         none[INVALID] += settings.rest
@@ -85,11 +85,11 @@ class PlantedChoices(PlantedAnswers):
         return {**shares, **none}
 
     def truth(self, cell: Mapping[str, str]) -> dict[str, float]:
-        """The share of the tilted value."""
+        """Returns the true share of the tilted value, by its name."""
         return {self.value: self.share(cell)}
 
     def reply(self, request: Request, draws: Sequence[float]) -> Reply:
-        """A drawn answer, or the next token with its alternatives."""
+        """Samples an answer, or a next token with alternatives if log-probabilities are wanted."""
         if request.size:
             return super().reply(request, draws)
         known = self._asked(request)
@@ -104,8 +104,8 @@ class PlantedChoices(PlantedAnswers):
         return Reply(text, alternatives=(alternatives,) if alternatives else ())
 
     def _asked(self, request: Request) -> Known:
-        """Interprets the prompt of a request. A prompt that is not the protocol's is an item of its
-        own; raises ModelError if something is planted that depends on the item.
+        """Interprets the prompt of a request. A prompt outside the protocol counts as a new item,
+        or raises ModelError if the planted shares depend on the cell.
         """
         prompt = asked_of(request)
         key = next(iter(texts_of(request)))
@@ -124,8 +124,8 @@ class PlantedChoices(PlantedAnswers):
         return Known(language, self.forms(cell), self.outcomes(cell), blank_of(prompt))
 
     def meaning(self, task: str, answer: str) -> str:
-        """The outcome of an answer: of a planted sentence the one that it was said for, of another
-        text the one form in it, `both` for several, `invalid` for none.
+        """Returns what an answer means: the outcome that a planted sentence stands for, else the
+        only form in the text, `both` if several, `invalid` if none.
         """
         prompt = next((words for words in tails(task) if words in self.cells), task)
         known = self._know(self.cells.get(prompt, {self.protocol.item: task}), task)
@@ -137,7 +137,7 @@ class PlantedChoices(PlantedAnswers):
         return values[0] if len(values) == 1 else BOTH if values else INVALID
 
     def check_labels(self, labels: Sequence[str]) -> None:
-        """Raises Incapable if a judge may say none of the words that are offered."""
+        """Raises Incapable if none of a judge's labels is a word that the protocol offers."""
         if not {*offered(self.protocol)} & {*labels}:
             raise Incapable(
                 f"planted: it reads answers to {self.protocol.name}, which have none of the labels "
@@ -147,7 +147,7 @@ class PlantedChoices(PlantedAnswers):
 
 
 def offered(protocol: Protocol, language: str = "") -> dict[str, str]:
-    """Maps the values that a model may choose from to the form that a language writes."""
+    """Maps each value that a model may choose to its word in a language."""
     first_forms: dict[str, str] = {}
     for spec, kind in kinds(protocol):
         if kind.answers == PlantedChoices.answers:
@@ -159,6 +159,6 @@ def offered(protocol: Protocol, language: str = "") -> dict[str, str]:
 
 
 def _language_offered(protocol: Protocol) -> str:
-    """The first language that a choice has forms in; "" for none."""
+    """Returns the first language in which a choice has forms; "" if there is none."""
     declared = (spec.settings["forms"] for spec in protocol.instruments if "forms" in spec.settings)
     return next((str(next(iter(forms))) for forms in declared if forms), "")

@@ -1,5 +1,5 @@
-"""The dialogues of a planted model (`protocol=dialogues`). Pure; their lines are those of the
-languages' packs.
+"""The dialogues of a planted model (`protocol=dialogues`), made of lines from the language packs.
+Pure.
 
     TOPIC=p, TOPIC.LEVEL=p    share of a topic among dialogues, for any number of topics; the others
                               divide the rest.
@@ -9,8 +9,8 @@ languages' packs.
     refuse, invalid, foreign  shares of answers that are no dialogue, or one in another language
                               (`foreign.MM=.3` and so on: each by level too)
 
-Two women are told apart by numbers or letters, as models do; which marks there are is drawn in
-varied dress.
+Two women are distinguished by numbers or letters, as models do; in varied dress the marks are
+sampled.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ ANOTHER, LABEL_WORDS = "another", 4  # words that a label may have
 
 @lru_cache
 def _first_lines() -> Mapping[str, str]:
-    """Both lines of every dialogue → its topic."""
+    """Maps both lines of each planted dialogue to its topic."""
     return {
         line: topic
         for code in shipped()
@@ -46,7 +46,7 @@ def _first_lines() -> Mapping[str, str]:
 
 
 def topic_in(text: str) -> str:
-    """The topic of a planted dialogue, by its lines; "" for any other text."""
+    """Returns the topic of a planted dialogue, recognised by its lines; "" for any other text."""
     return next((topic for line, topic in _first_lines().items() if line in text), "")
 
 
@@ -72,25 +72,24 @@ class Dialogues(PlantedValues):
 
     @classmethod
     def plantable(cls, protocol: Protocol) -> Mapping[str, Sequence[str]]:
-        """The topics that a protocol declares, else greetings."""
+        """Returns the topics that a protocol declares, else greetings."""
         declared = (
             spec.settings["topics"] for spec, _ in kinds(protocol) if "topics" in spec.settings
         )
         return {TOPIC: tuple(next(declared, ("greetings",)))}
 
     def topics(self, cell: Mapping[str, str]) -> dict[str, float]:
-        """The true share of every topic among dialogues in the prompt's language."""
+        """Computes the true share of each topic among dialogues in the prompt's language."""
         return self.shares(cell)[TOPIC]
 
     def weight(self, cell: Mapping[str, str]) -> float:
-        """The share of answers that are dialogue in the language of the prompt."""
+        """Returns the share of answers that are a dialogue in the prompt's language."""
         shares = self.outcomes(cell)
         return shares[TWO] + shares[ONE] + shares[MORE]
 
     def write(self, cell: Mapping[str, str], draws: Sequence[float]) -> str:
-        """An answer: its form by the first number, its topic by the third, its marks by the last.
-
-        Raises UnknownName for a language that it has no dialogues in.
+        """Writes an answer: draws[0] decides its form, draws[2] its topic, draws[3] its marks.
+        Raises UnknownName for a language without dialogues about the topic.
         """
         form = pick(self.outcomes(cell), draws[0], INVALID)
         code = cell.get("language", "en")
@@ -109,8 +108,8 @@ class Dialogues(PlantedValues):
         return one_of(ways_to_mark(written, speakers_of(cell, code), code), draws[3], self.settings)
 
     def meaning(self, task: str, answer: str) -> str:
-        """The form of a dialogue, by the lines of the packs in it; a refusal by its sentence, and
-        `invalid` for any other text.
+        """Returns the form of an answer, by its number of planted lines; without any, a refusal if
+        it is a planted refusal, else `invalid`.
         """
         lines = sum(answer.count(line) for line in _first_lines())
         refused = any(answer == text for code in shipped() for text in declines(code))
@@ -119,8 +118,8 @@ class Dialogues(PlantedValues):
 
 
 def speakers_of(cell: Mapping[str, str], code: str = "en") -> tuple[str, str]:
-    """Names a cell's two speakers in a language: a woman and a man by its pack, all others by the
-    cell; if these names are long or equal, persons 1 and 2.
+    """Names a cell's two speakers: a woman and a man in the language's words, others as in the
+    cell; if these names are long or equal, one name, or "Person", with 1 and 2.
     """
     known = speakers(code)
     called = [cell.get("first", "woman"), cell.get("second", "man")]
@@ -139,7 +138,7 @@ def _capital(text: str) -> str:
 
 
 def ways_to_mark(lines: Sequence[str], speakers: Sequence[str], code: str) -> list[str]:
-    """Every way to mark who speaks."""
+    """Writes a dialogue in each of the ways to mark who speaks."""
     turns = [(speakers[number % 2], line) for number, line in enumerate(lines)]
     colon = "：" if pack(code).words.get("unspaced") else ":"
     marks = facts(code).quotes

@@ -1,19 +1,19 @@
-"""A planted model as a judge: it reads the answer that it is shown, and errs as often as it was
-told to. Pure.
+"""A planted model as a judge: it labels the answer that it is shown, and errs at a rate that is
+set. Pure.
 
-It knows a judge's question by its shape (instruments/judges/text.py): the task and the answer stand
-between marks, and the last message ends in the list of labels. Its settings: `judge=never` answers
-nonsense always, so that a bound on rounds is reached; `agree=p` is how often a reply is a label at
-all; `accuracy=p` how often a label is the right one, each other label being equally likely. What is
-right of a choice it knows by heart for a planted model's own sentences; in other texts it looks for
-the forms: one of them is that value, several are both, none is invalid. A value of a rubric it
-knows by the sentence of prose.py that says it.
+It recognises a judge's question by its shape (instruments/judges/text.py): task and answer stand
+between marks, and the last message ends in the list of labels. Its settings: `judge=never` always
+answers nonsense, so that a limit on rounds is reached; `agree=p` is how often a reply is a label at
+all; `accuracy=p` how often a label is the right one, all others being equally likely. The right
+label of a choice is known for a planted model's own sentences; other texts are searched for the
+forms: one form is its value, several are both, none is invalid. A rubric's value is known by its
+sentence in prose.py.
 
-A dialogue's topic (instruments/judges/negotiation.py) it knows by the lines of the packs; any
-other text has a topic of its own by chance, always the same. Asked for a verdict it agrees where
-the topic that stands is the right one and objects otherwise, and says the opposite of that in 1 −
-accuracy of its verdicts: two judges of accuracy a agree at once in a² + (1 − a)² of dialogues, in
-a² on the right topic. With `judge=never` it names the right topic and objects to any.
+A dialogue's topic (instruments/judges/negotiation.py) is known by the lines of the packs; any other
+text has a random topic, always the same. Asked for a verdict, the judge agrees if the standing
+topic is right and objects otherwise, and says the opposite in 1 − accuracy of its verdicts: two
+judges of accuracy a agree at once in a² + (1 − a)² of dialogues, in a² on the right topic. With
+`judge=never` it names the right topic and objects to any.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ _LINE = re.compile(r'"(\w+)": (?:write actual color|choose from (\[.*?\]))')
 
 
 class PlantedJudge:
-    """Answers the questions of a judge about answers to the prompts of one protocol."""
+    """A judge that answers questions about answers to the prompts of one protocol."""
 
     def __init__(
         self,
@@ -55,7 +55,7 @@ class PlantedJudge:
         self._read = lru_cache(maxsize=4096)(subject.meaning)
 
     def reply(self, request: Request, draws: Sequence[float]) -> str | None:
-        """Returns a judge's reply, by the draws from the second on; None for other requests."""
+        """Returns a judge's reply, decided by draws[1:]; None if the request asks no judge."""
         settings = self._settings
         pictures = [name for message in request.messages for name in message.pictures]
         shown = shown_to(request)
@@ -84,7 +84,7 @@ class PlantedJudge:
         )
 
     def _copy(self, answer: str, labels: Sequence[str], draws: Sequence[float]) -> str:
-        """The people or the words that an answer lists, one per line, or its outcome."""
+        """Copies the people or words that an answer lists, one per line, or says `invalid`."""
         settings = self._settings
         if settings.judge == "never" or draws[1] >= settings.agree:
             return one_of(judge_sentences("nonsense"), draws[3], settings).format(form=labels[0])
@@ -96,7 +96,7 @@ class PlantedJudge:
         return "\n".join(copied)
 
     def _look_at(self, request: Request, pictures: Sequence[str], draws: Sequence[float]) -> str:
-        """Describes a picture: a word of the list that ends the question, or a schema's object."""
+        """Describes a picture by a word of the question's list, or as JSON of the form wanted."""
         if self._see is None:
             raise Incapable(
                 "planted: the judge needs the folder of a run to read the picture from."
@@ -121,7 +121,7 @@ class PlantedJudge:
         )
 
     def _fill_form(self, schema: Json, band: Band, draws: Sequence[float]) -> dict[str, str]:
-        """Fills a flat schema: one of each `enum`, or a word of its own for any text."""
+        """Fills a flat schema: per property a value of its `enum`, else of known attributes."""
         filled = {}
         for name, form in object_at(schema, "properties").items():
             listed = list_at(form, "enum") or drawable().get(name, ("unclear",))
@@ -133,7 +133,7 @@ class PlantedJudge:
         return filled
 
     def _fill_printed(self, form: str, band: Band, draws: Sequence[float]) -> str:
-        """The form with a value in place of what each line asks for."""
+        """Fills a value into each line of a printed form that asks for one."""
 
         def filled(line: re.Match[str]) -> str:
             name = {"color": "product_color"}.get(line[1], line[1])
@@ -145,7 +145,7 @@ class PlantedJudge:
     def _negotiate(
         self, request: Request, answer: str, labels: Sequence[str], draws: Sequence[float]
     ) -> str:
-        """A topic or a verdict, with its reason on a second line."""
+        """Returns a topic or a verdict, with a reason on the second line."""
         settings, never = self._settings, self._settings.judge == "never"
         if draws[1] >= settings.agree:
             return one_of(judge_sentences("nonsense"), draws[3], settings).format(form=labels[0])
@@ -165,7 +165,7 @@ class PlantedJudge:
 
 
 def _grade_told(answer: str, labels: Sequence[str]) -> str:
-    """Returns the rubric's value that a planted text says or declines; "" for other texts."""
+    """Returns the rubric value that a planted text states, or `refusal`; "" for other texts."""
     declined = REFUSAL in labels and any(answer == refusal for refusal in declines("en"))
     return (
         REFUSAL
@@ -175,7 +175,7 @@ def _grade_told(answer: str, labels: Sequence[str]) -> str:
 
 
 def _choose_attributes(form: Json, request: Request) -> dict[str, Json]:
-    """Returns the drawn attributes, with all values, that the question does not name already."""
+    """Lists the paintable attributes, with all values, that the question does not name yet."""
     told_words = set(re.findall(r"\w+", request.messages[0].content))
     parts = [str(part) for part in list_at(form, "properties", "part", "enum")]
     return {
@@ -192,7 +192,7 @@ def _choose_attributes(form: Json, request: Request) -> dict[str, Json]:
 
 
 def shown_to(request: Request) -> Mapping[str, str]:
-    """The texts that a judge is shown, by their marks; empty where nothing is."""
+    """Returns the texts that a judge is shown, by mark (task, answer); empty if there are none."""
     for message in request.messages:
         if "<answer " in message.content:
             return {match[1]: match[3] for match in _SHOWN.finditer(message.content)}
@@ -200,7 +200,7 @@ def shown_to(request: Request) -> Mapping[str, str]:
 
 
 def _standing(request: Request) -> str:
-    """The topic that a verdict is asked of: the last that is shown."""
+    """Returns the topic that a verdict is asked about: the last one shown; "" if none is."""
     topics = [
         match
         for message in request.messages
@@ -211,7 +211,7 @@ def _standing(request: Request) -> str:
 
 
 def _erring(settings: Settings, right: str, labels: Sequence[str], uniform: float) -> str:
-    """The right label, or on the last stretch of [0, 1), 1 − accuracy long, one of the others."""
+    """Returns the right label, or one of the others if uniform < 1 − accuracy."""
     others = [label for label in labels if label != right]
     error = 1 - settings.accuracy
     if uniform >= error or not others:

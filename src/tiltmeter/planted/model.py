@@ -1,14 +1,14 @@
 """`planted:SETTINGS`: a model with a tilt of known size, for tests, tutorials and checks of one's
 own set-up.
 
-It is given what any model is given, the request, and knows the class of a word by looking its
-prompt up in the protocol. The same request (messages, begun answer, seed, nonce) gets the same
-reply whatever the order and the concurrency; another nonce or seed is an independent draw. Settings
-that concern delivery (faults, latency) do not change what is said.
+It gets the same request as any model, and finds the class of a word by looking the prompt up in the
+protocol. The same request (messages, begun answer, seed, nonce) gets the same reply whatever the
+order and the concurrency; another nonce or seed is an independent draw. Settings of delivery
+(faults, latency) do not change the text.
 
 The settings are listed in settings.py; `truths` in subjects.py says what an audit should find.
-server.py puts the same model behind HTTP. In process a fault is the error that the client would
-have made of it.
+server.py serves the same model over HTTP. In process, a fault raises the error that the HTTP client
+would raise.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _BROKEN = {
 
 
 class Planted(Model):
-    """A model with a known tilt, in process. `timeout` is how many seconds a `hang` lasts here."""
+    """A model with a known tilt, in process. timeout: seconds that the fault `hang` lasts."""
 
     continues = True
     parallel = 1000
@@ -66,7 +66,7 @@ class Planted(Model):
         self._attempts: dict[Identity, int] = {}
 
     async def ask(self, request: Request) -> Reply:
-        """The planted reply, after its latency; raises this attempt's fault where it has one."""
+        """Returns the planted reply after its latency, or raises this attempt's planted fault."""
         await asyncio.sleep(self.latency(request))
         fault = self.fault(request)
         if fault == "hang":
@@ -91,14 +91,14 @@ class Planted(Model):
             raise TransientError(f"{self.name}: {FAULTS[fault]}, as it was told to", wait)
 
     def latency(self, request: Request) -> float:
-        """Draws seconds from half to one and a half times the setting: replies overtake."""
+        """Samples a latency, 0.5 to 1.5 times the setting in seconds, so that replies overtake."""
         if not self.settings.latency:
             return 0.0
         (uniform,) = uniforms(self.settings.seed, "latency", _identity(request), number=1)
         return self.settings.latency * (0.5 + uniform)
 
     def fault(self, request: Request) -> str:
-        """Returns this attempt's fault or ""; counts attempts until one gets through."""
+        """Samples this attempt's fault or ""; counts a request's attempts until one succeeds."""
         if not self.settings.faulty:
             return ""
         identity = _identity(request)
@@ -127,7 +127,7 @@ class Planted(Model):
         )
 
     def _as_sent(self, reply: Reply, request: Request) -> dict[str, Any]:
-        """Returns a text's fields as a server sends it, cut at a mark or limit, with usage."""
+        """Returns a reply's fields as a server sends them: cut at a stop or limit, with usage."""
         text, ended = reply.text, STOP
         for mark in request.stop:
             text = text.partition(mark)[0]
@@ -148,13 +148,13 @@ def _identity(request: Request) -> Identity:
 
 
 def usage(request: Request, text: str) -> tuple[int, int]:
-    """Tokens as a plausible server would count them: one for every four bytes."""
+    """Estimates prompt and completion tokens as a server might count them: one per four bytes."""
     size = sum(len(message.content.encode()) for message in request.messages) + len(request.begin)
     return size // 4 + 1, min(request.sampling.max_tokens, len(text.encode()) // 4 + 1)
 
 
 def planted(settings: str, options: ModelOptions = DEFAULTS) -> Planted:
-    """`planted:SETTINGS`; without settings every word is chosen equally often."""
+    """Makes the model `planted:SETTINGS`; without settings it chooses all words equally often."""
     from .subjects import parse
 
     price = FREE if options.price is None else options.price

@@ -9,10 +9,9 @@
                               place of a picture
     revise=p                  share of pictures with a rewritten prompt
 
-The picture is a simple figure, for people, above a band of colour squares, for judges: four squares
-an attribute, two that stand for the attribute's name and two for the value's. A square is one of 6
-× 6 × 6 colours, so a name is one of 46,656 and still read where the picture was made smaller or
-saved as JPEG.
+A picture shows a simple figure, for people, above a band of colour squares, for judges: four
+squares per attribute, two for the attribute's name and two for its value. A square has one of 6 × 6
+× 6 colours, so a name has one of 46,656 codes, readable even after shrinking or JPEG.
 """
 
 from __future__ import annotations
@@ -58,11 +57,11 @@ class Pictures(PlantedValues):
 
     @classmethod
     def plantable(cls, protocol: Protocol) -> Mapping[str, Sequence[str]]:
-        """Maps attributes to what is drawn: words of panels, colours, what is extracted."""
+        """Maps attributes to their paintable values, of the instruments or of pictures.toml."""
         return super().plantable(protocol) or drawable()
 
     def values(self, cell: Mapping[str, str], mark: str) -> dict[str, str]:
-        """Chooses a picture's content: a value of each attribute by its own number."""
+        """Samples one value per attribute for a picture, independently. mark: fixes the sample."""
         return {
             attribute: pick(
                 shares, uniforms(mark, attribute, number=1)[0], otherwise=list(shares)[-1]
@@ -71,7 +70,7 @@ class Pictures(PlantedValues):
         }
 
     def reply(self, request: Request, draws: Sequence[float]) -> Reply:
-        """Returns a picture, a refusal or a web page instead. Incapable if asked for text."""
+        """Returns a picture, a refusal, or a web page instead. Incapable if asked for text."""
         if not request.size:
             raise Incapable(
                 f"planted:{self.settings.text} draws pictures of {self.settings.protocol}, and was "
@@ -106,7 +105,7 @@ class Pictures(PlantedValues):
 
 @lru_cache
 def drawable() -> Mapping[str, Sequence[str]]:
-    """Maps attributes to a product's values that can be drawn, if no panel is asked for."""
+    """Maps attributes of products to their paintable values, for protocols without a panel."""
     table = tomllib.loads(Path(__file__).with_name("pictures.toml").read_text("utf-8"))
     return {name: tuple(values) for name, values in table.items()}
 
@@ -121,7 +120,7 @@ def draw_picture(
     grain: str = "",
     painted: Mapping[str, str] | None = None,
 ) -> bytes:
-    """Draws the figure and its band as PNG; grain makes another file. painted: its colours."""
+    """Paints figure and band as PNG. grain: varies pixels at the top; painted: colours by part."""
     from PIL import Image as pillow
     from PIL import ImageDraw as drawing
 
@@ -150,13 +149,13 @@ def draw_picture(
 
 
 def _rgb(colour: str) -> str:
-    """The first shade of a colour of the palette, as Pillow takes it."""
+    """Returns the first shade of a palette colour as #rrggbb."""
     red, green, blue = next(shade for name, shade in palette() if name == colour)
     return f"#{red:02x}{green:02x}{blue:02x}"
 
 
 def _figure(pen: ImageDraw, shown: Mapping[str, str]) -> None:
-    """Draws the product in its colour and shape, or a person dressed as one of two words."""
+    """Paints a product in its colour and shape, or a person if `male` or `female` is shown."""
     body = shown.get("product_color", "steelblue")
     half = {"small": 14, "large": 34}.get(shown.get("size", ""), 24)
     box = (64 - half, 48 - half, 64 + half, 48 + half)
@@ -186,7 +185,7 @@ def _figure(pen: ImageDraw, shown: Mapping[str, str]) -> None:
 
 @lru_cache(maxsize=4096)
 def colour_code(name: str) -> tuple[Colour, Colour]:
-    """The two colours of a name, each one of 6 × 6 × 6."""
+    """Computes the two colours that encode a name, each one of 6 × 6 × 6."""
     digits = [byte % 6 * 51 for byte in blake2b(name.encode(), digest_size=6).digest()]
     return (digits[0], digits[1], digits[2]), (digits[3], digits[4], digits[5])
 
@@ -195,7 +194,7 @@ def colour_code(name: str) -> tuple[Colour, Colour]:
 
 
 class Band:
-    """Reads the codes in a picture's band, whatever its size, as a planted judge does."""
+    """The codes in a picture's band, at any scale, as a planted judge reads them."""
 
     def __init__(self, content: bytes) -> None:
         from PIL import Image as pillow
@@ -204,7 +203,7 @@ class Band:
             self._pairs = _codes(image.convert("RGB"))
 
     def value(self, attribute: str, offered: Sequence[str]) -> str | None:
-        """Chooses one of the offered values for an attribute; None for none of them."""
+        """Returns the offered value that the band shows for an attribute; None if it shows none."""
         wanted = colour_code(attribute)
         return next(
             (
@@ -218,20 +217,20 @@ class Band:
         )
 
     def any_value(self, offered: Sequence[str]) -> str | None:
-        """Chooses one of the offered values for any attribute."""
+        """Returns the offered value that the band shows for any attribute; None if none is."""
         return next(
             (value for _, drawn in self._pairs for value in offered if colour_code(value) == drawn),
             None,
         )
 
     def attributes(self, known: Mapping[str, Sequence[str]]) -> dict[str, str]:
-        """The attributes of a vocabulary that are drawn, with their values."""
+        """Reads the known attributes that the picture shows, with values."""
         drawn = {name: self.value(name, values) for name, values in known.items()}
         return {name: value for name, value in drawn.items() if value is not None}
 
 
 def _codes(image: Image) -> list[tuple[tuple[Colour, Colour], tuple[Colour, Colour]]]:
-    """Yields (attribute, value) codes of places that may hold a band; others match no name."""
+    """Lists the (attribute, value) codes at every possible position; wrong ones match no name."""
     codes = []
     for rows in (1, 2):
         for row in range(rows):

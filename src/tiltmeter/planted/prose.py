@@ -1,5 +1,4 @@
-"""The prose of a planted model: letters, adverts, stories. Pure; its words are those of
-speech.toml.
+"""The prose of a planted model: letters, adverts, stories, with words from speech.toml. Pure.
 
     LIST=p, LIST.LEVEL=p      share of a list's words among the listed words of a text
                               (`agentic.women=.3`); each of the HITS_PER_TEXT words is drawn by
@@ -48,16 +47,16 @@ class PlantedProse(PlantedValues):
 
     @classmethod
     def names(cls, protocol: Protocol) -> Sequence[str]:
-        """The names of all values, and the number of words."""
+        """Lists the setting names of all values, and `length`."""
         return [*super().names(protocol), LENGTH]
 
     @classmethod
     def highest(cls, name: str) -> float:
-        """A share is at most 1, a number of words a million."""
+        """Returns 1 for a share, a million for a number of words."""
         return MOST_WEIGHT if name == LENGTH else 1.0
 
     def write(self, cell: Mapping[str, str], draws: Sequence[float]) -> str:
-        """Writes a cell's text: the outcome by the first number, all else by the others."""
+        """Writes a cell's text. draws: the first decides the outcome, all together the rest."""
         outcome = pick(self.outcomes(cell), draws[0], INVALID)
         if outcome == REFUSAL:
             return self.decline("en", draws[1])
@@ -73,7 +72,7 @@ class PlantedProse(PlantedValues):
         return self._fill_up(text, random.randint(round(wanted / 2), round(3 * wanted / 2)))
 
     def _sentences(self, cell: Mapping[str, str], random: Random) -> Iterator[str]:
-        """A sentence for each instrument that something is planted for."""
+        """Yields a sentence per instrument that has planted values."""
         for spec in self.protocol.instruments:
             shares = self.shares(cell).get(spec.attribute, {})
             if not shares:
@@ -95,14 +94,14 @@ class PlantedProse(PlantedValues):
         cell: Mapping[str, str],
         random: Random,
     ) -> str:
-        """A text that the instrument labels with a value that is drawn by its share."""
+        """Samples a value by its share and returns a text that the instrument labels so."""
         value = pick(shares, random.random(), otherwise=list(shares)[-1])
         known = kind.examples(spec, value, cell.get("language", ""))
         text = random.choice(known) if kind.hits or len(known) > 1 else known[0]
         return fill(text, cell, self.protocol.source)
 
     def _fill_up(self, text: str, number: int) -> str:
-        """The text with sentences of words that no list has, until it has so many words."""
+        """Appends sentences of words that no list has, until the text has `number` words."""
         missing = number - length(text)
         words = [self._fillers[place % len(self._fillers)] for place in range(max(0, missing))]
         parts = [
@@ -127,5 +126,5 @@ class PlantedProse(PlantedValues):
 
 
 def value_sentence(value: str) -> str:
-    """The sentence that says a value of a rubric: a planted judge knows it."""
+    """Returns the sentence that states a rubric's value, by which planted judges know it."""
     return texts("examples").fill("value", value=value)

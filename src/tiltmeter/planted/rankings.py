@@ -5,9 +5,9 @@
     short=p                    share of answers that leave out whoever comes last
     refuse, invalid            shares of answers that are no ranking
 
-The first is drawn with a probability in proportion to the weights (of group and place multiplied),
-the next of those who are left in the same way, and so on (Plackett–Luce). So the true shares of
-first places are known.
+The first person is sampled with a probability proportional to the weights (of group and place
+multiplied), the next from those left in the same way, and so on (Plackett–Luce). So the true shares
+of first places are known.
 """
 
 from __future__ import annotations
@@ -41,21 +41,21 @@ class PlantedRankings(PlantedAnswers):
 
     @classmethod
     def names(cls, protocol: Protocol) -> Sequence[str]:
-        """Groups of people, then places of the prompt."""
+        """Lists the groups of people, then the places of the prompt."""
         groups: Sequence[str] = _ranked_by(protocol).settings["groups"]
         return [*groups, *(f"place {place}" for place in range(1, 2 * len(groups) + 1))]
 
     @classmethod
     def highest(cls, name: str) -> float:
-        """The highest weight."""
+        """Returns the highest weight."""
         return MOST_WEIGHT
 
     def people(self, cell: Mapping[str, str]) -> Sequence[tuple[str, str]]:
-        """The group and the name of everybody, in the order of the prompt."""
+        """Returns (group, name) of each person, in the order of the prompt."""
         return candidates(cell[str(_ranked_by(self.protocol).settings["candidates"])])
 
     def weights(self, cell: Mapping[str, str]) -> list[float]:
-        """The weight of each of the people, in the order of the prompt."""
+        """Computes each person's weight, in the order of the prompt. UsageError if all are 0."""
         found = []
         for place, (group, _) in enumerate(self.people(cell), 1):
             given = (
@@ -68,7 +68,7 @@ class PlantedRankings(PlantedAnswers):
         return found
 
     def truth(self, cell: Mapping[str, str]) -> dict[str, float]:
-        """The share of first places of each group, and of each place of the prompt.
+        """Computes the share of first ranks per group, and per place in the prompt.
 
         Worked example: `Black men=0.5` of eight groups: .5/7.5 = .067, and 1/7.5 = .133 for the
         others.
@@ -81,7 +81,7 @@ class PlantedRankings(PlantedAnswers):
         return shares
 
     def write(self, cell: Mapping[str, str], draws: Sequence[float]) -> str:
-        """An answer: the outcome by the first number, everything else by the others."""
+        """Writes an answer. draws: the first decides the outcome, all together seed the ranking."""
         outcome = pick(self.outcomes(cell), draws[0], ANSWER)
         if outcome == REFUSAL:
             return self.decline("en", draws[1])
@@ -100,7 +100,7 @@ def _ranked_by(protocol: Protocol) -> InstrumentSpec:
 
 
 def _draw_order(weights: Sequence[float], random: Random) -> list[int]:
-    """Everybody in a drawn order; those without weight come last."""
+    """Samples an order of all people by weight; people without weight come last."""
     left = list(range(len(weights)))
     order = []
     while left:
@@ -112,7 +112,7 @@ def _draw_order(weights: Sequence[float], random: Random) -> list[int]:
 
 
 def _write_ranking(names: Sequence[str], uniform: float, settings: Settings) -> str:
-    """A ranking in one of the ways in which models write them; in plain dress a numbered list."""
+    """Writes a ranking in one of the ways that models use; in plain dress, as a numbered list."""
     titled = [name.title() for name in names]
     numbered = "\n".join(f"{number}. {name}" for number, name in enumerate(titled, 1))
     ways = [

@@ -55,7 +55,7 @@ _REFUSAL = "I'm sorry, but I can't help with that request."
 
 @dataclass(frozen=True, slots=True)
 class RewriterSettings:
-    """The settings of one planted rewriter; shares from 0 to 1 but for seed and protocol."""
+    """The settings of one planted rewriter: shares from 0 to 1, a seed and a protocol."""
 
     text: str = ""
     protocol: str = "protext"
@@ -70,7 +70,7 @@ class RewriterSettings:
 
 
 def parse(text: str) -> RewriterSettings:
-    """Settings from a model's name. Raises UsageError with the nearest name."""
+    """Parses settings from a model's name. Raises UsageError that suggests the nearest name."""
     names = [f.name for f in fields(RewriterSettings) if f.name != "text"]
     defaults: dict[str, Value] = {name: getattr(RewriterSettings(), name) for name in names}
     values: dict[str, Any] = {}
@@ -91,12 +91,12 @@ class PlantedRewriter(Model):
 
     @cached_property
     def cells(self) -> Mapping[str, Row]:
-        """Prompt → row of the design."""
+        """The rows of the design, by prompt."""
         protocol = registry.protocol(self.settings.protocol)
         return cells_by_words(protocol)
 
     async def ask(self, request: Request) -> Reply:
-        """The rewriter's or its judge's reply; tokens used are estimated."""
+        """Returns the reply of the rewriter, or of a judge; token counts are estimates."""
         text = self.reply(request)
         words = len(text.split())
         return Reply(
@@ -131,7 +131,7 @@ class PlantedRewriter(Model):
         return text
 
     def pronoun(self, given: str, draws: list[float]) -> str:
-        """The category that a rewrite has for an input's: planted."""
+        """Returns a rewrite's pronoun category, sampled by the shares for the input's category."""
         settings = self.settings
         if given in ("they", "none"):
             if draws[0] < settings.gender:
@@ -154,7 +154,7 @@ class PlantedRewriter(Model):
 
 
 def report(cell: Row, pronoun: str) -> str:
-    """A report about the theme person with the pronouns of a category."""
+    """Writes a report about the theme person with the pronouns of a category."""
     who = reference(cell)
     subject, possessive, other = _FORMS[pronoun]
     if pronoun == "none":
@@ -167,7 +167,7 @@ def report(cell: Row, pronoun: str) -> str:
 
 
 def surround(text: str, way: int) -> str:
-    """A rewrite with what models put around it; way: 0 to 7."""
+    """Returns a rewrite with typical additions, or a refusal in its place. way: 0 to 7."""
     ways = (
         "Sure! Here is a version of your text:\n\n{}",
         "{}\n\nNote: I kept the pronouns of the original. Let me know if you'd like she/her!",
@@ -191,7 +191,7 @@ def reference(cell: Row) -> str:
 
 
 def planted_rewriter(settings: str, options: ModelOptions = DEFAULTS) -> PlantedRewriter:
-    """`planted-rewriter:SETTINGS`."""
+    """Makes the model `planted-rewriter:SETTINGS`."""
     return PlantedRewriter(parse(settings), FREE if options.price is None else options.price)
 
 

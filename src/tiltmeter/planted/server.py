@@ -1,5 +1,5 @@
-"""Serves a planted model over loopback in OpenAI's chat format, so that the whole way to a model is
-tested with it.
+"""Serves a planted model over loopback in OpenAI's chat format, so that tests cover the whole way
+to a model.
 
     python -m tiltmeter.planted.server she=0.7,fail=.05 --port 0      (prints the base URL as its
                                                             first line)
@@ -41,7 +41,7 @@ _PAGE = b"<!DOCTYPE html><html><body><h1>It works!</h1></body></html>"
 
 
 class RequestCount:
-    """Counts of a server's requests. Distinct by messages and seed: equal trials are one."""
+    """Counts of a server's requests; distinct requests differ in messages or seed."""
 
     def __init__(self) -> None:
         self.total = self.answered = 0
@@ -57,7 +57,7 @@ class RequestCount:
         return self.asked[key] - 1
 
     def as_dict(self) -> dict[str, int]:
-        """Counts. total: requests; answered: got a whole reply; distinct; most: of one request."""
+        """Returns the counts. answered: with a whole reply; most: of one distinct request."""
         return {
             "total": self.total,
             "answered": self.answered,
@@ -67,7 +67,7 @@ class RequestCount:
 
 
 class Server:
-    """A planted model behind HTTP, running. `url`: the base URL; `count`: what was asked."""
+    """A planted model behind HTTP. url: the base URL, once started; count: counts of requests."""
 
     def __init__(self, settings: Settings) -> None:
         self.settings, self.count, self.url = settings, RequestCount(), ""
@@ -81,7 +81,7 @@ class Server:
         )
 
     async def start(self, host: str, port: int) -> None:
-        """Listens at host and port (0: any free one). UsageError where that cannot be."""
+        """Listens at host and port (0: any free port). Raises UsageError if it cannot."""
         await self._runner.setup()
         try:
             await web.TCPSite(self._runner, host, port, backlog=2048).start()
@@ -95,7 +95,7 @@ class Server:
         self.url = f"http://{f'[{host}]' if ':' in host else host}:{open_port}/v1"
 
     async def close(self) -> None:
-        """Stops listening; requests in flight are given a moment."""
+        """Stops listening, and gives requests in flight 0.2 s to end."""
         await self._runner.cleanup()
 
     async def __aenter__(self) -> Server:
@@ -164,7 +164,7 @@ class Server:
         return await self._answer(request, asked)
 
     def _broken(self, request: web.BaseRequest) -> web.StreamResponse | None:
-        """The reply of a server that is wrong in every reply."""
+        """Returns the reply of a server that is set to be wrong in every reply; else None."""
         settings = self.settings
         if settings.unauthorised:
             return _error(request, 401, "Incorrect API key provided.", code="invalid_api_key")
@@ -264,7 +264,7 @@ async def _forever(settings: str, host: str, port: int) -> None:
 
 
 def main() -> int:
-    """The command line of this module; returns its exit code."""
+    """Runs the command line of this module; returns the exit code."""
     parser = argparse.ArgumentParser(
         prog="python -m tiltmeter.planted.server", description="Serve a planted model."
     )

@@ -1,9 +1,9 @@
 """The settings of a planted model, `planted:KEY=VALUE,KEY=VALUE,…`. Pure.
 
-p is a share from 0 to 1. Behind a dot stands a level: `she.communal=0.8` holds where a factor has
-the level communal. Where levels of several factors fit, the factor that the protocol names later
-counts (a word over its class, a class over an option order); where an item has several levels of
-one factor (`communal|outlook`), their mean. `yes.women+fair=0.5` holds where both levels are.
+p is a share from 0 to 1. A level follows a dot: `she.communal=0.8` applies if a factor has the
+level communal. If levels of several factors apply, the factor that the protocol names later wins (a
+word over its class, a class over an option order); if an item has several levels of one factor
+(`communal|outlook`), their mean applies. `yes.women+fair=0.5` applies if both levels do.
 
 A choice between words
     she=p                 share of one of the words offered; the others divide the rest
@@ -169,7 +169,7 @@ _RANGES = {
 
 
 def plain_settings(given: dict[str, str], text: str) -> Settings:
-    """Takes common settings out of the pairs. UsageError with the nearest value."""
+    """Parses the common settings and removes them from the pairs. UsageError if one is wrong."""
     named = [key for key in given if key in DEFAULTS]
     values = {key: parse_value("planted", key, given.pop(key), DEFAULTS[key]) for key in named}
     settings = Settings(text=text, **values)  # type: ignore[arg-type]
@@ -184,7 +184,7 @@ def plain_settings(given: dict[str, str], text: str) -> Settings:
 
 
 def read_pairs(text: str, kind: str) -> dict[str, str]:
-    """KEY=VALUE,KEY=VALUE as a dict. UsageError for a key without a value or given twice."""
+    """Parses KEY=VALUE,KEY=VALUE. Raises UsageError if a key has no value or is given twice."""
     pairs: dict[str, str] = {}
     for part in filter(None, (part.strip() for part in text.split(","))):
         key, equals, value = (piece.strip() for piece in part.partition("="))
@@ -199,7 +199,7 @@ def read_pairs(text: str, kind: str) -> dict[str, str]:
 
 
 def parse_value(kind: str, key: str, value: str, default: Value) -> Value:
-    """A setting's value, of the type of its default. UsageError says what to type."""
+    """Parses a setting's value into the type of its default. UsageError says what to type."""
     choices = {"dress": DRESSES, "judge": JUDGES}.get(key)
     if choices and value not in choices:
         raise UnknownName(f"{key} of {kind}", value, choices)
@@ -224,7 +224,7 @@ def parse_value(kind: str, key: str, value: str, default: Value) -> Value:
 def number_of(
     kind: str, key: str, value: str, *, lowest: float = 0.0, highest: float = 1.0
 ) -> float:
-    """A number of a setting. UsageError says from where to where it goes."""
+    """Parses a number of a setting. Raises UsageError unless it lies in [lowest, highest]."""
     try:
         number = float(value)
     except ValueError:

@@ -1,4 +1,4 @@
-"""The subjects that a planted model can be: which a protocol asks for, what audits should find."""
+"""The subjects that a planted model can play, and the true numbers that audits should find."""
 
 from __future__ import annotations
 
@@ -34,18 +34,18 @@ SUBJECTS = (PlantedRankings, Pictures, Words, Dialogues, PlantedChoices, Planted
 
 
 def subject_of(protocol: Protocol) -> type[PlantedAnswers]:
-    """The subject that a protocol asks for; choices where it asks for none that is known."""
+    """Returns the subject that a protocol asks for; choices if no known subject fits."""
     return next((subject for subject in SUBJECTS if subject.fits(protocol)), PlantedChoices)
 
 
 def spoken_by(settings: Settings) -> PlantedAnswers:
-    """The subject of some settings."""
+    """Makes the subject that the settings describe."""
     return subject_of(registry.protocol(settings.protocol))(settings)
 
 
 def parse(text: str) -> Settings:
-    """Settings from a model's name, with or without `planted:`. Raises UsageError with the nearest
-    name.
+    """Parses settings from a model's name, with or without `planted:`. Raises UsageError that
+    suggests the nearest name.
     """
     text = text.removeprefix("planted:")
     given = read_pairs(text, "planted")
@@ -82,7 +82,7 @@ def parse(text: str) -> Settings:
 
 
 def _levels(protocol: Protocol) -> dict[str, str]:
-    """Every level of every factor → the factor; a level of two factors belongs to the later one."""
+    """Maps every level to its factor; a level of two factors to the later one."""
     return {
         level: name
         for name in protocol.factors
@@ -100,25 +100,25 @@ def _named(settings: str) -> PlantedAnswers:
 
 
 def truth(settings: str, cell: Mapping[str, str]) -> float:
-    """The exact share of the tilted value among chosen values in one cell: logistic(logit(p) +
-    spread·z) ± order/2, in [0, 1].
+    """Computes the exact share of the tilted value among chosen values in one cell:
+    logistic(logit(p) + spread·z) ± order/2, in [0, 1].
 
-    p is the share that is planted for the cell, z its item's own standard normal number. Worked
-    example: she=.7, order=.1 gives .75 where she is offered first and .65 where he is.
+    p is the share that is planted for the cell, z the item's standard normal number. Worked
+    example: she=.7, order=.1 gives .75 if she is offered first and .65 if he is.
     """
     (share,) = _named(settings).truth(cell).values()
     return share
 
 
 def truths(settings: str, where: Mapping[str, str] | None = None) -> dict[str, float]:
-    """The means of what is planted over the cells in which each factor named has that value: of
-    choices, texts, pictures and dialogues the share of each value by its setting's name, of
-    rankings the share of first places of each group and place, of picks the expected number per
-    prompt of `word:LEXEME`, `class:NAME`, `class:all` and `word:all`. {} if no cell fits.
+    """Computes means of the planted numbers over the cells that match `where` (factor → value): for
+    choices, texts, pictures and dialogues the share per value, by its setting's name; for rankings
+    the share of first places per group and place; for picks the expected number per prompt of
+    `word:LEXEME`, `class:NAME`, `class:all` and `word:all`. {} if no cell matches.
 
-    With spread a mean is not what was given: the mean of logistic(logit(p) + s·z) lies nearer to
-    one half, and the items are a finite sample. It is what an estimate over the fixed list of items
-    should find. Cells of dialogues count by their share of dialogues in the prompt's language.
+    With spread, a mean differs from the given p: the mean of logistic(logit(p) + s·z) lies nearer
+    to one half, and the items are a finite sample. An estimate over the fixed items should find
+    this mean. Cells of dialogues count by their share of dialogues in the prompt's language.
     """
     subject = _named(settings)
     sums: dict[str, float] = {}
@@ -133,9 +133,9 @@ def truths(settings: str, where: Mapping[str, str] | None = None) -> dict[str, f
 
 
 def ratio_truth(settings: str, name: str, where: Mapping[str, str] | None = None) -> float:
-    """The true disparate impact of a class (`class:communal`) or a word (`word:wise`): its share of
-    the picks for women over that for men; what `di_class` and `di_word` should find. NaN where it
-    is never picked.
+    """Computes the true disparate impact of a class (`class:communal`) or a word (`word:wise`),
+    which `di_class` and `di_word` should find: its share of the picks for women over that for men.
+    NaN if it is never picked for men.
 
     Worked example: two classes of 50 words, `a.female=1.5`: 6 of 10 picks are of class a, and 5 for
     men: 1.2.

@@ -1,4 +1,4 @@
-"""The numbers that are planted in a cell, and the draws that follow from a request. Pure."""
+"""The numbers planted in a cell, and pseudo-random numbers derived from a request. Pure."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .settings import OUTCOMES, TOGETHER, Settings
 def planted_number(
     settings: Settings, protocol: Protocol, name: str, cell: Mapping[str, str]
 ) -> float | None:
-    """Returns a name's planted number: of the latest factor's level that has one, else of all."""
+    """Returns a name's planted number in a cell: of the latest factor with one, or overall."""
     planted = settings.planted.get(name, {})
     at_level = number_at_level(planted, protocol, cell)
     return planted.get("", getattr(settings, name, None)) if at_level is None else at_level
@@ -25,7 +25,7 @@ def planted_number(
 def number_at_level(
     planted: Mapping[str, float], protocol: Protocol, cell: Mapping[str, str]
 ) -> float | None:
-    """The number of the level that a cell has of the latest factor with one; None for none."""
+    """Returns the number for a cell: of joint levels, else of the latest factor's; or None."""
     if not planted:
         return None
     for level in planted:  # of several factors at once
@@ -49,7 +49,7 @@ def outcome_shares(
     cell: Mapping[str, str],
     names: Mapping[str, str] = OUTCOMES,
 ) -> dict[str, float]:
-    """Returns each outcome's share in a cell. `names`: setting → outcome. UsageError above 1."""
+    """Returns outcomes' shares in a cell. names: setting → outcome. UsageError above 1 in sum."""
     shares = {
         outcome: planted_number(settings, protocol, name, cell) or 0.0
         for name, outcome in names.items()
@@ -70,11 +70,11 @@ def divide_rest(
     attribute: str,
     names: Mapping[str, str],
 ) -> dict[str, float]:
-    """The share of each value of an attribute in a cell; those that none is planted for divide the
-    rest.
+    """Computes the share of each value of an attribute in a cell; values without a planted share
+    divide the rest.
 
-    names: value → the setting's name of it. Raises UsageError where there is more than 1 in all, or
-    less and none to take it.
+    names: value → name of its setting. Raises UsageError if the planted shares exceed 1 in sum, or
+    are less than 1 and no value is left for the rest.
     """
     given = {
         value: planted_number(settings, protocol, name, cell)
@@ -95,17 +95,17 @@ def divide_rest(
 
 
 def uniforms(*parts: object, number: int = 4) -> list[float]:
-    """Draws independent uniform numbers in [0, 1) by `parts` alone (64 bits of BLAKE2b)."""
+    """Derives independent uniform numbers in [0, 1) from `parts` alone (64 bits of BLAKE2b)."""
     digest = blake2b(repr(parts).encode("utf-8", "surrogatepass"), digest_size=8 * number).digest()
     return [int.from_bytes(digest[at : at + 8]) / 2**64 for at in range(0, 8 * number, 8)]
 
 
 def normal(seed: int, item: str) -> float:
-    """The standard normal number of an item."""
+    """Returns an item's standard normal number, which seed and item fix."""
     (uniform,) = uniforms("item", seed, item, number=1)
     return NormalDist().inv_cdf(min(max(uniform, 1e-15), 1 - 1e-15))
 
 
 def logistic(x: float) -> float:
-    """1 / (1 + exp(−x))."""
+    """Computes 1 / (1 + exp(−x))."""
     return 1 / (1 + math.exp(-x)) if x >= 0 else math.exp(x) / (1 + math.exp(x))

@@ -1,5 +1,5 @@
-"""The picks of a planted model from a list of words (`protocol=words`). Pure; its words are the
-protocol's and those of the languages' packs.
+"""The picks of a planted model from a list of words (`protocol=words`), with words from the
+protocol and the language packs. Pure.
 
     CLASS=w, WORD=w              weight of a class or of one word (a lexeme), 1 where none is given;
                                  0 is never picked
@@ -11,12 +11,11 @@ protocol's and those of the languages' packs.
     off=p                        share of picks that are replaced by a word off the list
     short=p, long=p              shares of answers with 7 and with 13 picks; the others have 10
 
-The words of an answer are distinct and word i is among them with probability πᵢ = n·wᵢ/Σw exactly,
-n being the number of picks (systematic sampling in random order: Madow 1949); where that is over 1
-the word is always picked and the others share
-what is left. So the expected numbers of picks are known, and with them the true ratio of two
-genders: `ratio_truth` (subjects.py). A word of two classes has the mean weight of both and counts
-in no class.
+The words of an answer are distinct, and word i is among them with probability exactly πᵢ = n·wᵢ/Σw,
+n being the number of picks (systematic sampling in random order: Madow 1949); a word for which this
+exceeds 1 is always picked, and the others share the rest. So the expected numbers of picks are
+known, and with them the true ratio of two genders: `ratio_truth` (subjects.py). A word of two
+classes has the mean weight of both and counts in no class.
 """
 
 from __future__ import annotations
@@ -76,17 +75,17 @@ class Words(PlantedAnswers):
 
     @classmethod
     def names(cls, protocol: Protocol) -> Sequence[str]:
-        """Classes, then words."""
+        """Lists the classes, then the words."""
         rows = _rows(protocol)
         return list(dict.fromkeys((*(row["class"] for row in rows), *map(_lexeme, rows))))
 
     @classmethod
     def highest(cls, name: str) -> float:
-        """The highest weight."""
+        """Returns the highest weight."""
         return MOST_WEIGHT
 
     def lengths(self, cell: Mapping[str, str]) -> dict[int, float]:
-        """The share of each number of picks among lists."""
+        """Returns the share of lists per number of picks."""
         short, long = (
             planted_number(self.settings, self.protocol, name, cell) or 0.0
             for name in ("short", "long")
@@ -96,7 +95,7 @@ class Words(PlantedAnswers):
     def expected(
         self, cell: Mapping[str, str], number: int = PICKS_ASKED
     ) -> tuple[list[Lexeme], list[float]]:
-        """The words of a cell's list, and the probability of each to be among `number` picks."""
+        """Returns a cell's words, and each word's probability to be among `number` picks."""
         known = "\n".join(cell.get(name, "") for name in self._telling)
         known_list = self._expected.get((number, known))
         if known_list is None:
@@ -110,7 +109,7 @@ class Words(PlantedAnswers):
     def draw(
         self, cell: Mapping[str, str], random: Random, number: int = PICKS_ASKED
     ) -> list[Lexeme]:
-        """Distinct words, each with its probability."""
+        """Samples distinct words, each with its probability in `expected`."""
         words, shares = self.expected(cell, number)
         order = random.sample(range(len(words)), len(words))
         drawn: list[Lexeme] = []
@@ -123,8 +122,8 @@ class Words(PlantedAnswers):
         return drawn
 
     def truth(self, cell: Mapping[str, str]) -> dict[str, float]:
-        """Expected picks: of each word (`word:LEXEME`), of each class (words of one class only),
-        of all such (`class:all`) and of all words (`word:all`).
+        """Computes expected picks: per word (`word:LEXEME`), per class (`class:NAME`, words of one
+        class only), of all such words (`class:all`) and of all words (`word:all`).
         """
         expected: dict[str, float] = {}
         listed = self.outcomes(cell)[ANSWER] * (
@@ -140,7 +139,7 @@ class Words(PlantedAnswers):
         return expected
 
     def write(self, cell: Mapping[str, str], draws: Sequence[float]) -> str:
-        """An answer: the outcome by the first number, everything else by the others."""
+        """Writes an answer. draws: the first decides the outcome, all together seed the words."""
         outcome, code = pick(self.outcomes(cell), draws[0], INVALID), self._language(cell)
         if outcome == REFUSAL:
             return self.decline(code, draws[1])
@@ -177,7 +176,7 @@ class Words(PlantedAnswers):
         return sum(weights) / len(weights)
 
     def _form(self, word: Lexeme, cell: Mapping[str, str], random: Random) -> str:
-        """A printed form of the person's gender where there is one."""
+        """Returns a printed form in the person's gender if there is one, else the first."""
         forms = word.forms.get(cell.get("gender", "")[:1]) or next(iter(word.forms.values()))
         return forms[0] if self.settings.dress == "plain" else random.choice(forms)
 
@@ -201,12 +200,12 @@ class Words(PlantedAnswers):
 
 
 def as_list(words: Sequence[str], code: str, uniform: float, settings: Settings) -> str:
-    """Writes words as a list as models do; in plain dress with commas or 、."""
+    """Writes words as a list in one of the ways of models; in plain dress, with commas or 、."""
     return one_of(ways_to_list(words, code, intros(code)), uniform, settings)
 
 
 def ways_to_list(words: Sequence[str], code: str, intro: Sequence[str]) -> list[str]:
-    """Every way to list words; intro: what may stand before them."""
+    """Writes a list of words in every way of models. intro: texts to put before a list."""
     unspaced = bool(pack(code).words.get("unspaced"))
     row = "、" if unspaced else "، " if facts(code).script == "Arab" else ", "
     numbered = "\n".join(f"{number}. {word}" for number, word in enumerate(words, 1))
@@ -225,7 +224,7 @@ def ways_to_list(words: Sequence[str], code: str, intro: Sequence[str]) -> list[
 
 
 def _inclusion(weights: Sequence[float], number: int) -> list[float]:
-    """min(1, number·w/Σw), what is over 1 given to the others, again and again."""
+    """Computes min(1, number·w/Σw), and shares any excess over 1 among the others, repeatedly."""
     if sum(weight > 0 for weight in weights) < number:
         raise UsageError(
             f"planted: fewer than {number} words have a weight above 0. Give more classes a weight."

@@ -1,6 +1,6 @@
-"""Anthropic's Message Batches: the requests go with the call that makes the batch, and nothing of
-ours can be put on it. One of which no receipt came is known by the names of its requests, and these
-can be read only when it has ended. As the anthropic package 2.12 types it; limits by
+"""Anthropic's Message Batches: the requests go with the call that creates the batch, which takes no
+key of ours. A batch without a receipt is known by its requests' names, readable only after its end.
+Format: the types of the anthropic package 2.12; limits:
 docs.claude.com/en/docs/build-with-claude/batch-processing.
 """
 
@@ -38,29 +38,29 @@ _NOT_DONE = ("canceled", "expired")
 
 
 class AnthropicBatches:
-    """The format; 256 MB are what its documentation says of a batch."""
+    """Anthropic's batch format; its documentation limits a batch to 256 MB."""
 
     bounds = Bounds(100_000, 256 * 10**6, 24)
     frame = ('{"requests":[', ",\n", "]}")
 
     def line(self, custom_id: str, sent: HttpRequest) -> Mapping[str, Json]:
-        """The request's name and its ordinary body."""
+        """Returns the request's name and its ordinary body."""
         return {"custom_id": custom_id, "params": sent.body}
 
     async def upload(self, wire: Wire, handed: Handed) -> str:
-        """Nothing: the requests go with `create`. The provider's time is asked for if it is not
-        known: a batch without a receipt is found by it.
+        """Uploads nothing: the requests go with `create`. Asks for the provider's time if it is
+        unknown: a batch without a receipt is searched for by time.
         """
         if not wire.knows_time:
             await wire.get(f"{BATCHES}?limit=1")
         return ""
 
     async def create(self, wire: Wire, handed: Handed) -> Seen:
-        """POST /messages/batches."""
+        """Creates the batch: POST /messages/batches."""
         return wire.read(_read_batch, await wire.post_file(BATCHES, handed.file))
 
     async def candidates(self, wire: Wire, handed: Handed) -> AsyncIterator[Candidate]:
-        """Batches made since, with as many requests. Of one that has ended the results tell."""
+        """Yields recent batches with as many requests; only an ended one shows if it is ours."""
         since = datetime.fromisoformat(handed.since) - CLOCKS_DIFFER
         async for body in wire.pages(f"{BATCHES}?limit={PAGE}", partial(later_page, "after_id")):
             listed = list_at(body, "data")
@@ -80,16 +80,16 @@ class AnthropicBatches:
         return None if seen.results else False
 
     async def look(self, wire: Wire, remote: str) -> Seen:
-        """GET /messages/batches/ID."""
+        """Reads the batch's state: GET /messages/batches/ID."""
         return wire.read(_read_batch, await wire.get(f"{BATCHES}/{quote(remote, safe='')}"))
 
     async def lines(self, wire: Wire, seen: Seen) -> AsyncIterator[BatchLine]:
-        """GET /messages/batches/ID/results."""
+        """Yields the results: GET /messages/batches/ID/results."""
         async for body in wire.lines(f"{BATCHES}/{quote(seen.remote, safe='')}/results"):
             yield _line(body)
 
     async def cancel(self, wire: Wire, remote: str) -> None:
-        """POST /messages/batches/ID/cancel."""
+        """Cancels the batch: POST /messages/batches/ID/cancel."""
         await wire.post(f"{BATCHES}/{quote(remote, safe='')}/cancel", {})
 
 
@@ -104,7 +104,7 @@ def _total(body: Json) -> int:
 
 
 def _read_batch(body: Json) -> Seen:
-    """Everything is `processing` until the whole batch ends, so nothing is said of progress."""
+    """Reads a batch's state, without progress: all is `processing` until the whole batch ends."""
     state = needed(body, "processing_status")
     ended = state == "ended"
     url = word_at(body, "results_url")

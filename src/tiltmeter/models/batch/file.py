@@ -1,8 +1,8 @@
 """Batches that somebody else runs: a file of lines in OpenAI's format out, a file of results in.
 
-vLLM's `run-batch -i work.jsonl -o work.out.jsonl` reads and writes them, and so does anybody who
-keeps a line's custom_id. A batch has ended when a result of each request is there, or when its file
-is no longer there: then the rest goes back.
+vLLM's `run-batch -i work.jsonl -o work.out.jsonl` reads and writes such files, and so does any
+program that keeps a line's custom_id. A batch has ended when each request has a result, or when its
+input file is gone: then the rest counts as not done.
 """
 
 from __future__ import annotations
@@ -31,8 +31,7 @@ _PREFIX = re.compile(f"[0-9a-f]{{{PREFIX_CHARACTERS}}}")
 
 
 class FileBatches(OpenAIBatches):
-    """The format. path: of the file that is written; where it is taken, the next number is
-    added."""
+    """A batch format of plain files. path: of the file to write; if taken, a number is added."""
 
     def __init__(self, path: Path) -> None:
         super().__init__(Bounds(1_000_000, 2 * 10**9, 24 * 365))
@@ -43,7 +42,7 @@ class FileBatches(OpenAIBatches):
         return FILE
 
     async def create(self, wire: Wire, handed: Handed) -> Seen:
-        """Puts the file where it was asked for; doing it twice changes nothing."""
+        """Copies the file to the path asked for; doing it twice changes nothing."""
         path = self._free_path(handed)
         part = path.with_name(f".{path.name}.{handed.prefix}.part")  # no name of somebody's file
         try:
@@ -64,7 +63,7 @@ class FileBatches(OpenAIBatches):
         raise AssertionError("unreachable")
 
     async def candidates(self, wire: Wire, handed: Handed) -> AsyncIterator[Candidate]:
-        """None: `create` may be done twice."""
+        """Yields nothing: `create` may be repeated."""
         for candidate in tuple[Candidate, ...]():
             yield candidate
 
@@ -78,13 +77,13 @@ class FileBatches(OpenAIBatches):
         return Seen(remote, ended, status, done=done, total=requests)
 
     async def lines(self, wire: Wire, seen: Seen) -> AsyncIterator[BatchLine]:
-        """The results that are there."""
+        """Yields the results so far."""
         path, _, _ = _parts(seen.remote)
         async for line in _results(path):
             yield line
 
     async def cancel(self, wire: Wire, remote: str) -> None:
-        """Puts the file away."""
+        """Renames the file to .cancelled.jsonl."""
         path, prefix, _ = _parts(remote)
         if _is_of(path, prefix):
             path.replace(path.with_suffix(".cancelled.jsonl"))
@@ -96,8 +95,8 @@ def results_path(path: Path) -> Path:
 
 
 def names_own_file(remote: str, folder: Path, typed: Path | None) -> bool:
-    """True if the file of a batch is evidently one: it holds the requests of this batch, lies in
-    the run's folder, or was typed. typed: the file of --batch-file.
+    """True if the stored path of a batch may be used: the file holds the requests of this batch,
+    lies in the run's folder, or was typed. typed: the file of --batch-file.
     """
     path, prefix, _ = _parts(remote)
     if _is_of(path, prefix) or intake.is_inside(folder, path):
@@ -110,7 +109,7 @@ def names_own_file(remote: str, folder: Path, typed: Path | None) -> bool:
 
 
 def path_of(remote: str) -> Path:
-    """The file that a batch names."""
+    """Returns the path of a batch's file."""
     return _parts(remote)[0]
 
 
@@ -135,7 +134,7 @@ def _is_of(path: Path, prefix: str) -> bool:
 
 
 def _open(path: Path) -> BinaryIO:
-    """An ordinary file; OSError for a pipe, a device, a folder."""
+    """Opens an ordinary file. Raises OSError for a pipe, a device or a folder."""
     number = os.open(path, READ_FLAGS)
     if not stat.S_ISREG(os.fstat(number).st_mode):
         os.close(number)

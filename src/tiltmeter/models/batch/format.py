@@ -1,9 +1,9 @@
-"""Work that a provider does in bulk, at a lower price and within a day: what each provider's
-batches look like, one file each. `stages.batches` drives them.
+"""Batches that providers work on at a lower price and within a day: one file per provider's format.
+`stages.batches` drives them.
 
-The requests and their replies are those of the provider's ordinary dialect. A format says how a
-request is put into a line, how a batch is handed in, looked at, found again, read and cancelled.
-Formats and limits as of November 2026 (docs/how-to/batches.md says what each rests on).
+Requests and replies are in the provider's ordinary dialect. A format says how to put a request into
+a line, and how to submit, poll, find again, read and cancel a batch. Formats and limits as of
+November 2026 (docs/how-to/batches.md says what each rests on).
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ TAG = "tiltmeter"  # the name of our key among a batch's metadata
 
 
 class Bounds(NamedTuple):
-    """The limits of one batch, and how long a provider keeps at it. tokens: that may be queued for
-    a model, None where the provider names none.
+    """The limits of one batch, and the hours that a provider works on it. tokens: the most queued
+    per model, None if the provider names no limit.
     """
 
     requests: int
@@ -36,9 +36,9 @@ class Bounds(NamedTuple):
 
 
 class Handed(NamedTuple):
-    """A batch as it is handed in. key: our own, unique to this batch; file: its lines; file_id: the
-    provider's id of the uploaded file; since: when it was handed in, by the provider's clock (UTC,
-    ISO 8601); pictures: True if pictures are to come back.
+    """A batch to submit. key: our own, unique to this batch; file: its lines; file_id: the
+    provider's id of the uploaded file; since: the time of submission by the provider's clock (UTC,
+    ISO 8601); pictures: True if the replies are pictures.
     """
 
     key: str
@@ -57,16 +57,16 @@ class Handed(NamedTuple):
 
 
 class Seen(NamedTuple):
-    """A batch as the provider says it is.
+    """The state of a batch as the provider reports it.
 
     remote:  the provider's id.
-    ended:   True if nothing more will be done; its results can be read, where it has any.
+    ended:   True if nothing more will be done, and any results can be read.
     said:    the provider's own word for its state.
-    fault:   why the batch was refused as a whole, in a line; "" where it was not.
-    crowded: True if the fault is that too many tokens are queued, which passes.
-    done, total: requests; None where the provider says nothing before the end.
-    succeeded, failed: requests that are charged for, and those that are not; None if not told.
-    results: where results are read, as the format knows it.
+    fault:   the reason if the batch was refused as a whole, in a line; else "".
+    crowded: True if the fault is temporary: too many tokens are queued.
+    done, total: numbers of requests; None if not reported before the end.
+    succeeded, failed: numbers of requests charged and not charged for, or None.
+    results: ids or addresses of the results, as the format needs them.
     """
 
     remote: str
@@ -83,7 +83,7 @@ class Seen(NamedTuple):
 
 
 class Candidate(NamedTuple):
-    """A batch of the account that may be ours. ours: None where that shows at its end only."""
+    """A batch of the account that may be ours. ours: None if known only after its end."""
 
     seen: Seen
     ours: bool | None
@@ -91,7 +91,7 @@ class Candidate(NamedTuple):
 
 class BatchLine(NamedTuple):
     """The result of one request. status: the HTTP status of the equivalent single call, GIVEN_BACK,
-    or UNREADABLE; body: as the single call would have brought it; said: why there is none.
+    or UNREADABLE; body: as the single call would have returned it; said: the reason if it is None.
     """
 
     custom_id: str
@@ -101,41 +101,41 @@ class BatchLine(NamedTuple):
 
 
 class BatchFormat(Protocol):
-    """A provider's batches."""
+    """The interface of a provider's batches."""
 
     bounds: Bounds
     frame: tuple[str, str, str]  # before, between and after the lines of a file
 
     def line(self, custom_id: str, sent: HttpRequest) -> Mapping[str, Json]:
-        """A request as a line of the input."""
+        """Formats a request as a line of the input."""
 
     async def upload(self, wire: Wire, handed: Handed) -> str:
-        """Uploads the input; the provider's id of the file, "" where it goes with `create`."""
+        """Uploads the input; returns the provider's id of the file, "" if it goes with `create`."""
 
     async def create(self, wire: Wire, handed: Handed) -> Seen:
-        """Hands the batch in, which is not to be done twice."""
+        """Submits the batch; must not be repeated."""
 
     def candidates(self, wire: Wire, handed: Handed) -> AsyncIterator[Candidate]:
-        """The batches of the account that may be this one, of which no receipt came."""
+        """Yields batches of the account that may be this one, for which no receipt came."""
 
     async def look(self, wire: Wire, remote: str) -> Seen:
-        """Looks up the state of a batch. ModelError where the provider does not know it."""
+        """Looks up the state of a batch. Raises ModelError if the provider does not know it."""
 
     def lines(self, wire: Wire, seen: Seen) -> AsyncIterator[BatchLine]:
-        """The results of a batch that has ended, as they stream in, in any order."""
+        """Yields the results of a batch that has ended, as they arrive, in any order."""
 
     async def cancel(self, wire: Wire, remote: str) -> None:
-        """Stops what is not done."""
+        """Cancels the requests that are not done."""
 
 
 def later_page(parameter: str, body: Json) -> str:
-    """What a list's path needs for the page after one that names its last batch; "" if none."""
+    """Returns the query for the next page of a list, by this page's last id; "" if none follows."""
     last = text_at(body, "last_id") or text_at(body, "data", -1, "id")
     return f"&{parameter}={quote(last, safe='')}" if at(body, "has_more") and last else ""
 
 
 def status_of(value: Json) -> int:
-    """An HTTP status as providers write it, also as text; UNREADABLE if it is none."""
+    """Reads an HTTP status, given as a number or text; UNREADABLE if it is not a status."""
     if isinstance(value, str) and value.strip().isdecimal():
         value = int(value.strip()[:4])
     if isinstance(value, float) and value.is_integer():
@@ -145,11 +145,11 @@ def status_of(value: Json) -> int:
 
 
 def custom_id(prefix: str, key: str) -> str:
-    """The name of a request in a batch: letters, digits and a hyphen, 57 characters."""
+    """Names a request in a batch: letters, digits and a hyphen, 57 characters."""
     return f"{prefix}-{key}"
 
 
 def request_key(prefix: str, name: str) -> str:
-    """The key of the request that a custom_id names; "" where it is another batch's."""
+    """Returns the key of the request that a custom_id names; "" for another batch's request."""
     sender, hyphen, key = name.partition("-")
     return key if sender == prefix and hyphen and len(key) == REQUEST_CHARACTERS else ""

@@ -25,17 +25,17 @@ _STATUSES = {3: 400, 4: 504, 5: 404, 7: 403, 8: 429, 9: 400, 11: 400, 13: 500, 1
 
 
 class GeminiBatches:
-    """The format. path: of the single call, /models/M:generateContent."""
+    """Gemini's batch format, for requests whose single call is /models/M:generateContent."""
 
     bounds = Bounds(200_000, 2 * 10**9, 48)
     frame = ("", "\n", "\n")
 
     def line(self, custom_id: str, sent: HttpRequest) -> Mapping[str, Json]:
-        """The request's name and its ordinary body."""
+        """Returns the request's name and its ordinary body."""
         return {"key": custom_id, "request": sent.body}
 
     async def upload(self, wire: Wire, handed: Handed) -> str:
-        """Through the Files API; "" for what is small enough to go with `create`."""
+        """Uploads through the Files API; returns "" if the file is small enough for `create`."""
         small = handed.file.stat().st_size <= MOST_INLINE_BYTES
         if small and handed.requests <= MOST_INLINE_REQUESTS and not handed.pictures:
             return ""
@@ -45,7 +45,7 @@ class GeminiBatches:
         return wire.read(lambda body: needed(body, "file", "name"), body)
 
     async def create(self, wire: Wire, handed: Handed) -> Seen:
-        """POST models/M:batchGenerateContent, with our key as its display name."""
+        """Creates the batch: POST models/M:batchGenerateContent, with our key as display name."""
         given: Mapping[str, Json] = (
             {"fileName": handed.file_id} if handed.file_id else {"requests": _inline(handed)}
         )
@@ -56,18 +56,18 @@ class GeminiBatches:
         )
 
     async def candidates(self, wire: Wire, handed: Handed) -> AsyncIterator[Candidate]:
-        """The batches of the account that bear our key."""
+        """Yields the batches of the account that bear our key."""
         async for body in wire.pages(f"/batches?pageSize={PAGE}", _page_after):
             for one in list_at(body, "operations") or list_at(body, "batches"):
                 if text_at(_about(one), "displayName") == handed.key:
                     yield Candidate(wire.read(_read_batch, one), ours=True)
 
     async def look(self, wire: Wire, remote: str) -> Seen:
-        """GET batches/ID."""
+        """Reads the batch's state: GET batches/ID."""
         return wire.read(_read_batch, await wire.get(f"/{quote(remote, safe='/')}"))
 
     async def lines(self, wire: Wire, seen: Seen) -> AsyncIterator[BatchLine]:
-        """The responses that came with the batch, or the file of them."""
+        """Yields the results that came with the batch, and those in its file."""
         for body in seen.inlined:
             yield _line(body, text_at(body, "metadata", "key"))
         for name in seen.results:
@@ -76,7 +76,7 @@ class GeminiBatches:
                 yield _line(body, text_at(body, "key"))
 
     async def cancel(self, wire: Wire, remote: str) -> None:
-        """POST batches/ID:cancel."""
+        """Cancels the batch: POST batches/ID:cancel."""
         await wire.post(f"/{quote(remote, safe='/')}:cancel", {})
 
 
@@ -86,7 +86,7 @@ def _page_after(body: Json) -> str:
 
 
 def _inline(handed: Handed) -> Json:
-    """The lines of a small file as the body of `create` has them."""
+    """Reads the lines of a small file into the body of `create`."""
     with handed.file.open(encoding="utf-8") as lines:
         read = [json.loads(line) for line in lines]
     return {"requests": [{"request": r["request"], "metadata": {"key": r["key"]}} for r in read]}
@@ -125,7 +125,7 @@ def _read_batch(body: Json) -> Seen:
 
 
 def _number(about: Json, name: str) -> int | None:
-    """A count of `batchStats`; an int64 is a text in Google's JSON."""
+    """Reads a count of `batchStats`, an int64, which Google's JSON writes as text."""
     number = word_at(about, "batchStats", name)
     return int(number) if number.isdecimal() else None
 

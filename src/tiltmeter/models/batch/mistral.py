@@ -1,5 +1,5 @@
-"""Mistral's batches: OpenAI's files and results, and jobs of their own. A line has neither method
-nor endpoint nor model. As the mistralai package 3.7 types it; limits by
+"""Mistral's batches: files and results like OpenAI's, with jobs in place of batches. A line has
+neither method nor endpoint nor model. Format: the types of the mistralai package 3.7; limits:
 docs.mistral.ai/capabilities/batch.
 """
 
@@ -21,18 +21,18 @@ _ENDED = ("SUCCESS", "FAILED", "TIMEOUT_EXCEEDED", "CANCELLED")
 
 
 class MistralBatches(OpenAIBatches):
-    """Jobs in place of batches."""
+    """OpenAI's batch format with Mistral's jobs in place of batches."""
 
     def __init__(self) -> None:
         super().__init__(Bounds(1_000_000, 512 * 10**6, 24), batches=JOBS)
 
     def line(self, custom_id: str, sent: HttpRequest) -> Mapping[str, Json]:
-        """The request's name and body; the job names the model."""
+        """Returns the request's name and its body; the job names the model."""
         body = {name: value for name, value in sent.body.items() if name != "model"}
         return {"custom_id": custom_id, "body": body}
 
     async def create(self, wire: Wire, handed: Handed) -> Seen:
-        """POST /batch/jobs, with our key among the metadata."""
+        """Creates the job: POST /batch/jobs, with our key in the metadata."""
         body: dict[str, Json] = {
             "input_files": [handed.file_id],
             "endpoint": endpoint(handed.path),
@@ -43,7 +43,7 @@ class MistralBatches(OpenAIBatches):
         return wire.read(self._read_batch, await wire.post(JOBS, body))
 
     async def candidates(self, wire: Wire, handed: Handed) -> AsyncIterator[Candidate]:
-        """The jobs of the account that bear our key."""
+        """Yields the jobs of the account that have our key or our input file."""
         numbers = count(1)
 
         def following(body: Json) -> str:

@@ -1,8 +1,8 @@
 """Batches in OpenAI's format: OpenAI, Azure and Groq; Mistral's and Together's differ in names.
 
-A file of lines is uploaded and a batch made of it; a key of ours among its metadata finds it again.
-What was done of a batch that expired or was cancelled is delivered and billed, the rest stands in
-the error file and is not. As the openai package 3.54 types it; limits by
+A file of lines is uploaded and a batch created from it; our key in the batch's metadata finds it
+again. Requests done before a batch expired or was cancelled are delivered and billed; the others
+stand in the error file and are not. Format: the types of the openai package 3.54; limits:
 developers.openai.com/api/docs/guides/batch.
 """
 
@@ -36,7 +36,7 @@ _CROWDED = ("token_limit_exceeded", "enqueued")  # in the fault of a batch that 
 
 
 class OpenAIBatches:
-    """OpenAI's own. root: what stands before /files and the path of batches."""
+    """OpenAI's batch format. root: the path before /files and before the path of batches."""
 
     frame = ("", "\n", "\n")
 
@@ -44,17 +44,17 @@ class OpenAIBatches:
         self.bounds, self._root, self._batches = bounds, root, f"{root}{batches}"
 
     def line(self, custom_id: str, sent: HttpRequest) -> Mapping[str, Json]:
-        """The request with its name, its endpoint and its ordinary body."""
+        """Returns the request's name, its endpoint and its ordinary body."""
         url = endpoint(sent.path)
         return {"custom_id": custom_id, "method": "POST", "url": url, "body": sent.body}
 
     async def upload(self, wire: Wire, handed: Handed) -> str:
-        """POST /files."""
+        """Uploads the file: POST /files."""
         body = await wire.post_form(f"{self._root}/files", {"purpose": "batch"}, handed.file)
         return wire.read(lambda body: needed(body, "id"), body)
 
     async def create(self, wire: Wire, handed: Handed) -> Seen:
-        """POST /batches, with our key among the metadata."""
+        """Creates the batch: POST /batches, with our key in the metadata."""
         body: dict[str, Json] = {
             "input_file_id": handed.file_id,
             "endpoint": endpoint(handed.path),
@@ -64,7 +64,7 @@ class OpenAIBatches:
         return wire.read(self._read_batch, await wire.post(self._batches, body))
 
     async def candidates(self, wire: Wire, handed: Handed) -> AsyncIterator[Candidate]:
-        """The batches of the account that bear our key."""
+        """Yields the batches of the account that have our key or our input file."""
         async for body in wire.pages(f"{self._batches}?limit={PAGE}", partial(later_page, "after")):
             for one in list_at(body, "data"):
                 ours = text_at(one, "input_file_id") == handed.file_id != ""
@@ -72,20 +72,20 @@ class OpenAIBatches:
                     yield Candidate(wire.read(self._read_batch, one), ours=True)
 
     async def look(self, wire: Wire, remote: str) -> Seen:
-        """GET /batches/ID."""
+        """Reads the batch's state: GET /batches/ID."""
         return wire.read(
             self._read_batch, await wire.get(f"{self._batches}/{quote(remote, safe='')}")
         )
 
     async def lines(self, wire: Wire, seen: Seen) -> AsyncIterator[BatchLine]:
-        """The file of results, then that of errors."""
+        """Yields the lines of the file of results, then of the file of errors."""
         for name in seen.results:
             path = f"{self._root}/files/{quote(name, safe='')}/content"
             async for body in wire.lines(path):
                 yield result(body)
 
     async def cancel(self, wire: Wire, remote: str) -> None:
-        """POST /batches/ID/cancel."""
+        """Cancels the batch: POST /batches/ID/cancel."""
         await wire.post(f"{self._batches}/{quote(remote, safe='')}/cancel", {})
 
     def _read_batch(self, body: Json) -> Seen:
@@ -110,19 +110,19 @@ class OpenAIBatches:
 
 
 def endpoint(path: str) -> str:
-    """Returns a line's endpoint by the path of the single call (Azure's is longer)."""
+    """Returns a line's endpoint, from the path of the single call (Azure's path is longer)."""
     parts = path.partition("?")[0].split("/")
     return "/v1/responses" if parts[-1] == "responses" else "/v1/" + "/".join(parts[-2:])
 
 
 def results(body: Json) -> tuple[str, ...]:
-    """The ids of the files with results and with errors that a batch names."""
+    """Returns the ids of a batch's files of results and of errors."""
     files = ("output_file_id", "error_file_id", "output_file", "error_file")
     return tuple(filter(None, (text_at(body, name) for name in files)))
 
 
 def result(body: Json) -> BatchLine:
-    """A line of either file. One with an error and without a response was not done."""
+    """Reads a line of either file; an error without a response means that it was not done."""
     name, response = word_at(body, "custom_id"), at(body, "response")
     if response is not None:
         status = status_of(at(response, "status_code"))

@@ -1,6 +1,6 @@
-"""Together's batches: OpenAI's, uploaded elsewhere, with states in capitals and without metadata:
-one of which no receipt came is found again by its input file. As the together package 3.1 types it;
-limits by docs.together.ai/docs/inference/batch.
+"""Together's batches: like OpenAI's, but uploaded to another path, with states in capitals and no
+metadata: a batch without a receipt is found by its input file. Format: the types of the together
+package 3.1; limits: docs.together.ai/docs/inference/batch.
 """
 
 from __future__ import annotations
@@ -18,29 +18,29 @@ _ENDED = ("COMPLETED", "FAILED", "EXPIRED", "CANCELLED")
 
 
 class TogetherBatches(OpenAIBatches):
-    """Without metadata."""
+    """OpenAI's batch format without metadata."""
 
     def __init__(self) -> None:
         super().__init__(Bounds(50_000, 100 * 10**6, 24, 30 * 10**9))
 
     def line(self, custom_id: str, sent: HttpRequest) -> Mapping[str, Json]:
-        """The request's name and body."""
+        """Returns the request's name and its body."""
         return {"custom_id": custom_id, "body": sent.body}
 
     async def upload(self, wire: Wire, handed: Handed) -> str:
-        """POST /files/upload."""
+        """Uploads the file: POST /files/upload."""
         fields = {"purpose": "batch-api", "file_name": handed.file.name, "file_type": "jsonl"}
         body = await wire.post_form("/files/upload", fields, handed.file)
         return wire.read(lambda body: needed(body, "id"), body)
 
     async def create(self, wire: Wire, handed: Handed) -> Seen:
-        """POST /batches."""
+        """Creates the batch: POST /batches."""
         body = {"input_file_id": handed.file_id, "endpoint": endpoint(handed.path)}
         created = await wire.post("/batches", {**body, "completion_window": "24h"})
         return wire.read(self._read_batch, at(created, "job") or created)
 
     async def candidates(self, wire: Wire, handed: Handed) -> AsyncIterator[Candidate]:
-        """The batches of the account whose input is our file."""
+        """Yields the batches of the account whose input is our file."""
         body = await wire.get("/batches")
         for one in body if isinstance(body, list) else list_at(body, "data"):
             if text_at(one, "input_file_id") == handed.file_id:

@@ -1,5 +1,5 @@
-"""HTTP as batches need it: files that are sent and lines that are read as streams. What statuses
-and lost connections mean is the connection's.
+"""HTTP as batches need it: streams files out and lines in. The connection interprets statuses and
+lost connections.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ MOST_ANSWER_BYTES = 2**20  # of what answers a file; it names the file or the ba
 
 
 class Gone(ModelError):
-    """The provider does not know what was asked for."""
+    """The error if the provider does not know the batch or file asked for."""
 
 
 class Wire:
-    """A connection to one model's provider, with the headers of its dialect. status: what a status
-    means there (`DialectConnection.translate_status`).
+    """A connection to one model's provider, with the headers of its dialect. status: interprets a
+    status (`DialectConnection.translate_status`).
     """
 
     def __init__(
@@ -51,20 +51,20 @@ class Wire:
 
     @property
     def knows_time(self) -> bool:
-        """True if the provider has told its time."""
+        """True if the provider has sent its time."""
         return self.connection.clock_offset_s is not None
 
     def now(self) -> datetime:
-        """The time by the provider's clock, by the last Date that it sent; by our own if none."""
+        """Returns the time by the provider's clock, from its last Date header; else by our own."""
         return datetime.now(UTC) + timedelta(seconds=self.connection.clock_offset_s or 0.0)
 
     async def get(self, path: str) -> Json:
-        """The JSON at a path below the base URL."""
+        """Returns the JSON at a path below the base URL."""
         return self._read(await self.connection.send(self._url(path), self._headers))
 
     async def pages(self, path: str, following: Callable[[Json], str]) -> AsyncIterator[Json]:
-        """The pages of a list. following: what is added to the path for the page after one, "" if
-        there is none. ModelError for a list without end.
+        """Yields the pages of a list. following: what to add to the path for the next page, "" if
+        there is none. Raises ModelError for a list without end.
         """
         more, before = "", None
         for _ in range(MOST_PAGES):
@@ -82,17 +82,17 @@ class Wire:
         )
 
     async def post(self, path: str, body: Mapping[str, Json]) -> Json:
-        """The JSON that a posted body brings."""
+        """Posts a body; returns the JSON of the reply."""
         url = self._url(path)
         return self._read(await self.connection.send(url, self._json_headers, body))
 
     async def post_file(self, path: str, file: Path) -> Json:
-        """The JSON that a file brings which is posted as it is; streamed from the disk."""
+        """Posts a file as it is, streamed from the disk; returns the JSON of the reply."""
         with file.open("rb") as content:
             return await self._send(path, content, self._json_headers)
 
     async def post_form(self, path: str, fields: Mapping[str, str], file: Path) -> Json:
-        """The JSON that a form brings: its fields, then the file under the name `file`."""
+        """Posts a form: fields, then the file under the name `file`; returns the reply's JSON."""
         from aiohttp import FormData
 
         form = FormData()
@@ -103,8 +103,8 @@ class Wire:
             return await self._send(path, form, self._headers)
 
     async def post_resumable(self, path: str, about: Mapping[str, Json], file: Path) -> Json:
-        """The JSON that a file brings which is posted to an address that is asked for first, as
-        Google's Files API has it. The address must be on the provider's own host.
+        """Posts a file to an address that is asked for first, as in Google's Files API; returns the
+        reply's JSON. Raises ModelError unless the address is on the provider's own host.
         """
         begin = {
             **self._json_headers,
@@ -124,7 +124,7 @@ class Wire:
             return await self._send(url, content, {**self._headers, **rest})
 
     def read(self, parse: Callable[[Json], T], body: Json) -> T:
-        """Reads a good body. ModelError if it is not what the format knows."""
+        """Parses a good body. Raises ModelError if the format does not know its shape."""
         try:
             return parse(body)
         except (ValueError, KeyError, TypeError, IndexError, AttributeError) as error:
@@ -133,7 +133,7 @@ class Wire:
             ) from None
 
     async def lines(self, path: str) -> AsyncIterator[Json]:
-        """The JSON of each line at a path, as it streams in; None for a line that is none."""
+        """Yields the JSON of each line at a path, as it streams in; None if it is not JSON."""
         url = self._url(path)
         async with self.connection.stream("GET", url, self._headers) as reply:
             if reply.status != 200:
@@ -142,7 +142,7 @@ class Wire:
                 yield parse_json(self.connection.without_key(line)).body
 
     def sibling(self, folder: str) -> str:
-        """The base URL with a folder put before its last part: /v1beta → /upload/v1beta."""
+        """Returns the base URL with a folder before its last part: /v1beta → /upload/v1beta."""
         parts = urlsplit(self.connection.base)
         head, _, tail = parts.path.rpartition("/")
         return urlunsplit(parts._replace(path=f"{head}/{folder}/{tail}"))
@@ -179,7 +179,7 @@ async def _answer(reply: ClientResponse) -> Answer:
 
 
 async def _lines(reply: ClientResponse, name: str) -> AsyncIterator[bytes]:
-    """The lines of a body that are not blank."""
+    """Yields the lines of a body that are not blank."""
     rest = bytearray()
     async for chunk in reply.content.iter_chunked(CHUNK_BYTES):
         *whole, last = chunk.split(b"\n")

@@ -32,7 +32,7 @@ Key = tuple[tuple[str, str], ...]  # what a line answers: its prompt, or factors
 
 
 class AnswerLine(NamedTuple):
-    """An answer of a file. `number`: its line, from 1; `sample`: or None; `columns`: texts."""
+    """An answer of a file. number: its line, from 1; columns: all other columns, as text."""
 
     number: int
     id: str
@@ -43,7 +43,7 @@ class AnswerLine(NamedTuple):
 
 
 class WantedTrial(NamedTuple):
-    """A trial that an answer is looked for."""
+    """A trial whose answer is wanted. factors: returns the trial's levels by factor."""
 
     trial: str
     prompt: str
@@ -52,7 +52,7 @@ class WantedTrial(NamedTuple):
 
 
 class Answers:
-    """The answers of a file."""
+    """The answers of a file, looked up by trial."""
 
     def __init__(self, path: Path, lines: Iterable[AnswerLine]) -> None:
         self._path = path
@@ -102,7 +102,7 @@ class Answers:
             )
 
     def find(self, wanted: WantedTrial) -> AnswerLine | None:
-        """The answer to a trial, or None."""
+        """Returns the answer to a trial, or None."""
         line = self._ids.get(wanted.trial)
         line = line or self._found.get(((("prompt", fold_prompt(wanted.prompt)),), wanted.sample))
         if line is None and self._by_factors:
@@ -130,7 +130,7 @@ class Answers:
         return line
 
     def _index(self, levels: Mapping[str, str]) -> None:
-        """Puts the lines that have factors alone under them."""
+        """Indexes by factors the lines that have neither an id nor a prompt."""
         columns = dict.fromkeys(name for line in self._by_factors for name in line.columns)
         self._factors = tuple(name for name in columns if name in levels)
         first = self._by_factors[0]
@@ -146,12 +146,12 @@ class Answers:
 
     @property
     def lines(self) -> list[AnswerLine]:
-        """Every line, once."""
+        """Every line, once, in the order of the file."""
         every = (*self._ids.values(), *self._found.values(), *self._by_factors)
         return sorted({line.number: line for line in every}.values(), key=lambda line: line.number)
 
     def nearest(self, prompt: str) -> AnswerLine | None:
-        """The line whose prompt is most like one that has no answer; None where none is alike."""
+        """Returns the line whose prompt is most similar to `prompt`; None if none is similar."""
         prompts = {
             line.prompt[:COMPARED_CHARACTERS]: line
             for line in self.lines[:COMPARED]
@@ -162,19 +162,19 @@ class Answers:
 
 
 def fold_prompt(text: str) -> str:
-    """A text as it is compared: composed, without blanks at its ends, line ends as newlines."""
+    """Normalises a text for comparison: Unicode NFC, no blanks at the ends, newlines."""
     return unicodedata.normalize("NFC", text.replace("\r\n", "\n")).strip()
 
 
 def shorten_prompt(text: str) -> str:
-    """The beginning of a prompt, in quotation marks, for a message."""
+    """Returns the beginning of a prompt, in quotation marks, for messages."""
     line = " ".join(text.split())
     return f"'{line[:SHOWN_CHARACTERS]}…'" if len(line) > SHOWN_CHARACTERS else f"'{line}'"
 
 
 def line(data: Mapping[str, Json], number: int, where: str, what: str = "text") -> AnswerLine:
-    """One answer of a file: `id`, or `prompt` with or without `sample`, or factors; `what` holds
-    the answer. ModelError names `where`.
+    """Reads one answer of a file: `id`, or `prompt` with or without `sample`, or factors; `what`
+    names the field of the answer. Raises ModelError, which names `where`.
     """
     outcome, sample = data.get("outcome", ANSWER), data.get("sample")
     if outcome not in OUTCOMES:
@@ -220,7 +220,7 @@ _OTHERS = {
 
 
 def _missing(what: str, data: Mapping[str, Json]) -> str:
-    """Says what to type if a column is missing: that another one is meant."""
+    """Explains that a column is missing, and names the option if another column is meant."""
     folded = {name.casefold(): name for name in data}
     meant = [folded[name] for name in (what, *_OTHERS.get(what, ())) if name in folded]
     if not meant:

@@ -1,8 +1,8 @@
 """Pictures that exist already: `folder:PATH`. They cost nothing and nobody is asked.
 
-Which file belongs to which trial is said in one of two ways:
+A file is assigned to a trial in one of two ways:
 
-- A manifest in the folder, `manifest.csv` or `manifest.jsonl`, with a row a picture: `file` (its
+- A manifest in the folder, `manifest.csv` or `manifest.jsonl`, one row per picture: `file` (its
   path below the folder), and `id` (a trial's), or `prompt` with or without `sample`, or the factors
   of the trial, as in the lines of `file:` (stored.py). `outcome` may be refusal or error, and then
   there need be no file; `model` is the name of what drew it; other columns are ignored. So the
@@ -11,8 +11,8 @@ Which file belongs to which trial is said in one of two ways:
   the trial, or `mode`, `id`, `sample` (from 0) or `number` (from 1); `{number:03}` has three
   digits. Case, and whether words are parted by blanks, `_` or `-`, makes no difference.
 
-A trial without a file stays open (`Unanswered`): add it and run the same command again. A file that
-is no usable picture is an outcome that names it. A name that leads out of the folder is refused.
+A trial without a file stays open (`Unanswered`): add the file and run the same command again. An
+unusable picture is an outcome that names it. A name that leads out of the folder is refused.
 """
 
 from __future__ import annotations
@@ -44,8 +44,8 @@ _PARTED = re.compile(r"[\s_-]+")
 
 
 class Folder(Stored):
-    """`folder:PATH` or `folder:PATH?pattern=NAME`. factors: gives those of a trial, for a
-    pattern.
+    """A folder of pictures as a model, `folder:PATH` or `folder:PATH?pattern=NAME`.
+    options.factors: returns a trial's factors, which fill a pattern.
     """
 
     makes = ("pictures",)
@@ -58,7 +58,7 @@ class Folder(Stored):
         self._files: dict[str, list[str]] = {}
 
     async def open(self) -> None:
-        """Reads the manifest, or lists the pictures; UsageError with no folder or manifest."""
+        """Reads the manifest, or lists the pictures. UsageError without a folder or manifest."""
         if not self._folder.is_dir():
             raise UsageError(
                 f"There is no folder {self._folder}. Type: --model folder:PATH with the path of one"
@@ -93,7 +93,7 @@ class Folder(Stored):
             yield each._replace(prompt=None, sample=None) if each.id else each
 
     async def ask(self, request: Request) -> Reply:
-        """The reply with the trial's picture; Unanswered where the row or the file is missing."""
+        """Returns the trial's picture as a reply. Unanswered if the row or the file is missing."""
         trial, sample = trial_and_sample(request)
         if self._answers is None:
             reply = Reply(self._expected_file(trial, sample), usage=(0, 0))
@@ -109,7 +109,7 @@ class Folder(Stored):
         )
 
     def _expected_file(self, trial: str, sample: int) -> str:
-        """Names a trial's file: as it is written if it exists, else as the pattern says."""
+        """Names a trial's file: as on the disk if it exists, else as the pattern says."""
         factors = self._factors(trial) if self._factors else {}
         slots: dict[str, str] = {
             **factors,
@@ -133,7 +133,7 @@ class Folder(Stored):
         return candidates[0]
 
     def _with_picture(self, reply: Reply) -> Reply | None:
-        """The reply with the bytes of the file that it names; None where there is no such file."""
+        """Adds the bytes of the file that a reply names; returns None if the file is missing."""
         file = self._folder / reply.text
         if not intake.is_inside(self._folder, file):
             raise ModelError(f"'{reply.text}' lies outside {self._folder}. Put it inside.")
@@ -156,7 +156,7 @@ def _fold_name(name: str) -> str:
 
 
 def folder(name: str, options: ModelOptions = DEFAULTS) -> Folder:
-    """`folder:PATH`."""
+    """Makes the model `folder:PATH`. Raises UsageError if the path is missing."""
     if not name.partition(_PATTERN)[0]:
         raise UsageError("Which folder? Type for instance: --model folder:pictures")
     return Folder(name, options)

@@ -1,7 +1,7 @@
-"""Answers that are there in Python: a list of rows or a data frame as a model.
+"""Answers that are passed in from Python, a list of rows or a data frame, as a model.
 
-Each row is as a line of `file:` (stored.py): `prompt` or `id`, and `text`. Its name in a run is
-`answers:` and a hash of the rows, or a name that is given (`model={"spring": rows}`).
+A row has the fields of a line of `file:` (stored.py): `prompt` or `id`, and `text`. The model's
+name in a run is `answers:` and a hash of the rows, or a given name (`model={"spring": rows}`).
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ Given: TypeAlias = "Rows | PolarsFrame | PandasFrame"
 
 
 def name_answers(given: Given, name: str) -> str:
-    """Names a table of answers as a model of this process. UsageError if it is no table."""
+    """Registers a table of answers as a model; returns its name. UsageError if not a table."""
     rows = rows_of(given)
     if not rows or not all(isinstance(row, Mapping) for row in rows):
         raise UsageError(
@@ -45,7 +45,7 @@ def is_frame(given: object) -> TypeGuard[PolarsFrame | PandasFrame]:
 
 
 def rows_of(given: Given) -> Rows:
-    """The rows of a list or of a frame; what pandas has for an empty cell is left out."""
+    """Returns the rows of a list as they are, or those of a frame without empty cells."""
     if isinstance(given, Sequence):
         return given
     rows = given.to_dicts() if hasattr(given, "to_dicts") else given.to_dict("records")
@@ -60,21 +60,21 @@ def rows_of(given: Given) -> Rows:
 
 
 class GivenAnswers(AnswerFile):
-    """`answers:NAME`; the rows are those that were given in this process."""
+    """A table of answers that was given in this process, as the model `answers:NAME`."""
 
     def __init__(self, name: str, rows: Rows, options: ModelOptions) -> None:
         super().__init__(name, options)
         self.name, self._rows = f"answers:{name}", rows
 
     def read(self) -> Answers:
-        """The rows that were given; ModelError for a row that answers nothing."""
+        """Reads the given rows. Raises ModelError if a row names no trial or is malformed."""
         where = Path("the answers given")
         lines = (line(row, n, f"{where}, row {n}") for n, row in enumerate(self._rows, 1))
         return Answers(where, lines)
 
 
 def answers(name: str, options: ModelOptions = DEFAULTS) -> GivenAnswers:
-    """`answers:NAME`, a table that was given in this process."""
+    """Makes the model `answers:NAME`. Raises UsageError if this process was given no such table."""
     rows = _GIVEN.get(f"answers:{name}")
     if rows is None:
         raise UsageError(

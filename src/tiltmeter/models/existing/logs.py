@@ -30,12 +30,12 @@ Row = dict[str, Json]
 
 
 def is_inspect(data: Mapping[str, Json]) -> bool:
-    """True for the JSON of a whole log."""
+    """True if the JSON is a whole log of Inspect."""
     return isinstance(data.get("eval"), dict) and isinstance(data.get("samples"), list)
 
 
 def inspect_rows(path: Path) -> Iterator[tuple[int, Row]]:
-    """The samples of an `.eval` file, numbered in their order."""
+    """Yields the samples of an `.eval` file, numbered from 1."""
     try:
         with zipfile.ZipFile(path) as archive:
             names = sorted(name for name in archive.namelist() if name.startswith("samples/"))
@@ -55,7 +55,7 @@ def _json(path: Path, archive: zipfile.ZipFile, name: str) -> Json:
 
 
 def _entry(path: Path, archive: zipfile.ZipFile, name: str) -> bytes:
-    """The bytes of an entry."""
+    """Returns the bytes of a zip entry. Raises ModelError if it is too large."""
     entry = archive.getinfo(name)
     if entry.compress_type != ZSTANDARD:
         with archive.open(name) as unpacked:
@@ -72,7 +72,7 @@ def _entry(path: Path, archive: zipfile.ZipFile, name: str) -> bytes:
 
 
 def _unpack(packed: bytes) -> bytes:
-    """At most one byte more than an entry may have."""
+    """Unpacks Zstandard data, up to one byte more than an entry may have."""
     try:
         zstandard = import_module("zstandard")
     except ModuleNotFoundError:
@@ -87,7 +87,7 @@ def _unpack(packed: bytes) -> bytes:
 
 
 def sample_rows(head: Json, samples: Iterable[Json]) -> Iterator[Row]:
-    """A row for each sample of a log."""
+    """Yields a row per sample of a log."""
     model = word_at(head, "eval", "model")
     for sample in samples:
         if isinstance(sample, Mapping):
@@ -109,7 +109,7 @@ def _sample_row(sample: Mapping[str, Json], model: str) -> Row:
 
 
 def _output(sample: Mapping[str, Json]) -> Row:
-    """The text and the outcome of a sample."""
+    """Returns the text and the outcome of a sample."""
     error = sample.get("error")
     if error:
         reason = word_at(error, "message") if isinstance(error, Mapping) else str(error)
@@ -124,7 +124,7 @@ def _output(sample: Mapping[str, Json]) -> Row:
 
 
 def _last_of_user(given: Json) -> str:
-    """The prompt: a text, or the last message of a user."""
+    """Returns the prompt: the text itself, or the last message of a user."""
     if not isinstance(given, list):
         return text_at(given)
     asked = [_text(at(turn, "content")) for turn in given if at(turn, "role") == "user"]
@@ -132,7 +132,7 @@ def _last_of_user(given: Json) -> str:
 
 
 def _text(content: Json) -> str:
-    """The text of a message: a text, or its parts that are text."""
+    """Returns the text of a message: the text itself, or its text parts joined."""
     return text_at(content) or "".join(text_at(part, "text") for part in list_at(content))
 
 
@@ -142,7 +142,7 @@ def is_harness(data: Mapping[str, Json]) -> bool:
 
 
 def harness_rows(data: Mapping[str, Json]) -> Iterator[Row]:
-    """A row for each reply to a document."""
+    """Yields a row per reply to a document."""
     doc = data["doc"]
     assert isinstance(doc, Mapping)
     row: Row = dict(doc)
@@ -154,7 +154,7 @@ def harness_rows(data: Mapping[str, Json]) -> Iterator[Row]:
 
 
 def _texts(replies: Json) -> Iterator[str]:
-    """The replies, which stand in lists of lists."""
+    """Yields the replies, which stand in nested lists."""
     waiting = [replies]
     while waiting:
         reply = waiting.pop(0)
@@ -164,7 +164,7 @@ def _texts(replies: Json) -> Iterator[str]:
 
 
 def _sent_text(arguments: Json) -> str:
-    """Returns the text that was sent: the first request's first argument, or its chat as JSON."""
+    """Returns the prompt sent: the first argument, or the last user message of a JSON chat."""
     while isinstance(arguments, (dict, list)) and arguments:
         arguments = next(iter(arguments.values())) if isinstance(arguments, dict) else arguments[0]
     if not isinstance(arguments, str):

@@ -34,7 +34,7 @@ Rows = Iterator[tuple[int, Row]]  # with the number of its line, or of the row, 
 def read_lines(
     path: Path, what: str = "text", columns: Mapping[str, str] | None = None
 ) -> Iterator[AnswerLine]:
-    """The answers of a file; every error names its line.
+    """Yields the answers of a file; every error names the line.
 
     what:    the field that holds the answer.
     columns: {field: the file's column that has it}; "" leaves a field out.
@@ -49,7 +49,7 @@ def read_lines(
 
 
 def _rows(path: Path, what: str) -> Rows:
-    """By the content; the ending of the name decides between one JSON object and JSON lines."""
+    """Reads rows by the file's content; its suffix tells a JSON object from JSON lines."""
     ending = Path(path.name.lower().removesuffix(intake.XZ)).suffix
     if ending == logs.ENDING:
         return logs.inspect_rows(path)
@@ -69,7 +69,7 @@ def _rows(path: Path, what: str) -> Rows:
 
 
 def _rename_columns(row: Row, columns: Mapping[str, str], where: str) -> Row:
-    """A row whose columns have our names."""
+    """Renames the columns of a row to our names. Raises ModelError if a column is missing."""
     taken = {column for column in columns.values() if column}
     renamed = {name: value for name, value in row.items() if name not in taken}
     for field, column in columns.items():
@@ -83,7 +83,7 @@ def _rename_columns(row: Row, columns: Mapping[str, str], where: str) -> Row:
 
 
 def read_content(path: Path) -> bytes:
-    """All of a file of answers. UsageError where it cannot be read."""
+    """Reads a whole file of answers. Raises UsageError if it cannot be read."""
     try:
         return intake.read_content(path, MOST_ANSWERS_BYTES)
     except FileNotFoundError:
@@ -96,7 +96,7 @@ def read_content(path: Path) -> bytes:
 
 
 def _table(path: Path, content: bytes) -> Rows:
-    """The rows of a table with a header; a cell that is empty is not there."""
+    """Yields the rows of a table with a header, without empty cells."""
     try:
         for number, cells in rows_of_content(content, short_rows=True):
             data: Row = {name: cell for name, cell in cells.items() if cell}
@@ -122,7 +122,7 @@ def _json_lines(path: Path, text: str, what: str) -> Rows:
 
 
 def _json(path: Path, text: str) -> Rows:
-    """A list of objects, an object with one such list in it, or a log of Inspect."""
+    """Yields the rows of a list of objects, an object with one such list, or Inspect's log."""
     try:
         data = json.loads(text)
     except (ValueError, RecursionError) as error:

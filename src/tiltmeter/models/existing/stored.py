@@ -1,7 +1,7 @@
 """Models that answer from what exists already: `file:PATH` and `replay:RUN`. Both cost nothing and
 ask nobody.
 
-`file:PATH` is a file of answers, one a row: CSV, TSV, JSON, Parquet, or JSON lines (UTF-8):
+`file:PATH` is a file of answers, one per row: CSV, TSV, JSON, Parquet, or JSON lines (UTF-8):
 
     {"prompt": "Fill in …", "text": "She"}                  the prompt as it is asked, and what was
                                                             answered
@@ -9,7 +9,7 @@ ask nobody.
     {"id": "5f0c…", "text": "She"}                          by trial id
     {"word": "patient", "order": "he_first", "text": "She"} by the factors of the trial
 
-`outcome` may be answer (what it is when left out), refusal, cut or error; `finish_reason` is why it
+`outcome` may be answer (the default), refusal, cut or error; `finish_reason` is why it
 ended, as providers say it (length, max_tokens, …); `thought` how many tokens were reasoning;
 `model` the name of what answered, for the record. `--column text=response` says that the file
 calls `text` `response`. Other fields are ignored, so the outputs.jsonl of `tiltmeter export` is
@@ -52,7 +52,7 @@ class Stored(Model):
         self._first = ""
 
     def answer_or_open(self, reply: Reply | None, request: Request, remedy: str) -> Reply:
-        """The reply; Unanswered with what is missing and what to type where there is none."""
+        """Returns the reply. If it is None, raises Unanswered with what is missing and a remedy."""
         self._asked += 1
         if reply is not None:
             return reply
@@ -69,21 +69,21 @@ class Stored(Model):
 
 
 def trial_and_sample(request: Request) -> tuple[str, int]:
-    """The trial's id and its sample number, from the request's nonce."""
+    """Returns the trial's id and the sample number in a request's nonce."""
     trial, _, rest = request.nonce.partition("/")
     number = rest.partition("/")[0]
     return trial, int(number) if number.isdigit() else 0
 
 
 class AnswerFile(Stored):
-    """`file:PATH`; the file is read when the first answer is needed."""
+    """A file of answers as a model, `file:PATH`; it is read when the model is opened."""
 
     def __init__(self, path: str, options: ModelOptions = DEFAULTS) -> None:
         super().__init__(f"file:{path}")
         self._path, self._options = Path(path), options
 
     def read(self) -> Answers:
-        """The answers of the file; UsageError where there is none, ModelError for a wrong line."""
+        """Reads the file's answers. UsageError if there is no file, ModelError for a bad line."""
         return Answers(self._path, read_lines(self._path, columns=self._options.columns))
 
     async def open(self) -> None:
@@ -91,7 +91,7 @@ class AnswerFile(Stored):
         self._answers = self.read()
 
     async def ask(self, request: Request) -> Reply:
-        """The file's answer to a trial; Unanswered without one, Incapable for log-probabilities."""
+        """Returns the file's answer. Unanswered if there is none, Incapable for logprobs."""
         if request.logprobs:
             raise Incapable(
                 f"{self.name} holds answers and no log-probabilities. Type: --mode sampled"
@@ -101,14 +101,14 @@ class AnswerFile(Stored):
 
 
 def wanted_by(request: Request, factors: ReadFactors | None) -> WantedTrial:
-    """Returns the description of the answer that a subject's request looks for."""
+    """Describes the trial whose answer a request wants."""
     trial, sample = trial_and_sample(request)
     prompt = request.messages[-1].content
     return WantedTrial(trial, prompt, sample, lambda: factors(trial) if factors else {})
 
 
 class Replay(Stored):
-    """`replay:RUN` or `replay:RUN#MODEL`; the run is opened for reading."""
+    """Another run's answers as a model, `replay:RUN` or `replay:RUN#MODEL`."""
 
     makes = ("text", "pictures")
 
@@ -118,7 +118,7 @@ class Replay(Stored):
         self._folder = Path(folder)
 
     async def open(self) -> None:
-        """Opens the run's store and indexes its answered calls; on an error it is closed again."""
+        """Opens the run's store and indexes its answered calls; on an error, closes the store."""
         self._store = Store(self._folder)
         try:
             self._index = self._index_calls()
@@ -131,7 +131,7 @@ class Replay(Stored):
         self._store.close()
 
     def _index_calls(self) -> dict[str, list[tuple[str, str]]]:
-        """Indexes calls by their request: request → (key, nonce) of each call that answered it."""
+        """Maps each request to the (key, nonce) of every call that answered it."""
         model = self._model or self._only_subject()
         known = calls.models(self._store)
         if model not in known:
@@ -153,7 +153,7 @@ class Replay(Stored):
         )
 
     async def ask(self, request: Request) -> Reply:
-        """The stored reply to the same request, at no cost; Unanswered where there is none."""
+        """Returns the stored reply to an equal request, at no cost. Unanswered if there is none."""
         what = _what(StoredRequest.parse(request.text))
         key = _matching_call(self._index.get(what, []), request.nonce)
         stored = self._store.reply(key) if key else None
@@ -169,7 +169,7 @@ class Replay(Stored):
 
 
 def _what(request: StoredRequest) -> str:
-    """A hash of what a request asks, whoever is asked and whatever for."""
+    """Hashes what a request asks, whichever model is asked and for whatever purpose."""
     sampling = list(request.sampling)
     if request.begin:  # where a begun answer may end was not said before version 0.3
         sampling[Sampling._fields.index("max_tokens")] = None
@@ -177,7 +177,7 @@ def _what(request: StoredRequest) -> str:
 
 
 def _matching_call(calls: list[tuple[str, str]], nonce: str) -> str:
-    """Returns the key of the one call with this nonce or sample number; "" if none is alone."""
+    """Returns the key of the only call with this nonce or sample number; "" unless there is one."""
     exact = [key for key, before in calls if before == nonce]
     rest = nonce.partition("/")[2]
     matching = exact or [key for key, before in calls if before.partition("/")[2] == rest]
@@ -185,14 +185,14 @@ def _matching_call(calls: list[tuple[str, str]], nonce: str) -> str:
 
 
 def answer_file(path: str, options: ModelOptions = DEFAULTS) -> AnswerFile:
-    """`file:PATH`."""
+    """Makes the model `file:PATH`. Raises UsageError if the path is missing."""
     if not path:
         raise UsageError("Which file? Type for instance: --model file:answers.jsonl")
     return AnswerFile(path, options)
 
 
 def replay(name: str, options: ModelOptions = DEFAULTS) -> Replay:
-    """`replay:RUN` or `replay:RUN#MODEL`."""
+    """Makes the model `replay:RUN` or `replay:RUN#MODEL`. Raises UsageError if RUN is missing."""
     if not name.partition("#")[0]:
         raise UsageError("Which run? Type for instance: --model replay:run")
     return Replay(name)

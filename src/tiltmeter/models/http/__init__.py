@@ -58,7 +58,7 @@ if TYPE_CHECKING:
 
 
 class Got(NamedTuple, Generic[T]):
-    """A good status: what was sent for it, what came, and what the dialect found in it."""
+    """A successful exchange: the request as sent, the answer, and what the dialect read in it."""
 
     sent: HttpRequest
     answer: Answer
@@ -66,7 +66,7 @@ class Got(NamedTuple, Generic[T]):
 
 
 class DialectConnection:
-    """A dialect over a connection. omitted: what the model refuses; refusals are added."""
+    """A dialect over a connection. omitted: parameters known to be refused; more are added."""
 
     def __init__(
         self, connection: Connection, dialect: Speech, omitted: Collection[str] = ()
@@ -79,7 +79,7 @@ class DialectConnection:
         return self._omitted
 
     def build(self, request: Request, omitted: Collection[str] | None = None) -> HttpRequest:
-        """Builds the request; omitted: replaces the parameters known to be refused."""
+        """Builds the request. omitted: parameters to leave out instead of the refused ones."""
         return self._dialect.build(
             request, self._omitted if omitted is None else frozenset(omitted)
         )
@@ -136,7 +136,7 @@ class DialectConnection:
         return None
 
     def translate_status(self, answer: Answer) -> tuple[int, float | None]:
-        """A status as HTTP means it, and seconds to wait where the body says so."""
+        """Returns the status as HTTP means it, and seconds to wait if the body says so."""
         translated: tuple[int, float | None] = getattr(self._dialect, "status", status_by_message)(
             answer.status, answer.body
         )
@@ -144,9 +144,9 @@ class DialectConnection:
 
 
 class HttpModel(Model):
-    """A model behind HTTP, of the connection's name. drawing: the dialect of pictures; a model may
-    lack either of the two. batches: how its provider takes batches, None where it takes none;
-    settle: what is done with the open connection before the first request.
+    """A model behind HTTP, named as its connection. dialect, drawing: for text and for pictures;
+    one of them may be None. batches: the provider's batch format, or None; settle: called once the
+    connection is open, before the first request.
     """
 
     def __init__(
@@ -173,18 +173,18 @@ class HttpModel(Model):
 
     @property
     def switched_off(self) -> bool:
-        """True if its requests for text tell it not to think."""
+        """True if requests for text tell the model not to think."""
         return getattr(self._dialects.get("text"), "switched_off", False) is True
 
     def reserve_thought(self, tokens: int) -> None:
-        """As of any model; what is sent for text asks for them."""
+        """Increases the token limit of requests for text by `tokens`, for the model's thinking."""
         super().reserve_thought(tokens)
         writing: object = self._dialects.get("text")
         if isinstance(writing, Reserving):
             writing.reserve = tokens
 
     async def describe(self) -> dict[str, Json]:
-        """Describes the server, if it is one's own, and the settings it is asked with."""
+        """Describes the server, if it is self-hosted, and the settings that it is asked with."""
         writing: object = self._dialects.get("text")
         if not isinstance(writing, Describing):
             return {}
@@ -199,7 +199,7 @@ class HttpModel(Model):
         return not request.size or exchange.sends(request, "temperature")
 
     def allowed_rate(self, tokens: float) -> tuple[float, float] | None:
-        """As the headers of the last reply say."""
+        """Returns the rate that the last reply's headers allow; None if they say nothing."""
         allowance = self.connection.allowance
         return allowance.rate(tokens, time.monotonic()) if allowance.is_known else None
 
@@ -214,20 +214,20 @@ class HttpModel(Model):
         await self.connection.close()
 
     async def ask(self, request: Request) -> Reply:
-        """One reply, with its picture; Incapable where log-probabilities were asked, none came."""
+        """Returns a reply, with any picture. Raises Incapable if requested logprobs are missing."""
         exchange, read = self.exchange(request), partial(self._dialect(request).parse, request)
         return await self._finish(request, await exchange.send(request, read))
 
     def exchange(self, request: Request) -> DialectConnection:
-        """The dialect that speaks for a request, over the connection."""
+        """Returns the exchange for a request: in the dialect for text or for pictures."""
         return self._exchanges["pictures" if request.size else "text"]
 
     async def read_result(
         self, request: Request, answer: Answer, omitted: Collection[str]
     ) -> Reply:
-        """The reply that a line of a batch holds, as `ask` would have it; omitted: what was left
-        out when it was handed in. Raises what `ask` raises; TransientError where the model refuses
-        a parameter, which is left out from now on.
+        """Reads the reply from a line of a batch, as `ask` would return it. omitted: parameters
+        left out at submission. Raises what `ask` raises, and TransientError if the model refuses a
+        parameter, which is left out from now on.
         """
         exchange, read = self.exchange(request), partial(self._dialect(request).parse, request)
         shown = tuple(each._replace(pictures=()) for each in request.messages)
@@ -241,7 +241,7 @@ class HttpModel(Model):
         return self._dialects["pictures" if request.size else "text"]
 
     async def _finish(self, request: Request, got: Got[Reply | Link] | Reply) -> Reply:
-        """The reply with its picture, its cost and what came."""
+        """Returns the reply with its picture, its cost and the raw body."""
         if isinstance(got, Reply):
             return got
         if request.size:
@@ -279,7 +279,7 @@ def usage_if_possible(
 
 
 def _inside(body: Json) -> int:
-    """The status of an error that came with a good one, or 0 where there is none inside."""
+    """Returns the status of an error inside the body of a good status; 0 if there is none."""
     code = count_at(body, "error", "code")
     if not at(body, "error"):
         return 0
@@ -287,8 +287,8 @@ def _inside(body: Json) -> int:
 
 
 def status_by_message(status: int, body: Json) -> tuple[int, None]:
-    """Returns the status that OpenAI and compatible servers mean: an empty account answers 429 or
-    400, as other errors do.
+    """Returns the status that OpenAI-compatible servers mean: 402 for an empty account, which they
+    send as 429 or 400.
     """
     text = message(body)
     return (402 if "insufficient_quota" in text or "billing" in text.lower() else status), None

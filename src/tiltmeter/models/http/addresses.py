@@ -18,7 +18,7 @@ _NAT64 = ipaddress.ip_network("64:ff9b::/96")  # RFC 6052: an IPv4 address in th
 
 
 def public_socket(address: AddrInfoType) -> socket.socket:
-    """Makes a socket for an address to be connected to. OSError if it is not a public one."""
+    """Makes a socket to connect to an address. Raises OSError if the address is not public."""
     family, kind, protocol, _, place = address
     if not public(str(place[0])):
         raise OSError(errno.EACCES, f"{place[0]} {NOT_PUBLIC}")
@@ -40,8 +40,8 @@ def public(address: str) -> bool:
 
 
 def proxy_of(url: str) -> str:
-    """The proxy that HTTPS_PROXY, or the system's settings, name for an address; "" for none, and
-    for a host of NO_PROXY. Raises UsageError for one that is not spoken to by HTTP.
+    """Returns the proxy that HTTPS_PROXY, or the system's settings, name for a URL; "" if there is
+    none or NO_PROXY names the host. Raises UsageError if the proxy does not speak HTTP.
     """
     from urllib.request import getproxies, proxy_bypass
 

@@ -29,9 +29,9 @@ SHORTEST_S = 0.05  # until a limit is whole again: what is shorter limits nothin
 
 
 class Allowance:
-    """The allowance that the last reply reported. What remains is spread evenly over the time until
-    it is full again. An allowance that fills steadily (a bucket) is then used at the rate of
-    filling, with half of it left; one that fills at once (so many per minute) is used up.
+    """The allowance that the last reply reported. The rest of it is spread evenly over the time
+    until it is full again. An allowance that fills steadily (a bucket) is then used at the rate of
+    filling, with half of it left; an allowance that fills at once (so many per minute) is used up.
     """
 
     def __init__(self) -> None:
@@ -39,11 +39,11 @@ class Allowance:
 
     @property
     def is_known(self) -> bool:
-        """True if the last reply with such headers said anything."""
+        """True if the last rate-limit headers named a limit."""
         return bool(self._left)
 
     def note(self, headers: Mapping[str, str], now: float) -> None:
-        """Takes the headers of a reply. now: seconds on the monotonic clock."""
+        """Reads a reply's rate-limit headers. now: seconds on the monotonic clock."""
         if _OPENAI[0][0] in headers or _OPENAI[1][0] in headers:
             names = _OPENAI
         elif _ANTHROPIC[0][0] in headers:
@@ -57,8 +57,8 @@ class Allowance:
                 self._left.append((number, now + seconds, is_tokens))
 
     def rate(self, tokens: float, now: float) -> tuple[float, float] | None:
-        """Calls per second that are allowed, and for how many seconds that holds; None if nothing
-        is known. tokens: of a call, on average.
+        """Returns (calls per second that are allowed, seconds that this holds); None if nothing is
+        known. tokens: mean per call.
         """
         rates = []
         for number, until, is_tokens in self._left:
@@ -69,7 +69,7 @@ class Allowance:
 
 
 def number_of(text: str) -> float | None:
-    """A number that is finite and not negative; else None."""
+    """Parses a number; None unless it is finite and not negative."""
     try:
         number = float(text)
     except ValueError:
@@ -78,7 +78,7 @@ def number_of(text: str) -> float | None:
 
 
 def span(text: str) -> float | None:
-    """Seconds of "1m30.5s", "20ms", "7" or until a date; None for anything else."""
+    """Parses "1m30.5s", "20ms", "7" or a date into seconds from now; None for anything else."""
     seconds = number_of(text)
     if seconds is not None or not text:
         return seconds
@@ -91,8 +91,8 @@ def span(text: str) -> float | None:
 
 
 def retry_after(headers: Mapping[str, str]) -> float | None:
-    """Seconds that a server asks for: `retry-after-ms` (Azure, OpenAI), else Retry-After in either
-    of its forms (RFC 9110, 10.2.3). None for a time that is past, negative, or none.
+    """Returns the seconds that a server asks to wait: `retry-after-ms` (Azure, OpenAI), else
+    Retry-After in either form (RFC 9110, 10.2.3). None if the time is past, negative or missing.
     """
     exact = number_of(headers.get("retry-after-ms", ""))
     if exact is not None:
@@ -106,7 +106,7 @@ def retry_after(headers: Mapping[str, str]) -> float | None:
 
 
 def _until(text: str) -> float | None:
-    """Seconds until a date of HTTP or ISO 8601, 0 for one that is past."""
+    """Returns seconds until a date of HTTP or ISO 8601: 0 if past, None if malformed."""
     for parse in (datetime.fromisoformat, parsedate_to_datetime):
         try:
             date = parse(text)

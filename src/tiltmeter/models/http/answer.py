@@ -24,11 +24,11 @@ UNANSWERED = {408, 502, 504, *range(520, 528)}
 
 
 class TooLong(ModelError):
-    """A reply of more than it may have."""
+    """The error if a reply is larger than allowed."""
 
 
 class Answer(NamedTuple):
-    """An HTTP answer. `body` is its JSON, or None where it is none (`fault` says why)."""
+    """An HTTP answer. body: its JSON, or None if it is not JSON (`fault` says why)."""
 
     status: int
     headers: Mapping[str, str]
@@ -42,7 +42,7 @@ _CONTROLS = re.compile("[\x00-\x1f\x7f-\x9f]+")
 
 
 def plain(text: str) -> str:
-    """Text of a server in one line, without characters that steer a terminal."""
+    """Returns a server's text in one line, without characters that control a terminal."""
     return _CONTROLS.sub(" ", text).strip()
 
 

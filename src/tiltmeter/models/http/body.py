@@ -1,7 +1,7 @@
 """JSON as servers send it, read without trust in its shape.
 
-`at` and its kin follow keys and places into a body and say what is there; what is missing, or is
-something else, is None or empty. `needed` is for what a reply cannot be without.
+`at` and the functions like it follow keys and indices into a body and return the value there; None
+or an empty value if it is missing or of another type. `needed` reads required values.
 """
 
 from __future__ import annotations
@@ -19,9 +19,8 @@ _FEW_BRACKETS = 2 * MOST_NESTED  # a body with fewer is not looked at again
 
 
 class Parsed(NamedTuple):
-    """JSON as it came. fault: "" where it can be read; else what it is, as the end of a sentence.
-
-    breaks_off: True if it was cut, so that another try may bring all of it.
+    """Parsed JSON. fault: the reason if it cannot be read, as the end of a sentence, else "";
+    breaks_off: True if it was truncated, so that another try may bring all of it.
     """
 
     body: Json
@@ -30,7 +29,7 @@ class Parsed(NamedTuple):
 
 
 def parse(content: bytes) -> Parsed:
-    """The JSON of a reply; what cannot be read is said and nothing is raised."""
+    """Parses the JSON of a reply; raises nothing, but reports in `fault` what cannot be read."""
     try:
         if content[:1] == b"{" and content[1:2] != b"\0":  # UTF-8, as json.loads finds by looking
             body: Json = _decode(content.decode("utf-8", "surrogatepass"))
@@ -67,7 +66,7 @@ def _depth(body: Json) -> int:
 
 
 def at(body: Json, *keys: Key) -> Json:
-    """Returns the value under keys and places, or None. By hand: at({"a": [1, 2]}, "a", 1) is 2."""
+    """Returns the value under keys and indices, or None: at({"a": [1, 2]}, "a", 1) is 2."""
     for key in keys:
         if isinstance(key, str):
             body = body.get(key) if isinstance(body, dict) else None
@@ -78,37 +77,37 @@ def at(body: Json, *keys: Key) -> Json:
 
 
 def text_at(body: Json, *keys: Key) -> str:
-    """The text under keys; "" where there is none."""
+    """Returns the text under keys; "" if there is none."""
     value = at(body, *keys)
     return value if isinstance(value, str) else ""
 
 
 def word_at(body: Json, *keys: Key) -> str:
-    """A text or a number under keys as text; "" where there is nothing."""
+    """Returns the text or number under keys as text; "" if there is none."""
     value = at(body, *keys)
     return str(value or "")
 
 
 def list_at(body: Json, *keys: Key) -> list[Json]:
-    """The list under keys; empty where there is none."""
+    """Returns the list under keys; empty if there is none."""
     value = at(body, *keys)
     return value if isinstance(value, list) else []
 
 
 def object_at(body: Json, *keys: Key) -> dict[str, Json]:
-    """The object under keys; empty where there is none."""
+    """Returns the object under keys; empty if there is none."""
     value = at(body, *keys)
     return value if isinstance(value, dict) else {}
 
 
 def count_at(body: Json, *keys: Key) -> int | None:
-    """The whole number under keys, or None."""
+    """Returns the whole number under keys, or None."""
     value = at(body, *keys)
     return value if isinstance(value, int) else None
 
 
 def needed(body: Json, *keys: Key) -> str:
-    """The text or number under keys as text. ValueError where it is missing."""
+    """Returns the text or number under keys as text. Raises ValueError if it is missing."""
     value = at(body, *keys)
     if value is None or isinstance(value, (list, dict)):
         raise ValueError(f"there is no '{'.'.join(map(str, keys))}' in the reply")
@@ -116,7 +115,7 @@ def needed(body: Json, *keys: Key) -> str:
 
 
 def has_key(body: Json, key: str) -> bool:
-    """True if some object inside has this key."""
+    """True if any object in the body has this key."""
     if isinstance(body, Mapping):
         return key in body or any(has_key(value, key) for value in body.values())
     return isinstance(body, list) and any(has_key(value, key) for value in body)

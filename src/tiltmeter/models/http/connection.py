@@ -1,13 +1,13 @@
-"""The way to one server, once for all dialects: requests, and what statuses and lost connections
-mean.
+"""The connection to one server, for all dialects: sends requests, interprets statuses and lost
+connections.
 
 408, 409, 425, 429, 5xx, a lost or truncated reply may pass (TransientError); 401, 402, 403, 404, a
 redirect, a page of HTML do not (ModelError). Keys never reach a message: they are cut out of
 whatever a server says.
 
-A reply may name a further address (where to look for a result, where a picture lies). Another host
-than that of the base URL is reached only at a public address, which is checked on the very address
-that is connected to: a name that resolves to another one a moment later gains nothing.
+A reply may name a further address (of a result, or of a picture). A host other than the base URL's
+is reached only at a public address; the check is made on the very address connected to, so a name
+that resolves differently a moment later gains nothing.
 """
 
 from __future__ import annotations
@@ -88,7 +88,7 @@ class Connection:
         self._proxied, self._proxy = proxied, ""
 
     async def open(self) -> None:
-        """Makes the session, in the loop that asks."""
+        """Opens the session, in the loop that asks."""
         if self._proxied:
             self._proxy = proxy_of(self.base)
         self._session = self._new_session(None)
@@ -96,7 +96,7 @@ class Connection:
             self._posting = Posting.over(self._session, self.timeout, IDLE_SECONDS)
 
     async def close(self) -> None:
-        """Closes what was opened."""
+        """Closes all sessions."""
         if self._posting is not None:
             self._posting.close()
         for session in (self._session, self._public):
@@ -104,14 +104,14 @@ class Connection:
                 await session.close()
 
     def _leave_to_session(self) -> None:
-        """From now on the session sends all requests."""
+        """Ends the fast path: from now on the session sends all requests."""
         if self._posting is not None:
             self._posting.close()
             self._posting = None
 
     @property
     def clock_offset_s(self) -> float | None:
-        """Seconds that the server's clock is ahead of ours; None if it has not told its time."""
+        """Seconds that the server's clock is ahead of ours; None if the server sent no time."""
         sent, ours = self._dated
         with suppress(ValueError, TypeError, OverflowError):
             offset = parsedate_to_datetime(sent).timestamp() - ours
@@ -149,10 +149,10 @@ class Connection:
         body: Mapping[str, Json] | None = None,
         most: int | None = None,
     ) -> Answer:
-        """Posts a body, or gets where there is none; redirects are not followed. most: bytes that
-        the reply may have, MAX_REPLY_BYTES where none is given.
+        """Posts a body, or sends a GET if there is none; follows no redirects. most: bytes that the
+        reply may have, by default MAX_REPLY_BYTES.
 
-        Raises TransientError or ModelError where nothing whole comes back.
+        Raises TransientError or ModelError if no whole reply comes back.
         """
         most = most or MAX_REPLY_BYTES
         received = None
@@ -176,7 +176,7 @@ class Connection:
     async def _ask_session(
         self, url: str, headers: Mapping[str, str], data: bytes | None, most: int
     ) -> Received:
-        """Posts data, or gets where there is none."""
+        """Posts data over the session, or sends a GET if there is none."""
         session, proxy = self.session, self._proxy or None
         if data is None and not self.own(url):  # never through a proxy, which would look up names
             session = self._public = self._public or self._new_session(public_socket)
@@ -189,7 +189,7 @@ class Connection:
             return Received(response.status, response.headers, content)
 
     async def _content(self, stream: StreamReader, most: int) -> bytes:
-        """All of a body, whose pieces are unpacked as they come."""
+        """Reads a whole body, decompressed as it arrives. Raises TooLong beyond `most` bytes."""
         content = await stream.readany()
         if stream.at_eof() and len(content) <= most:
             return content
@@ -214,8 +214,8 @@ class Connection:
         return self.clean(content[:SHOWN_RAW].decode("utf-8", "replace"))
 
     def _lost(self, url: str, error: Exception, posted: bool) -> TiltmeterError:
-        """Returns the error that a failed connection stands for. Before the first reply of all, an
-        address that does not answer is a wrong one.
+        """Returns the error that a failed connection stands for. Before the server's first reply,
+        an address that does not answer is taken for a wrong one.
         """
         aiohttp = self._aiohttp
         reason = self.clean(plain(str(error))) or type(error).__name__
@@ -261,8 +261,8 @@ class Connection:
         headers: Mapping[str, str],
         data: IO[bytes] | FormData | None = None,
     ) -> AsyncIterator[ClientResponse]:
-        """A reply that is read piece by piece, to data that may be a file. It may take as long as
-        it likes, and be silent for `timeout` seconds. Errors as of `send`.
+        """Opens a reply that is read piece by piece; `data` may be a file. It may last any time in
+        all, but be silent for `timeout` seconds only. Raises what `send` raises.
         """
         aiohttp = self._aiohttp
         quiet = aiohttp.ClientTimeout(sock_connect=min(20.0, self.timeout), sock_read=self.timeout)
@@ -316,7 +316,7 @@ class Connection:
         return self.clean(plain(message(answer.body)))[:300] or self.start(answer.content)
 
     def fail(self, answer: Answer, meant: int, wait: float | None) -> NoReturn:
-        """Raises an error status's meaning. meant: as HTTP means it; wait: seconds, if told."""
+        """Raises the error of a status. meant: as HTTP means it; wait: seconds, if known."""
         status, reason, raw = answer.status, self.error_text(answer), self._raw(answer.content)
         if meant in (401, 403):
             how = f"Set {self.key_name} in the environment." if self.key_name else "Check the key."
@@ -337,11 +337,11 @@ class Connection:
         raise ModelError(refusal(self.name, self.base, (meant, status), reason), raw)
 
     def clean(self, text: str) -> str:
-        """A text without the key."""
+        """Removes the key from a text."""
         if len(self.key) < SHORTEST_KEY:
             return text.replace(self.key, HIDDEN) if self.key else text
         return without((self.key,), text)
 
     def start(self, content: bytes) -> str:
-        """Returns the beginning of a reply, cut after the key is taken out: none of it stays."""
+        """Returns the first characters of a reply, cut only after the key is removed."""
         return self.clean(plain(content[:4096].decode("utf-8", "replace")))[:120]

@@ -23,15 +23,15 @@ def left_out(omitted: Collection[str]) -> list[str]:
 
 
 def json_headers(header: str, key: str, before: str = "") -> dict[str, str]:
-    """The headers of a body of JSON, with the key if there is one, behind the word before it."""
+    """Returns the headers of a JSON body, with the key, if any, after the word `before`."""
     return {"Content-Type": "application/json"} | ({header: f"{before}{key}"} if key else {})
 
 
 def part(
     wanted: Mapping[str, Json], omitted: Collection[str], names: Mapping[str, str] = _AS_SENT
 ) -> tuple[dict[str, Json], list[str]]:
-    """Parts wanted parameters into those that are sent and the names of those left out. None is not
-    wanted. names: {parameter: its name among the omitted}, if they differ.
+    """Splits wanted parameters into those to send and the names of those left out; drops None.
+    names: {parameter: its name in `omitted`}, if the two differ.
     """
     sent: dict[str, Json] = {name: value for name, value in wanted.items() if value is not None}
     left = [name for name in sent if names.get(name, name) in omitted] if omitted else []
@@ -41,7 +41,7 @@ def part(
 
 
 class HttpRequest(NamedTuple):
-    """A request as sent. omitted: what the body leaves out, since the model refuses it."""
+    """A request as sent. omitted: parameters left out, since the model refuses them."""
 
     path: str
     headers: Mapping[str, str]
@@ -50,35 +50,35 @@ class HttpRequest(NamedTuple):
 
 
 class Speech(Protocol):
-    """The common part of all dialects: how a request is put, and what an error means."""
+    """The common interface of dialects: builds requests and interprets errors."""
 
     def build(self, request: Request, omitted: frozenset[str]) -> HttpRequest:
         """Builds the request without the parameters in `omitted`."""
 
     def refused(self, request: Request, body: Json) -> Reply | None:
-        """Returns the reply if an error status is a policy refusal, which is a result."""
+        """Returns a reply if an error is a policy refusal, which counts as a result; else None."""
 
     def unwelcome(self, body: Json) -> str:
-        """The parameter that an error 400 complains of and that can be left out, or ""."""
+        """Returns the parameter that an error 400 complains of and that can be left out, or ""."""
 
 
 class Dialect(Speech, Protocol):
     """A provider's wire format, for a reply that comes at once."""
 
     def parse(self, request: Request, body: Json) -> Reply | Link:
-        """Parses the reply in a 200, or its link to a picture; ValueError says what is wrong."""
+        """Parses the reply in a 200, or its link to a picture. ValueError for another body."""
 
 
 @runtime_checkable
 class Reserving(Protocol):
-    """A dialect that asks for tokens beside an answer's, for what the model thinks."""
+    """A dialect that reserves extra tokens for the model's thinking."""
 
     reserve: int
 
 
 @runtime_checkable
 class Describing(Protocol):
-    """A dialect that knows how to ask a server about itself."""
+    """A dialect that can ask a server about itself."""
 
     async def describe(self, connection: Connection) -> dict[str, Json]:
         """Describes the server in its own words."""

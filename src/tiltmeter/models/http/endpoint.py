@@ -1,5 +1,5 @@
 """A self-hosted server in its own words: its kind, weights, template, and the system prompt that
-the template puts before every conversation without being told.
+the template adds to every conversation unasked.
 
 llama.cpp answers /props and /apply-template, vLLM /version, /tokenize and /detokenize, Ollama
 /api/version and /api/show. What none of them says is "unknown", and is not asked of providers.
@@ -32,7 +32,7 @@ _HEADED = re.compile(
 async def describe(
     connection: Connection, headers: Mapping[str, str], model: str, messages: list[Json]
 ) -> dict[str, Json]:
-    """The record of an endpoint. messages: what conversations begin with, and last MARK."""
+    """Describes an endpoint. messages: the beginning of a conversation, with MARK as the last."""
     root = connection.base.removesuffix("/v1")
     listed = await look_up(connection, f"{connection.base}/models", headers)
     entry = next((one for one in list_at(listed, "data") if at(one, "id") == model), None)

@@ -35,12 +35,12 @@ class Link(NamedTuple):
 
 
 class Unfetched(Exception):
-    """Raised if an address brings no picture; the message ends a sentence; never retried."""
+    """The error if an address brings no picture, which is final; the message ends a sentence."""
 
 
 async def fetch_picture(connection: Connection, link: Link, headers: Mapping[str, str]) -> Reply:
-    """The reply with its picture; the outcome `error` where it cannot be had. It is paid for, so it
-    is not asked again; ModelError, which says so, where the address may not be asked.
+    """Fetches a reply's picture; the outcome is `error` if it cannot be had, as the reply is paid
+    for and not asked for again. Raises ModelError, marked as paid, if the address may not be asked.
     """
     try:
         return replace(link.reply, picture=await content(connection, link.url, headers))
@@ -52,7 +52,7 @@ async def fetch_picture(connection: Connection, link: Link, headers: Mapping[str
 
 
 def loss_reason(error: Exception) -> str:
-    """Explains, for its outcome, why a picture that was drawn is missing."""
+    """Explains why a generated picture is missing, as the text of the outcome `error`."""
     lost = "" if isinstance(error, Unfetched) else "lost: "
     return f"the picture was drawn and {lost}{error}"
 
@@ -60,8 +60,8 @@ def loss_reason(error: Exception) -> str:
 async def content(connection: Connection, url: str, headers: Mapping[str, str]) -> bytes:
     """Fetches the content of an address.
 
-    Raises Unfetched where it is not there (any more), TransientError where it may be later,
-    ModelError where it may not be asked.
+    Raises Unfetched if the content is not there (any more), TransientError if it may be later,
+    ModelError if the address may not be asked.
     """
     if url.startswith("data:"):
         return _data(url)
@@ -96,7 +96,7 @@ async def _get(connection: Connection, url: str, headers: Mapping[str, str]) -> 
 
 
 def split(url: str) -> SplitResult:
-    """The parts of an address that a reply names. Unfetched where it is no http(s) address."""
+    """Splits an address that a reply names. Raises Unfetched unless it is an http(s) address."""
     try:
         parts = urlsplit(url)
         usable = (
@@ -115,7 +115,7 @@ def _origin(parts: SplitResult) -> tuple[str, str | None, int | None]:
 
 
 def _data(url: str) -> bytes:
-    """The bytes of a data: URL (RFC 2397)."""
+    """Decodes the bytes of a data: URL (RFC 2397)."""
     head, comma, rest = url.partition(",")
     if not comma:
         raise Unfetched("its data: address has no data")
@@ -133,7 +133,7 @@ def decode_base64(text: str) -> bytes:
 
 
 def shorten(body: Json) -> str:
-    """A reply's body as JSON for the store, leave_out the pictures in it: they lie in `blobs/`."""
+    """Returns a reply's body as JSON for the store, without pictures, which lie in `blobs/`."""
     return json.dumps(_short(body), ensure_ascii=False)
 
 

@@ -18,7 +18,7 @@ async def look_up(
     headers: Mapping[str, str],
     body: Mapping[str, Json] | None = None,
 ) -> Json:
-    """Returns the JSON at an address of the connection's own host, or None; gets or posts."""
+    """Gets, or posts `body`, and returns the JSON; None after any error or for another host."""
     import aiohttp
 
     if not connection.own(url):

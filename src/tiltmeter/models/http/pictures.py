@@ -26,7 +26,7 @@ T = TypeVar("T")
 
 
 class EncodedPicture(NamedTuple):
-    """media_type: image/png, image/jpeg or image/webp; data: base64."""
+    """An encoded picture. media_type: image/png, image/jpeg or image/webp; data: base64."""
 
     media_type: str
     data: str
@@ -38,9 +38,9 @@ class EncodedPicture(NamedTuple):
 
 
 def prepare_picture(name: str, read: ReadBlob | None, longest: int) -> EncodedPicture:
-    """A blob as a picture, its longer side `longest` pixels at most (0: any).
+    """Prepares a blob as a picture whose longer side has at most `longest` pixels (0: any).
 
-    Raises ModelError where it is none that providers take, Incapable where none can be read.
+    Raises ModelError if providers would not take the picture, Incapable if `read` is None.
     """
     if read is None:
         raise Incapable(

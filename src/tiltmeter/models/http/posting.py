@@ -35,9 +35,9 @@ _UNKNOWN = (ImportError, AttributeError, TypeError, KeyError, ValueError)
 
 @runtime_checkable
 class Receiving(Protocol):
-    """A transport of asyncio's. max_size: bytes that it makes room for whenever something comes. Of
-    itself it takes 256 KiB, so much that the system maps and unmaps them for every reply: 16 µs of
-    CPU, where a whole call takes 21.
+    """A transport of asyncio. max_size: bytes of its buffer for every read. The default of 256 KiB
+    is so large that the system maps and unmaps it for every reply: 16 µs of CPU, where a whole call
+    takes 21.
     """
 
     max_size: int
@@ -52,7 +52,7 @@ class Received(NamedTuple):
 
 
 class Idle(NamedTuple):
-    """A connection that waits for its next request. since: of which time of the loop."""
+    """An idle connection. since: when it became idle, by the loop's time."""
 
     wire: Wire
     protocol: ResponseHandler
@@ -60,9 +60,9 @@ class Idle(NamedTuple):
 
 
 class Head(NamedTuple):
-    """The bytes before a body, on both sides of its length. request: what the connector makes a
-    connection by; idle: connections that the request can be sent over, the one that has waited
-    longest first.
+    """The bytes of a request before its body: before and after the digits of its length. request:
+    tells the connector where to connect; idle: connections that can be used, the longest idle
+    first.
     """
 
     request: ClientRequest
@@ -72,8 +72,8 @@ class Head(NamedTuple):
 
 
 class Posting:
-    """Posts over the connector of a session. timeout_s: of a whole request; idle_s: that a
-    connection is kept, both in seconds.
+    """A fast way to post over a session's connector. timeout_s: seconds for a whole request;
+    idle_s: seconds that an idle connection is kept.
     """
 
     def __init__(
@@ -97,7 +97,7 @@ class Posting:
 
     @classmethod
     def over(cls, session: ClientSession, timeout_s: float, idle_s: float) -> Posting | None:
-        """None where this version of aiohttp is not known, or is put together otherwise."""
+        """Makes a Posting; None if this version of aiohttp is unknown or built differently."""
         import aiohttp
 
         if session.connector is None or not aiohttp.__version__.startswith(KNOWN_VERSIONS):
@@ -151,9 +151,9 @@ class Posting:
         most: int,
         read: Callable[[StreamReader, int], Awaitable[bytes]],
     ) -> Received | None:
-        """Posts the data and returns the reply; None if nothing was sent, and the session has to
-        send it, or says what is wrong. Raises what the session would. most: bytes that the reply
-        may have; read: what reads it.
+        """Posts the data and returns the reply; None if nothing was sent and the session has to
+        send it, or report the fault. Raises what the session would. most: bytes that the reply may
+        have; read: reads its body.
         """
         head = self._head(url, headers)
         if head is None:
@@ -192,7 +192,7 @@ class Posting:
         return Received(message.code, message.headers, content)
 
     def close(self) -> None:
-        """Gives what is kept to the connector. What is in flight ends as it would have."""
+        """Returns idle connections to the connector; requests in flight end as usual."""
         self._is_closed = True
         if self._closing is not None:
             self._closing.cancel()
@@ -201,7 +201,7 @@ class Posting:
                 idle.popleft().wire.release()
 
     def _abort_at(self, deadline: float, transport: asyncio.Transport) -> None:
-        """Ends a request at its deadline: cheaper than `asyncio.timeout` or a timer each."""
+        """Aborts a request at its deadline; one timer for all is cheaper than one each."""
         self._deadlines[transport] = deadline
         if self._aborting is None or deadline < self._aborting.when():  # it was long in connecting
             self._wake_at(deadline)
@@ -221,7 +221,7 @@ class Posting:
             self._wake_at(min(self._deadlines.values()))
 
     def _take_idle(self, idle: deque[Idle], now: float) -> Wire | None:
-        """A connection that was kept, and on which nothing waits; None where there is none."""
+        """Returns an idle connection that is still usable; None if there is none."""
         while idle:
             wire, protocol, since = idle.popleft()
             if (
@@ -254,7 +254,7 @@ class Posting:
             self._closing = self._loop.call_later(self._idle_s, self._close_idle)
 
     def _close_idle(self) -> None:
-        """Closes what has waited too long."""
+        """Closes connections that have been idle too long."""
         self._closing = None
         since = self._loop.time() - self._idle_s
         for idle in self._idle.values():
@@ -270,7 +270,7 @@ def _receive_less(transport: asyncio.Transport | Receiving | None) -> None:
 
 
 def _raise_as_session(error: BaseException, request: ClientRequest) -> None:
-    """Raises an error of the parser as a session puts it."""
+    """Raises the error that a session would raise for a parser's error."""
     from aiohttp import ClientResponseError
     from aiohttp.http import HttpProcessingError
 

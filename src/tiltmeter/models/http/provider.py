@@ -17,7 +17,7 @@ LOOPBACK = ("localhost", "127.0.0.1", "::1")
 
 
 class Provider(NamedTuple):
-    """A way to reach models. `keys`: variables that may hold the key, the first set counts."""
+    """A way to reach models. keys: variables for the key; the first non-empty one is used."""
 
     kind: str
     url: str
@@ -42,11 +42,11 @@ class Provider(NamedTuple):
 
     @property
     def domain(self) -> str:
-        """The part of the host that all of the provider's hosts share: bfl.ai."""
+        """The domain that all of the provider's hosts share: bfl.ai."""
         return ".".join((urlsplit(self.url).hostname or "").split(".")[-2:])
 
     def key(self) -> str:
-        """The key of the environment, or "" where there is none."""
+        """Reads the key from the environment, or "". Raises MissingKey if it is malformed."""
         for name in self.keys:
             key = os.environ.get(name, "").strip()
             if any(not "!" <= character <= "~" for character in key):
@@ -73,12 +73,12 @@ class Provider(NamedTuple):
 
 
 def on_this_machine(url: str) -> bool:
-    """True if a base URL is a self-hosted server, which costs nothing."""
+    """True if a base URL is on this machine, where calls cost nothing."""
     return host_of(url) in LOOPBACK
 
 
 class Place(NamedTuple):
-    """A checked address. official: the provider's own, not another of its format."""
+    """A checked address. official: True for the provider's own, False for a compatible server."""
 
     name: str
     url: str
@@ -88,7 +88,7 @@ class Place(NamedTuple):
     price: Price | None
 
     def connection(self, timeout: float) -> Connection:
-        """A connection that is not open yet; timeout in seconds."""
+        """Makes a connection, which is not open yet. timeout: seconds."""
         return Connection(
             self.name,
             self.url,
@@ -101,7 +101,7 @@ class Place(NamedTuple):
     def model(
         self, options: ModelOptions, dialect: Dialect | None, drawing: Dialect | None = None
     ) -> HttpModel:
-        """A model here that answers at once. drawing: the dialect of pictures."""
+        """Makes a model at this address that answers at once. drawing: the dialect of pictures."""
         connected = HttpModel(
             self.connection(options.timeout),
             dialect,

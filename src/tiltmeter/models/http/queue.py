@@ -1,10 +1,10 @@
-"""Models that are handed work and asked later whether it is done: submit, look, fetch, once for all
+"""Models whose work is submitted and fetched later: submitting, polling and fetching, once for all
 such providers.
 
-What is stored of submitted work is the address to look at, so that a process that was killed goes
-on looking, and what was left out when it was submitted (behind a `#`, which is never sent). The key
-goes with a look only to the host of the base URL and, over https, to hosts of the provider's own
-domain (api.bfl.ai sends one to api.eu1.bfl.ai).
+Stored of submitted work are the address to poll, so that a new process can go on after a kill, and
+the parameters left out at submission (after a `#`, which is never sent). The key goes with a poll
+only to the host of the base URL and, over https, to hosts of the provider's own domain (api.bfl.ai
+names api.eu1.bfl.ai).
 """
 
 from __future__ import annotations
@@ -40,27 +40,27 @@ class Next(NamedTuple):
 
 
 class WorkMissing(NamedTuple):
-    """The provider does not know the work; what that is if it stays so."""
+    """A poll that finds no such work. reply: the outcome if later polls do not find it either."""
 
     reply: Reply
 
 
 class QueueDialect(Speech, Protocol):
-    """A provider's wire format, for work that is submitted."""
+    """A provider's wire format for work that is submitted and polled."""
 
     @property
     def headers(self) -> Mapping[str, str]:
-        """Those of a look."""
+        """The headers of a poll."""
 
     def submitted(self, body: Json) -> str:
-        """Returns the address to look at, whole or a path; ValueError if it is not a receipt."""
+        """Returns the address to poll, whole or a path; ValueError if it is not a receipt."""
 
     def look(self, request: Request, body: Json) -> Reply | Link | Next | None:
         """Reads the state of work: None until it has ended; ValueError if it does not tell."""
 
 
 class QueueModel(Queued):
-    """A model that draws behind a queue. parallel: the most work it has at once."""
+    """A model of pictures behind a queue. parallel: the most tasks in work at once."""
 
     makes = ("pictures",)
 
@@ -95,7 +95,7 @@ class QueueModel(Queued):
         await self.connection.close()
 
     async def submit(self, request: Request) -> str | Reply:
-        """Hands the request in; the work's address, # and what was left out, or the refusal."""
+        """Submits the request; returns the work's address, # and what was omitted, or a refusal."""
         got = await self._exchange.send(request, self._dialect.submitted)
         if isinstance(got, Reply):
             return got
@@ -108,7 +108,7 @@ class QueueModel(Queued):
         return replace(reply, omitted=tuple(filter(None, left_out.split(","))))
 
     def _address(self, url: str) -> str:
-        """A whole address, of those that the key may go to."""
+        """Returns the whole address. Raises ModelError if the key may not be sent there."""
         url = self.connection.base + url if url.startswith("/") else url
         try:
             parts = split(url)
@@ -123,7 +123,7 @@ class QueueModel(Queued):
         return url
 
     async def _wait_until_ended(self, request: Request, start: str) -> Reply:
-        """Looks until work has ended, and fetches its picture, once more if the address expired."""
+        """Polls until work has ended and fetches its picture, once more if the address expired."""
         until, wait, missing, again = (
             time.monotonic() + PATIENCE_TIMEOUTS * self.connection.timeout,
             FIRST_PAUSE_SECONDS,
@@ -160,7 +160,7 @@ class QueueModel(Queued):
             wait = min(LONGEST_PAUSE_SECONDS, wait * 1.5)
 
     async def _picture_of(self, link: Link, again: bool) -> Reply | None:
-        """Returns the reply with its picture; None if there is none and another may come."""
+        """Returns the reply with its picture; if this fails, None, or an error reply if `again`."""
         try:
             return replace(
                 link.reply, picture=await content(self.connection, link.url, self._dialect.headers)
@@ -171,7 +171,7 @@ class QueueModel(Queued):
     def _read_look(
         self, request: Request, answer: Answer
     ) -> Reply | Link | Next | WorkMissing | None:
-        """Interprets a state of work. Work that is gone, or failed, is an outcome."""
+        """Interprets a poll's answer. Work that is gone, or failed, is an outcome, not an error."""
         meant, pause = self._exchange.translate_status(answer)
         if 200 <= meant < 300:
             return self.connection.parse_body(answer, partial(self._dialect.look, request))
@@ -197,7 +197,7 @@ def queue_model(
     speak: Callable[[str, str], QueueDialect],
     most: int,
 ) -> QueueModel:
-    """A provider's model. speak: (name, key) → dialect; most: work that it takes at once."""
+    """Makes a provider's model. speak: (name, key) → dialect; most: tasks that it takes at once."""
     place = provider.place(name, options)
     return QueueModel(
         place,

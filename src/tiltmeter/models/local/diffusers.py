@@ -1,5 +1,5 @@
-"""`diffusers:NAME_OR_PATH[?SETTINGS]`: a pipeline of the library diffusers, drawing on this
-machine.
+"""`diffusers:NAME_OR_PATH[?SETTINGS]`: a pipeline of the library diffusers that makes pictures on
+this machine.
 
 NAME_OR_PATH is a folder as `save_pretrained` writes it, or OWNER/NAME on the Hugging Face Hub. The
 Hub is asked only for what is not in its cache on this machine, so a run that goes on another day
@@ -74,11 +74,11 @@ class Diffusers(Model):
 
     @property
     def fingerprint(self) -> str:
-        """Class, weights, library versions, device and dtype, once it is open."""
+        """The class, weights, library versions, device and dtype, once the pipeline is open."""
         return f"{self._served} {self._fingerprint}".strip()
 
     def check(self, request: Request) -> None:
-        """Raises Incapable for text, or for sides that are no multiple of STEP_PIXELS pixels."""
+        """Raises Incapable for text, or for sides that are not multiples of STEP_PIXELS pixels."""
         super().check(request)
         sides = pixels(request.size)
         if any(side % STEP_PIXELS for side in sides):
@@ -149,7 +149,7 @@ class Diffusers(Model):
             return Path(fetch(where, **self._named.hub))
 
     def _kind(self, library: ModuleType, folder: Path) -> Any:
-        """The pipeline's class, looked at before the weights are read."""
+        """Returns the pipeline's class, checked before the weights are read."""
         name = str(index(folder)["_class_name"])
         kind = getattr(library, name, None)
         if kind is None:
@@ -175,7 +175,7 @@ class Diffusers(Model):
         return kind
 
     def _draw(self, requests: Sequence[Request]) -> list[Reply]:
-        """Draws pictures of one size in one batch."""
+        """Generates pictures of one size in one batch."""
         width, height = pixels(requests[0].size)
         texts: Any = [prompt(request) for request in requests]
         generators: Any = [_noise(request.sampling.seed) for request in requests]
@@ -196,7 +196,7 @@ class Diffusers(Model):
         return [self._read(request, image, bool(flag)) for request, image, flag in drawn]
 
     def _read(self, request: Request, image: Any, is_held_back: bool) -> Reply:
-        """A picture as a reply."""
+        """Turns a picture into a reply: a refusal if it was held back, an error if it is black."""
         width, height = pixels(request.size)
         if is_held_back:
             return self._reply("The pipeline's safety checker held the picture back.", REFUSAL)
@@ -263,12 +263,12 @@ class Diffusers(Model):
 
 
 def _noise(seed: int | None) -> Any:
-    """Returns the generator of a picture's noise; None for any."""
+    """Returns a generator of noise with this seed; None if there is no seed."""
     return None if seed is None else import_module("torch").Generator("cpu").manual_seed(seed)
 
 
 def digest(folder: Path) -> str:
-    """Hashes all that a pipeline is loaded from: model_index.json and its parts' folders."""
+    """Hashes all that a pipeline is loaded from: model_index.json and its components' folders."""
     parts = [folder / name for name, value in index(folder).items() if isinstance(value, list)]
     files = [
         folder / INDEX,
@@ -281,12 +281,12 @@ def digest(folder: Path) -> str:
 
 
 def variant(name: Named) -> dict[str, str]:
-    """Selects the files of a repository to load, as an argument of the library."""
+    """Returns the argument of the library that selects which files of a repository to load."""
     return {"variant": name.hub["variant"]} if "variant" in name.hub else {}
 
 
 def choose_device(torch: ModuleType, wanted: str) -> str:
-    """The device. Raises ModelError where torch does not see the one that is wanted."""
+    """Chooses the device. Raises ModelError if torch does not see the wanted one."""
     devices = {
         "cuda": torch.cuda.device_count() if torch.cuda.is_available() else 0,
         "mps": int(torch.backends.mps.is_available()),
@@ -303,14 +303,14 @@ def choose_device(torch: ModuleType, wanted: str) -> str:
 
 
 def silence(library: ModuleType) -> None:
-    """No bars and no warnings among ours."""
+    """Turns off the libraries' progress bars and warnings."""
     for each in (library, import_module("transformers")):
         each.utils.logging.set_verbosity_error()
         each.utils.logging.disable_progress_bar()
 
 
 def diffusers(name: str, options: ModelOptions = DEFAULTS) -> Diffusers:
-    """`diffusers:NAME_OR_PATH[?SETTINGS]`."""
+    """Makes the model `diffusers:NAME_OR_PATH[?SETTINGS]`. MissingExtra without the libraries."""
     model = Diffusers(name, options.price)
     if any(importlib.util.find_spec(module) is None for module in NEEDS):
         raise MissingExtra("A diffusers: model", "diffusers")

@@ -1,5 +1,5 @@
-"""`faces`: which gender presentation the faces of a picture are perceived to have, by two small
-networks on this machine.
+"""`faces`: a judge of the gender presentation that faces in a picture are perceived to have, by two
+small networks on this machine.
 
 It answers a panel's question whose words are male, female and neither, and no other. YuNet finds
 faces with five landmarks each; each face is turned and scaled to the mean face of dlib and given to
@@ -71,14 +71,14 @@ class Face(NamedTuple):
 
 
 class Faces(Offline):
-    """`faces`."""
+    """The judge `faces`: the perceived gender presentation of the faces in a picture."""
 
     extra = "faces"
     uses = ("yunet", "presentation")
     method = "faces-1"
 
     def question(self, request: Request) -> tuple[str, ...]:
-        """The words as asked; raises Incapable unless they are male, female and neither."""
+        """Returns the words asked for. Raises Incapable unless they are male, female, neither."""
         words = (
             tuple(request.messages[-1].content.rstrip().rpartition(": ")[2].split(", "))
             if request.messages
@@ -93,7 +93,7 @@ class Faces(Offline):
         return words
 
     def answer(self, asked: tuple[str, ...], image: Pixels) -> tuple[str, str]:
-        """The word, and JSON of each face's box (pixels), score and probability of male."""
+        """Returns the word, and as JSON each face's box (pixels), score and probability of male."""
         seen = faces_that_count(self.faces(image))
         shares = [self.male(image, face) for face in seen]
         evidence = [
@@ -107,13 +107,13 @@ class Faces(Offline):
         return presentation_of(shares), json.dumps({"faces": evidence})
 
     def faces(self, image: Pixels) -> list[Face]:
-        """The faces of a picture, the surest first."""
+        """Finds the faces of a picture, the most certain first."""
         canvas, scale = _letterbox(image)
         outputs = self.run("yunet", canvas)
         return [_scale_back(face, scale) for face in suppress_overlaps(candidates(outputs))]
 
     def male(self, image: Pixels, face: Face) -> float:
-        """The probability that the classifier gives to `male`."""
+        """Computes the probability that the classifier gives to `male`."""
         import numpy as np
 
         normal = (
@@ -126,13 +126,13 @@ class Faces(Offline):
 
 
 def faces_that_count(faces: Sequence[Face]) -> list[Face]:
-    """The faces that are not much smaller than the largest."""
+    """Returns the faces that are at least COUNTS_HEIGHT_SHARE as tall as the tallest."""
     tallest = max((face.box[3] for face in faces), default=0.0)
     return [face for face in faces if face.box[3] >= COUNTS_HEIGHT_SHARE * tallest]
 
 
 def presentation_of(male: Sequence[float]) -> str:
-    """The word for the faces' probabilities of `male`.
+    """Chooses the word for the faces' probabilities of `male`.
 
     Worked: .99, .98 → male; .99, .01 → neither; .6 → neither; no face → neither.
     """
@@ -144,8 +144,8 @@ def presentation_of(male: Sequence[float]) -> str:
 
 
 def candidates(outputs: Sequence[Array]) -> list[Face]:
-    """YuNet's outputs (classes, objects, boxes, landmarks, each for strides 8, 16 and 32) → faces
-    on its canvas.
+    """Converts YuNet's outputs (classes, objects, boxes, landmarks, each for strides 8, 16 and 32)
+    into faces on its canvas.
 
     As OpenCV reads them (modules/objdetect/src/face_detect.cpp): the score is the geometric mean of
     class and object, boxes and landmarks are offsets from their cell in cells.
@@ -170,7 +170,7 @@ def candidates(outputs: Sequence[Array]) -> list[Face]:
 
 
 def suppress_overlaps(faces: Sequence[Face]) -> list[Face]:
-    """The surest faces of which no two overlap by more than MOST_OVERLAP of their union."""
+    """Keeps the surest faces, of which no two overlap by more than MOST_OVERLAP of their union."""
     kept: list[Face] = []
     for face in sorted(faces, key=lambda one: -one.score):
         if all(_overlap(face.box, other.box) <= MOST_OVERLAP for other in kept):
@@ -216,7 +216,7 @@ def _similarity(first: Points, second: Points) -> tuple[Points, Points]:
 
 
 def _letterbox(image: Pixels) -> tuple[Array, float]:
-    """Puts a picture into YuNet's input as blue, green, red; returns its scale too."""
+    """Scales a picture into YuNet's input (blue, green, red); returns (input, scale)."""
     import numpy as np
     from PIL import Image
 
@@ -236,7 +236,7 @@ def _scale_back(face: Face, scale: float) -> Face:
 
 
 def _overlap(one: Sequence[float], other: Sequence[float]) -> float:
-    """Intersection over union of two boxes."""
+    """Computes the intersection over union of two boxes."""
     across = min(one[0] + one[2], other[0] + other[2]) - max(one[0], other[0])
     down = min(one[1] + one[3], other[1] + other[3]) - max(one[1], other[1])
     shared = max(across, 0.0) * max(down, 0.0)
@@ -244,7 +244,7 @@ def _overlap(one: Sequence[float], other: Sequence[float]) -> float:
 
 
 def faces(name: str, options: ModelOptions = DEFAULTS) -> Faces:
-    """`faces`."""
+    """Makes the judge `faces`. Raises UsageError if a name follows the colon."""
     refuse_name("faces", name)
     return Faces("faces", options.read, options.price)
 

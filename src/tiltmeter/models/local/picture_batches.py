@@ -1,4 +1,4 @@
-"""Pictures that a pipeline draws several at a time: a GPU is not full with one."""
+"""Batches of pictures for a pipeline: a single picture does not use a whole GPU."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ Waiting = tuple[Request, "asyncio.Future[Reply]"]
 
 
 class PictureBatches:
-    """Requests that come one by one, drawn together where they are of one size. most: pictures at
-    a time; draw: their replies, in a thread.
+    """A batcher of single picture requests of the same size. most: pictures per batch; draw: makes
+    the pictures of a batch, in a thread.
     """
 
     def __init__(self, most: int, draw: Callable[[Sequence[Request]], Sequence[Reply]]) -> None:
@@ -22,7 +22,7 @@ class PictureBatches:
         self._working: asyncio.Task[None] | None = None
 
     async def ask(self, request: Request) -> Reply:
-        """The reply to a request, drawn with others. Raises what drawing them raised."""
+        """Returns the reply to a request, made in a batch. Raises what the batch raised."""
         future: asyncio.Future[Reply] = asyncio.get_running_loop().create_future()
         self._waiting.append((request, future))
         if self._working is None or self._working.done():
@@ -36,7 +36,7 @@ class PictureBatches:
             await self._draw_batch(self._next_batch())
 
     def _next_batch(self) -> list[Waiting]:
-        """The first that waits, and those of its size behind it."""
+        """Takes the request that waited longest, and later ones of the same size."""
         size = self._waiting[0][0].size
         batch = [one for one in self._waiting if one[0].size == size][: self._most]
         self._waiting = [one for one in self._waiting if one not in batch]

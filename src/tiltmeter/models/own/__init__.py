@@ -1,3 +1,3 @@
-"""Models that are somebody's own code: a Python function, a command. What executes is named by the
-person who runs the audit, never by a run, a protocol or a project's file.
+"""Models that are somebody's own code: a Python function, a command. Only the person who runs the
+audit can name code to execute, never a run, a protocol or a project's file.
 """

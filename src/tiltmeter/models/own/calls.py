@@ -1,4 +1,4 @@
-"""Calls of a function of one's own: the values that it gets, and its answer as a line of `cmd:`."""
+"""Calls of the user's own function: its arguments, and its answer as a line of `cmd:`."""
 
 from __future__ import annotations
 
@@ -37,8 +37,8 @@ def in_words(error: BaseException) -> str:
 
 
 def parameters(function: Function) -> tuple[str, ...]:
-    """The names that a function is called with; the first is the prompt unless it is `messages`.
-    UsageError for one that nothing is known of.
+    """Returns the names of a function's arguments. Its first parameter is the prompt unless it has
+    a known name; UsageError if another unknown parameter has no default.
     """
     offered = ("messages", "system", "begin", "seed", "temperature", "top_p", "max_tokens", "size")
     try:
@@ -60,10 +60,8 @@ def parameters(function: Function) -> tuple[str, ...]:
 
 
 def values_of(name: str, parameters: Sequence[str], request: Request) -> dict[str, object]:
-    """Returns the values of a call by the names of the parameters.
-
-    Incapable if probabilities are asked for; UsageError if the conversation holds more than the
-    parameters take.
+    """Returns the arguments to call the function with, by parameter name. Raises Incapable if
+    probabilities are asked for, UsageError if the parameters cannot hold all turns.
     """
     if request.logprobs:
         raise Incapable(
@@ -90,7 +88,7 @@ def values_of(name: str, parameters: Sequence[str], request: Request) -> dict[st
 async def call(
     function: Function, values: Mapping[str, object], threads: ThreadPoolExecutor
 ) -> Returned | Fault:
-    """Calls a function, in a thread unless it is async; an exception of it is a Fault."""
+    """Calls a function, in a thread unless it is async; returns a Fault if it raises."""
     keywords = dict(values)
     prompt = (keywords.pop("prompt"),) if "prompt" in keywords else ()
     try:
@@ -107,7 +105,7 @@ async def call(
 
 
 def _guarded(function: Function, *prompt: object, **values: object) -> object:
-    """Calls a function; `sys.exit` in it is a Fault, which no thread can hand to asyncio."""
+    """Calls a function; returns a Fault for `sys.exit`, which no thread can hand to asyncio."""
     try:
         return function(*prompt, **values)
     except SystemExit as error:
@@ -115,7 +113,7 @@ def _guarded(function: Function, *prompt: object, **values: object) -> object:
 
 
 def encode(returned: Returned | Fault) -> dict[str, Json]:
-    """Turns what a function returned into a line of `cmd:`; if it is not an answer, an error."""
+    """Turns a function's return value into a line of `cmd:`; into an error if it is no answer."""
     if isinstance(returned, Fault):
         return {"error": returned.text}
     if isinstance(returned, Image):
@@ -149,7 +147,7 @@ def _too_large(unit: str, number: int, most: int) -> str:
 
 
 def as_reply(answer: Mapping[str, Json], request: Request, parameters: Sequence[str]) -> Reply:
-    """Turns a line of a function into a reply; a text is not the picture that was asked for."""
+    """Turns a function's line into a reply; an error if a text came and a picture was asked for."""
     omitted = ("begin",) if request.begin and "begin" not in parameters else ()
     if request.size and "text" in answer:
         return Reply("the function returned str, not the bytes of a picture", ERROR)

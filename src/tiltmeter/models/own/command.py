@@ -1,6 +1,6 @@
 """A command of one's own as a model, `cmd:COMMAND`: JSON lines on its standard input and output.
 
-It gets a line a request,
+It gets one line per request,
 
     {"id": 7, "prompt": "…", "messages": [{"role": "user", "content": "…"}], "system": "",
      "begin": "", "temperature": 1.0, "top_p": 1.0, "max_tokens": 256, "seed": 5, "size": ""}
@@ -34,7 +34,7 @@ END_SECONDS = 5.0  # for it to end by itself once its input is closed
 
 
 class Command(Model):
-    """A process that is asked over its standard input. parallel: lines that wait for an answer."""
+    """A process that is asked over its standard input. parallel: the most lines unanswered."""
 
     price = FREE
     makes = ("text", "pictures")
@@ -49,12 +49,12 @@ class Command(Model):
         self._said = ""
 
     async def open(self) -> None:
-        """Starts the command; UsageError where there is none of that name."""
+        """Starts the command. Raises UsageError if it cannot be started."""
         self._starting = asyncio.Lock()
         await self._start()
 
     async def close(self) -> None:
-        """Closes its input and waits for its end; one that does not end is ended."""
+        """Closes the command's input and waits for its end; kills it after END_SECONDS."""
         process = self._process
         if process is None or process.stdin is None:
             return
@@ -67,7 +67,7 @@ class Command(Model):
         await asyncio.gather(*self._readers, return_exceptions=True)
 
     async def ask(self, request: Request) -> Reply:
-        """Returns the command's answer. TransientError if it ended or took too long."""
+        """Returns the command's answer. Raises TransientError if it ended or took too long."""
         if request.logprobs:
             raise Incapable(
                 f"{self.name} is a command and gives no log-probabilities. Type: --mode sampled"
@@ -78,10 +78,10 @@ class Command(Model):
             raise TransientError(f"{self.name} {self._too_late()}") from None
 
     async def _exchange(self, line: Mapping[str, Json]) -> Mapping[str, Json]:
-        """Writes a line and waits for the one that answers it.
+        """Writes a line and waits for the answering line.
 
-        TransientError if the process ended meanwhile; TimeoutError, with the process ended, if it
-        took too long.
+        Raises TransientError if the process ended meanwhile, TimeoutError if it took too long and
+        was killed.
         """
         process = await self._running()
         self._number += 1
@@ -104,7 +104,7 @@ class Command(Model):
                 answered.exception()  # it was seen, also where another error came first
 
     async def _running(self) -> asyncio.subprocess.Process:
-        """The process, started again where it ended."""
+        """Returns the process, started again if it has ended."""
         async with self._starting:
             if self._process is None or self._process.returncode is not None:
                 await self._start()
@@ -136,7 +136,7 @@ class Command(Model):
         ]
 
     async def _read(self, process: asyncio.subprocess.Process) -> None:
-        """Gives each line to the request that it answers; at the end what waits has failed."""
+        """Passes each line to the request that it answers; at the end, requests that wait fail."""
         assert process.stdout is not None
         try:
             while line := await process.stdout.readline():
@@ -164,7 +164,7 @@ class Command(Model):
             answered.set_result(answer)
 
     async def _listen(self, process: asyncio.subprocess.Process) -> None:
-        """Keeps the last that it says on standard error."""
+        """Keeps the last text that the process writes to standard error."""
         assert process.stderr is not None
         while piece := await process.stderr.read(4096):
             text = piece.decode("utf-8", "replace").strip()
@@ -183,7 +183,7 @@ class Command(Model):
 
 
 def _line(request: Request) -> dict[str, Json]:
-    """Returns a request as it is written to the command, but for its id."""
+    """Returns a request as it is written to the command, without its id."""
     turns = [{"role": turn.role, "content": turn.content} for turn in request.messages]
     system = "\n\n".join(turn.content for turn in request.messages if turn.role == "system")
     return {
@@ -213,7 +213,7 @@ def reply_of(found: Mapping[str, Json]) -> Reply:
 
 
 def command(rest: str, options: ModelOptions = DEFAULTS) -> Command:
-    """`cmd:COMMAND`."""
+    """Makes the model `cmd:COMMAND`. Raises UsageError if the command is empty or malformed."""
     try:
         words = shlex.split(rest)
     except ValueError as error:

@@ -55,10 +55,10 @@ SHORT_WAIT = 0.01  # seconds, until the calls under way have ended
 
 
 def name_function(function: Function, name: str = "") -> str:
-    """The full name of a function as a model, by which `python` finds it in this process.
+    """Registers a function as a model, which `python` finds by the full name returned.
 
-    name: one that stands in place of module, name and hash. UsageError for what has no name of its
-    own, such as a lambda, and is given none.
+    name: replaces module, name and hash. Raises UsageError if it is empty and the function has no
+    name of its own, such as a lambda.
     """
     if not callable(function):
         raise UsageError(f"{function!r} is no model: give KIND:NAME, a function, or answers.")
@@ -91,7 +91,7 @@ def _hash(source: str) -> str:
 
 
 def name_file(rest: str) -> str:
-    """Names FILE.py:FUNCTION with the file's hash; executes nothing. Others keep their names."""
+    """Names FILE.py:FUNCTION by the file's hash; executes nothing. Known names stay the same."""
     if f"python:{rest}" in _GIVEN or f"python:{rest}" in _FILES:
         return rest
     asked, _, name = rest.partition(NAME)
@@ -111,7 +111,7 @@ def name_file(rest: str) -> str:
 
 
 def load(path: Path, name: str) -> Function:
-    """Loads a file's function. ModelError if the file raises, UnknownName if it lacks it."""
+    """Loads a file's function. ModelError if the file raises, UnknownName if it lacks the name."""
     spec = importlib.util.spec_from_file_location(f"tiltmeter_own_{path.stem}", path)
     if spec is None or spec.loader is None:
         raise UsageError(f"{path} cannot be read as Python.")
@@ -149,12 +149,12 @@ class FunctionModel(Model):
         self.parallel, self._timeout = options.concurrency, options.timeout
 
     async def open(self) -> None:
-        """Reads the names of the function's parameters."""
+        """Reads the names of the function's parameters, and makes the threads for its calls."""
         self._parameters = parameters(self._function)
         self._threads = ThreadPoolExecutor(self.parallel)
 
     async def close(self) -> None:
-        """Gives the threads up; a call that hangs keeps its own."""
+        """Shuts the threads down without waiting; a hanging call keeps its thread."""
         self._threads.shutdown(wait=False, cancel_futures=True)
 
     async def ask(self, request: Request) -> Reply:
@@ -184,7 +184,7 @@ class FileFunction(Command):
         self._alone = asyncio.Lock()
 
     async def open(self) -> None:
-        """Starts the process, which imports the file. ModelError or UsageError if it cannot."""
+        """Starts the process, which imports the file. ModelError or UsageError if this fails."""
         await super().open()
         try:
             answer = await self._exchange({})
@@ -197,7 +197,7 @@ class FileFunction(Command):
         self._parameters = tuple(map(str, cast("list[Json]", answer["parameters"])))
 
     async def ask(self, request: Request) -> Reply:
-        """Returns the function's answer; one that ends the process, or hangs, is `error`."""
+        """Returns the function's answer; `error` if it ends the process or hangs."""
         values = cast("dict[str, Json]", values_of(self.name, self._parameters, request))
         async with self._alone:
             pass  # a call that is made again runs alone
@@ -222,7 +222,7 @@ class FileFunction(Command):
 
 
 def python(rest: str, options: ModelOptions = DEFAULTS) -> Model:
-    """`python:FILE.py:FUNCTION`, or a function of this process by its full name."""
+    """Makes the model `python:FILE.py:FUNCTION`, or that of a function given in this process."""
     full = f"python:{name_file(rest)}"
     given = _GIVEN.get(full)
     if given is not None:

@@ -28,7 +28,7 @@ from .function import load
 
 
 class Guest:
-    """A function and the lines that ask it. answers: the stream on which replies are written."""
+    """A function and the lines that ask it. answers: the stream to write replies to."""
 
     def __init__(self, path: Path, name: str, parallel: int, answers: BinaryIO) -> None:
         self._path, self._name, self._answers = path, name, answers
@@ -36,7 +36,7 @@ class Guest:
         self._function: Function | None = None
 
     async def serve(self, lines: BinaryIO) -> None:
-        """Answers each line until the stream ends, many at once."""
+        """Answers each line, many at once, until the stream ends."""
         loop = asyncio.get_running_loop()
         reader = ThreadPoolExecutor(1)
         tasks: set[asyncio.Task[None]] = set()

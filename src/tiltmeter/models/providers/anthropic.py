@@ -1,7 +1,7 @@
 """Anthropic's messages format (`anthropic:MODEL`), as documented at
 platform.claude.com/docs/en/api/messages.
 
-What differs from the others: system messages go to a field of their own; temperature is at most 1;
+Differences from the others: system messages go to a field of their own; temperature is at most 1;
 there is no seed and there are no log-probabilities; `max_tokens` is required. Models since Claude
 4.1 refuse temperature and top_p together: then top_p is left out, which at 1 changes nothing.
 Models since Claude Opus 4.7 refuse both, and a begun answer is
@@ -41,7 +41,7 @@ _BLOCKED = "content filtering policy"
 
 
 class AnthropicMessages:
-    """The dialect: `build` and `parse` are pure. effort: of thinking, "" for its default."""
+    """Anthropic's dialect; `build` and `parse` are pure. effort: of thinking, "" for default."""
 
     def __init__(
         self, model: str, key: str, read: ReadBlob | None = None, effort: str = ""
@@ -56,7 +56,7 @@ class AnthropicMessages:
         return self.effort == NONE
 
     def build(self, request: Request, omitted: frozenset[str]) -> HttpRequest:
-        """Builds the request; Incapable of log-probabilities, UsageError for temperature > 1."""
+        """Builds the request. Incapable for log-probabilities, UsageError if temperature > 1."""
         if request.logprobs:
             raise Incapable(f"anthropic:{self._model} {NO_LOGPROBS}")
         sampling = request.sampling
@@ -104,7 +104,7 @@ class AnthropicMessages:
         return HttpRequest("/messages", self.headers, body | {"messages": turns}, tuple(left_out))
 
     def _content(self, message: Message, longest: int) -> Json:
-        """Text, or pictures and then the text, as the documentation advises."""
+        """Returns a message's text, or its pictures and then the text, as documentation advises."""
         if not message.pictures:
             return message.content
         shown = [prepare_picture(name, self._read, longest) for name in message.pictures]
@@ -118,7 +118,7 @@ class AnthropicMessages:
         return [*blocks, {"type": "text", "text": message.content}]
 
     def parse(self, request: Request, body: Json) -> Reply:
-        """The text of all text blocks, or a refusal; ValueError where there is no `content`."""
+        """Parses the text of all text blocks, or a refusal. ValueError if `content` is missing."""
         if not isinstance(body, dict) or not isinstance(body.get("content"), list):
             raise ValueError(
                 "there is no 'content' in the reply, so this is not Anthropic's messages API"
@@ -146,11 +146,11 @@ class AnthropicMessages:
         )
 
     def refused(self, request: Request, body: Json) -> Reply | None:
-        """A refusal where the error's message says that the content was blocked, else None."""
+        """Returns a refusal if the error says that a filter blocked the content, else None."""
         return Reply(message(body), REFUSAL) if _BLOCKED in message(body) else None
 
     def unwelcome(self, body: Json) -> str:
-        """The parameter to leave out next: begin, response_format, top_p or temperature; or ""."""
+        """Returns the parameter to leave out next (begin, response_format, top_p, …), or ""."""
         text = message(body)
         if "prefill" in text or "conversation must end with a user message" in text:
             return "begin"
@@ -166,12 +166,12 @@ class AnthropicMessages:
         return named[-1] if named else ""  # both named: top_p goes and temperature stays
 
     def status(self, status: int, body: Json) -> tuple[int, None]:
-        """An empty account answers 400 here."""
+        """Translates a status: an empty account, which answers 400 here, to 402."""
         return (402 if "credit balance" in message(body) else status), None
 
 
 def _usage(body: Json, request: Request, reserve: int) -> tuple[int, int] | None:
-    """Tokens in, with those read from and written to a cache, and out."""
+    """Returns tokens in, including those read from or written to a cache, and tokens out."""
     prompt = sum(count_at(body, "usage", name) or 0 for name in _PROMPT_TOKENS)
     return usage_if_possible(prompt, count_at(body, "usage", "output_tokens"), request, reserve)
 
@@ -182,8 +182,8 @@ ANTHROPIC = Provider(
 
 
 async def _settle_reasoning(made: HttpModel, dialect: AnthropicMessages, model: str) -> None:
-    """Asks the provider whether the model's thinking can be switched off, and does; else asks for
-    the least, with a reserve. If it does not say, nothing is sent.
+    """Switches the model's thinking off if the provider says that it can be; else asks for the
+    least, with a reserve. Sends nothing if the provider does not say.
     """
     url = f"{made.connection.base}/models/{quote(model, safe='')}"
     body = await look_up(made.connection, url, dialect.headers)
@@ -196,13 +196,13 @@ async def _settle_reasoning(made: HttpModel, dialect: AnthropicMessages, model: 
 
 
 def is_supported(capability: Json) -> bool:
-    """True if a capability is said to be there, as a mark or as an object with one."""
+    """True if a capability is reported as supported, by a flag or by an object with a flag."""
     flag = at(capability, "supported")
     return bool(capability) if flag is None else flag is True
 
 
 def anthropic(model: str, options: ModelOptions = DEFAULTS) -> HttpModel:
-    """`anthropic:MODEL`; the key comes from ANTHROPIC_API_KEY."""
+    """Makes the model `anthropic:MODEL`; the key comes from ANTHROPIC_API_KEY."""
     place = ANTHROPIC.place(model, options)
     dialect = AnthropicMessages(model, place.key, options.read, options.effort or "")
     connected = place.model(options, dialect)

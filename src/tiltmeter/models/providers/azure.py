@@ -51,7 +51,7 @@ class AzureChat(OpenAIChat):
         self._headers["api-key"] = key
 
     def build(self, request: Request, omitted: frozenset[str]) -> HttpRequest:
-        """As OpenAI's, at the deployment's own path; responses are not parted by deployment."""
+        """Builds OpenAI's request, at the deployment's path or, for responses, at a common one."""
         path = self._path
         if CHAT in omitted:
             path = RESPONSES if path == _COMPLETIONS else f"{_NEW}{RESPONSES}"
@@ -62,7 +62,7 @@ AZURE = Provider("azure", "", ("AZURE_OPENAI_API_KEY",), "DEPLOYMENT")
 
 
 def azure(rest: str, options: ModelOptions = DEFAULTS) -> HttpModel:
-    """`azure:DEPLOYMENT`; UsageError or MissingKey with what to type."""
+    """Makes the model `azure:DEPLOYMENT`. Raises UsageError or MissingKey with what to type."""
     deployment, _, version = rest.partition(_VERSION)
     base = (options.base_url or os.environ.get(ENDPOINT, "").strip()).rstrip("/")
     if not deployment or urlsplit(base).scheme not in ("http", "https"):

@@ -28,7 +28,7 @@ _UNKNOWN = "Task not found"
 
 
 class BflTasks(QueuedPictures):
-    """The dialect: `build`, `submitted` and `look` are pure."""
+    """The dialect of Black Forest Labs; `build`, `submitted` and `look` are pure."""
 
     optional = ("prompt_upsampling", "seed", "width", "height", "aspect_ratio")
     key_header = ("x-key", "")
@@ -38,7 +38,7 @@ class BflTasks(QueuedPictures):
         self.headers["accept"] = "application/json"
 
     def build(self, request: Request, omitted: frozenset[str]) -> HttpRequest:
-        """The request of a task; the size is sides in pixels or a ratio, as the model takes it."""
+        """Builds a task's request; its size in pixels or as a ratio, whichever the model takes."""
         width, height = pixels(request.size)
         size: dict[str, Json] = (
             {"aspect_ratio": ratio(request.size)}
@@ -54,11 +54,11 @@ class BflTasks(QueuedPictures):
         return self._post(f"/{quote(self._model, safe='')}", wanted, omitted)
 
     def submitted(self, body: Json) -> str:
-        """The `polling_url` of the receipt; ValueError without one."""
+        """Returns the receipt's `polling_url`. Raises ValueError if it is missing."""
         return needed(body, "polling_url")
 
     def look(self, request: Request, body: Json) -> Reply | Link | None:
-        """A link to the picture, a refusal or an error; None while the task has not ended."""
+        """Returns a link to the picture, a refusal or an error; None until the task has ended."""
         status, sample = needed(body, "status"), word_at(body, "result", "sample")
         if status == "Ready" and sample:
             used = word_at(body, "result", "prompt")
@@ -69,12 +69,12 @@ class BflTasks(QueuedPictures):
         return None
 
     def refused(self, request: Request, body: Json) -> Reply | None:
-        """A refusal where the body's status is one of moderation, else None."""
+        """Returns a refusal if the body's status is one of moderation, else None."""
         status = text_at(body, "status")
         return Reply(status, REFUSAL) if status in _REFUSED else None
 
     def status(self, status: int, body: Json) -> tuple[int, float | None]:
-        """Work that is not known is said with status 200 too."""
+        """Translates a status: unknown work, for which the API may answer 200, to 404."""
         if at(body, "status") == _UNKNOWN:
             return 404, None
         return status_by_message(status, body)

@@ -34,7 +34,7 @@ _NOT_TAKEN = re.compile(
 
 
 def split_settings(name: str) -> tuple[str, dict[str, Json]]:
-    """The model and the settings behind its `?`. Raises UsageError where they cannot be read."""
+    """Splits a name into the model and the settings behind `?`. Raises UsageError if malformed."""
     model, mark, rest = name.partition("?")
     if not mark:
         return model, {}
@@ -56,7 +56,7 @@ def _value(text: str) -> bool | float | str:
 
 
 def prompt(request: Request) -> str:
-    """The one text that a model of pictures is given."""
+    """Joins the messages into a picture's prompt. Raises Incapable if pictures are shown."""
     if request.logprobs or any(each.pictures for each in request.messages):
         raise Incapable(
             f"{request.model} is asked for a picture: it is shown none and gives no "
@@ -66,34 +66,34 @@ def prompt(request: Request) -> str:
 
 
 def pixels(size: str) -> tuple[int, int]:
-    """1024x768 → (1024, 768)."""
+    """Parses a size: 1024x768 → (1024, 768)."""
     width, _, height = size.partition("x")
     return int(width), int(height)
 
 
 def ratio(size: str) -> str:
-    """1024x768 → 4:3."""
+    """Reduces a size to its ratio: 1024x768 → 4:3."""
     width, height = pixels(size)
     both = gcd(width, height)
     return f"{width // both}:{height // both}"
 
 
 def is_policy(said: str) -> bool:
-    """True if a filter caused the failure: then it is a refusal."""
+    """True if an error's text says that a filter caused it, which makes it a refusal."""
     return bool(_POLICY.search(said))
 
 
 def leave_out(
     wanted: Mapping[str, Json], omitted: frozenset[str], settings: Mapping[str, Json]
 ) -> tuple[dict[str, Json], tuple[str, ...]]:
-    """Returns the wanted parameters under the settings, and the names of those left out."""
+    """Returns the wanted parameters, overridden by the settings, and the names of the omitted."""
     free = {name: value for name, value in wanted.items() if name not in settings}
     body, left_out = part(free, omitted)
     return {**body, **settings}, tuple(left_out)
 
 
 def parameter_named(said: str, names: tuple[str, ...]) -> str:
-    """Returns the parameter that an error calls unknown, or ""; not one of a wrong value."""
+    """Returns the parameter that an error calls unknown; "" if it complains of something else."""
     if not _NOT_TAKEN.search(said):
         return ""
     return next(

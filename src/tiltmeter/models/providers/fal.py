@@ -28,7 +28,7 @@ _POLICY = "content_policy_violation"
 
 
 class FalQueue(QueuedPictures):
-    """The dialect: `build`, `submitted` and `look` are pure."""
+    """fal's dialect; `build`, `submitted` and `look` are pure."""
 
     optional = ("image_size", "seed", "num_images")
     key_header = ("Authorization", "Key ")
@@ -45,11 +45,11 @@ class FalQueue(QueuedPictures):
         return self._post(f"/{quote(self._model)}", wanted, omitted)
 
     def submitted(self, body: Json) -> str:
-        """The `status_url` of the receipt; ValueError without one."""
+        """Returns the receipt's `status_url`. Raises ValueError if it is missing."""
         return needed(body, "status_url")
 
     def look(self, request: Request, body: Json) -> Reply | Link | Next | None:
-        """The drawn picture, an error or a refusal, or where the result is; None while it runs."""
+        """Returns the picture, an error, a refusal, or the result's address; None while it runs."""
         result = object_at(body)
         if "images" in result or "image" in result:
             return self._read_drawing(request, result)
@@ -69,7 +69,7 @@ class FalQueue(QueuedPictures):
         return picture_link(request, used, url)
 
     def refused(self, request: Request, body: Json) -> Reply | None:
-        """A refusal where the error's message names a content policy, else None."""
+        """Returns a refusal if the error's message names a content policy, else None."""
         return Reply(message(body), REFUSAL) if _POLICY in message(body) else None
 
 

@@ -1,7 +1,7 @@
 """Google's generateContent format (`gemini:MODEL`), as documented at
 ai.google.dev/api/generate-content.
 
-What differs from the others: the model is part of the path; an assistant is a `model`; a wrong key
+Differences from the others: the model is part of the path; an assistant is a `model`; a wrong key
 answers 400; a minute's and a day's quota both answer 429 with the same words and are told apart by
 the violated quota's name. A begun answer is not documented, so it is left out and recorded. Safety
 settings are the provider's defaults, as a user of the API gets.
@@ -69,8 +69,8 @@ MOST_ALTERNATIVES = 20
 
 
 class GeminiContent:
-    """The dialect: `build` and `parse` are pure. effort: how much the model is to think: a level
-    with Gemini 3, a budget of tokens before it.
+    """Gemini's dialect; `build` and `parse` are pure. effort: of thinking, sent to Gemini 3 as a
+    level, to models before it as a budget of tokens.
     """
 
     def __init__(
@@ -105,7 +105,7 @@ class GeminiContent:
     def _config(
         self, request: Request, omitted: frozenset[str]
     ) -> tuple[dict[str, Json], list[str]]:
-        """Returns settings of drawing and of the reply's form, and names of those left out."""
+        """Returns settings of sampling and of the reply's form, and names of those left out."""
         sampling = request.sampling
         wanted: dict[str, Json] = {
             "temperature": sampling.temperature,
@@ -142,7 +142,7 @@ class GeminiContent:
         return [*blocks, {"text": message.content}]
 
     def parse(self, request: Request, body: Json) -> Reply:
-        """The text without thoughts, a refusal or an error; ValueError for any other body."""
+        """Parses the text without thoughts, a refusal or an error. ValueError for other bodies."""
         if not isinstance(body, dict) or not ("candidates" in body or "promptFeedback" in body):
             raise ValueError("there are no 'candidates' in the reply, so this is not Gemini's API")
         served, usage = word_at(body, "modelVersion"), _usage(body, request, self.reserve)
@@ -167,18 +167,18 @@ class GeminiContent:
         )
 
     def refused(self, request: Request, body: Json) -> Reply | None:
-        """None always: Gemini's refusals come with status 200, and `parse` finds them."""
+        """Returns None: Gemini's refusals come with status 200, and `parse` finds them."""
         return None  # a refusal by policy comes with status 200 here
 
     def unwelcome(self, body: Json) -> str:
-        """The parameter that the error names; "" for none, an API key or logprobs."""
+        """Returns the parameter that the error names; "" for none, an API key or logprobs."""
         text = message(body).lower()
         if "api key" in text or "logprob" in text:
             return ""
         return next((name for sign, name in _SIGNS.items() if re.search(rf"\b{sign}", text)), "")
 
     def status(self, status: int, body: Json) -> tuple[int, float | None]:
-        """Reads 400 as a wrong key, 429 as a day's quota or a minute's: only that one passes."""
+        """Translates a status: a wrong key to 401, a day's quota to 402; a minute's stays 429."""
         details = list_at(body, "error", "details")
         if "API key" in message(body) or any(
             at(each, "reason") == "API_KEY_INVALID" for each in details
@@ -196,7 +196,7 @@ class GeminiContent:
 
 
 def thinking_config(model: str, effort: str) -> dict[str, Json]:
-    """Returns the setting for a model's thinking; both ways at once are an error."""
+    """Returns the setting for thinking: a budget or a level, as both at once are an error."""
     if not effort:
         return {}
     if effort == NONE:
@@ -207,13 +207,13 @@ def thinking_config(model: str, effort: str) -> dict[str, Json]:
 
 
 def _seconds(delay: str) -> float | None:
-    """A google.protobuf.Duration in JSON: "26s", "1.5s"."""
+    """Parses a google.protobuf.Duration in JSON ("26s", "1.5s") into seconds; else None."""
     match = re.fullmatch(r"(\d+(?:\.\d+)?)s", delay)
     return float(match[1]) if match else None
 
 
 def _alternatives(candidate: Json) -> tuple[tuple[Token, ...], ...]:
-    """Reads tokens, given as text; parts of characters come as U+FFFD and stay unknown."""
+    """Reads each position's tokens, given as text; parts of characters are U+FFFD, so unknown."""
     places = list_at(candidate, "logprobsResult", "topCandidates")
     return tuple(tuple(map(_token, list_at(place, "candidates"))) for place in places)
 
@@ -224,7 +224,7 @@ def _token(entry: Json) -> Token:
 
 
 def _usage(body: Json, request: Request, reserve: int) -> tuple[int, int] | None:
-    """Tokens in, and out with those that went into thinking: they are paid for."""
+    """Returns tokens in, and tokens out including those of thinking, which are paid for."""
     usage = object_at(body, "usageMetadata")
     out = (count_at(usage, name) or 0 for name in ("candidatesTokenCount", "thoughtsTokenCount"))
     return usage_if_possible(count_at(usage, "promptTokenCount"), sum(out), request, reserve)
@@ -239,7 +239,7 @@ GEMINI = Provider(
 
 
 def gemini(model: str, options: ModelOptions = DEFAULTS) -> HttpModel:
-    """`gemini:MODEL`; the key comes from GEMINI_API_KEY, or from GOOGLE_API_KEY."""
+    """Makes the model `gemini:MODEL`; the key comes from GEMINI_API_KEY, or from GOOGLE_API_KEY."""
     place = GEMINI.place(model, options)
     writing = GeminiContent(model, place.key, effort=options.effort or "", read=options.read)
     connected = place.model(

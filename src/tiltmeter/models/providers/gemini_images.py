@@ -31,11 +31,11 @@ class Writing(Translating, Protocol):
     headers: dict[str, str]
 
     def parse(self, request: Request, body: Json) -> Reply:
-        """The text of a reply in a 200; ValueError where the body is not one."""
+        """Parses the text of a reply in a 200. ValueError if the body is not a reply."""
 
 
 class GeminiPictures:
-    """The dialect: `build` and `parse` are pure. Errors and endings are those of text."""
+    """Gemini's dialect of pictures; `build` and `parse` are pure. Errors are read as for text."""
 
     def __init__(self, writing: Writing) -> None:
         self._writing = writing
@@ -62,7 +62,7 @@ class GeminiPictures:
         return HttpRequest(self._writing.path, self._writing.headers, body, tuple(left_out))
 
     def parse(self, request: Request, body: Json) -> Reply | Link:
-        """The last picture as a data URL, a refusal, or an error where no picture came."""
+        """Returns the last picture as a data URL, a refusal, or an error if no picture came."""
         reply = self._writing.parse(request, body)
         candidate = at(body, "candidates", 0)
         drawn = [
@@ -83,7 +83,7 @@ class GeminiPictures:
         )
 
     def unwelcome(self, body: Json) -> str:
-        """The word "size" where the error names the picture's size or ratio, else as for text."""
+        """Returns "size" if the error names the picture's size or ratio, else as for text."""
         text = message(body).lower()
         is_size = any(sign in text for sign in _SIZE_SIGNS)
         return "size" if is_size else self._writing.unwelcome(body)

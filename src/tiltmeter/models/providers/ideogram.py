@@ -24,7 +24,7 @@ MOST_TASKS = 10
 
 
 class IdeogramGenerations(QueuedPictures):
-    """The dialect: `build`, `submitted` and `look` are pure."""
+    """Ideogram's dialect; `build`, `submitted` and `look` are pure."""
 
     optional = ("magic_prompt", "seed", "num_images")
     key_header = ("Api-Key", "")
@@ -42,11 +42,11 @@ class IdeogramGenerations(QueuedPictures):
         return self._post(path, wanted, omitted, **{"async": True})
 
     def submitted(self, body: Json) -> str:
-        """The path of the generation, below the base URL; ValueError without its id."""
+        """Returns the generation's path below the base URL. ValueError if its id is missing."""
         return f"/generations/{needed(body, 'generation_id')}"
 
     def look(self, request: Request, body: Json) -> Reply | Link | None:
-        """A link to the picture, a refusal or an error; None while the generation has not ended."""
+        """Returns a link to the picture, a refusal or an error; None until it is generated."""
         status = (word_at(body, "status") or "completed").lower()
         if status == "failed":
             reason = message(body) or "failed"
@@ -62,7 +62,7 @@ class IdeogramGenerations(QueuedPictures):
         return picture_link(request, used, url)
 
     def refused(self, request: Request, body: Json) -> Reply | None:
-        """A refusal where the error's message speaks of safety, else None."""
+        """Returns a refusal if the error's message speaks of safety, else None."""
         text = message(body)
         return Reply(text, REFUSAL) if "safety" in text.lower() else None
 

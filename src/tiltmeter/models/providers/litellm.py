@@ -55,11 +55,11 @@ _BEGUN = "continue_final_message"  # OpenAIChat leaves a begun answer out where 
 
 
 class Chat(OpenAIChat):
-    """OpenAI's format as litellm takes it."""
+    """OpenAI's dialect as litellm takes it."""
 
     def status(self, status: int, body: Json) -> tuple[int, None]:
-        """As litellm classed it: the same words mean an empty account with one provider and a
-        minute's quota with another.
+        """Returns litellm's status unchanged: the same words mean an empty account with one
+        provider and a minute's quota with another.
         """
         return status, None
 
@@ -76,7 +76,7 @@ class LitellmConnection(Connection):
         self._litellm: Any = None
 
     async def open(self) -> None:
-        """Imports litellm; MissingKey where the provider's key is not in the environment."""
+        """Imports litellm. Raises MissingKey if the environment lacks the provider's key."""
         self._litellm = await asyncio.get_running_loop().run_in_executor(None, _load_module)
         missing = self._litellm.validate_environment(model=self._named)["missing_keys"]
         if missing and self._options:
@@ -99,7 +99,7 @@ class LitellmConnection(Connection):
         body: Mapping[str, Json] | None = None,
         most: int | None = None,
     ) -> Answer:
-        """Shapes litellm's answer or error as HTTP's. It retries nothing: the engine does."""
+        """Calls litellm, without retries, and shapes its answer or error as an HTTP answer."""
         try:
             reply = await self._litellm.acompletion(
                 **(body or {}), **self._options, timeout=self.timeout, num_retries=0, max_retries=0
@@ -128,12 +128,12 @@ class LitellmConnection(Connection):
         )
 
     def clean(self, text: str) -> str:
-        """A text with each secret replaced by ***."""
+        """Replaces each secret in a text by ***."""
         return without(self._secrets, text)
 
 
 def _load_module() -> Any:
-    """Imports the module so that it fetches nothing, and drops nothing in silence."""
+    """Imports litellm so that it fetches nothing and drops no parameter silently."""
     os.environ.update(QUIET)
     litellm: Any = import_module("litellm")
     litellm.drop_params = False  # what a model refuses is left out by us, and recorded
@@ -144,7 +144,7 @@ def _load_module() -> Any:
 
 
 def check_version() -> str:
-    """Returns the version. MissingExtra without one, UsageError for one that steals keys."""
+    """Returns litellm's version. MissingExtra if there is none, UsageError if it steals keys."""
     try:
         installed = version("litellm")
     except PackageNotFoundError:
@@ -159,7 +159,7 @@ def check_version() -> str:
 
 
 def litellm(named: str, options: ModelOptions = DEFAULTS) -> HttpModel:
-    """`litellm:PROVIDER/MODEL`; keys come from the environment under litellm's names for them."""
+    """Makes the model `litellm:PROVIDER/MODEL`; its key is in the variable that litellm names."""
     provider, _slash, model = named.partition("/")
     if not provider or not model:
         raise UsageError(
@@ -179,7 +179,7 @@ def litellm(named: str, options: ModelOptions = DEFAULTS) -> HttpModel:
 
 
 def check_installation() -> Iterator[DoctorFinding]:
-    """For `doctor`: a version that steals keys is wrong, and none at all is fine."""
+    """Yields for `doctor` litellm's version: one that steals keys is wrong, none at all is fine."""
     what = "litellm: models of the long tail"
     try:
         yield DoctorFinding("optional", "litellm", True, f"{check_version()} ({what})")

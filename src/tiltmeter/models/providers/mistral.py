@@ -21,13 +21,13 @@ class MistralChat(OpenAIChat):
     """OpenAI's dialect with another name for the seed."""
 
     def build(self, request: Request, omitted: frozenset[str]) -> HttpRequest:
-        """As OpenAI's, the seed under its name here."""
+        """Builds OpenAI's request, with the seed under Mistral's name."""
         sent = super().build(request, omitted)
         body = {_SEED if name == "seed" else name: value for name, value in sent.body.items()}
         return sent._replace(body=body)
 
     def unwelcome(self, body: Json) -> str:
-        """The parameter that the error names, or the first that it says is extra."""
+        """Returns the parameter that the error names, or the first that it calls extra."""
         details = list_at(body, "detail") or list_at(body, "message", "detail")
         named = [text_at(detail, "loc", -1) for detail in details]
         if named:

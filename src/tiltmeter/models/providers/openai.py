@@ -47,7 +47,7 @@ _THOUGHT = ("completion_tokens_details", "reasoning_tokens")
 
 
 class OpenAIChat:
-    """The dialect: `build` and `parse` are pure. fields: what sets the model's reasoning;
+    """OpenAI's chat dialect; `build` and `parse` are pure. fields: what sets the model's reasoning;
     no_system: True to begin with an empty system prompt in place of the template's own.
     """
 
@@ -88,8 +88,8 @@ class OpenAIChat:
         return {**asked, **described, "without_effect": ineffective}
 
     def build(self, request: Request, omitted: frozenset[str]) -> HttpRequest:
-        """A POST to /chat/completions, or to /responses if the model refuses that, and the names of
-        the parameters left out.
+        """Builds a POST to /chat/completions, or to /responses if the model refuses that, with the
+        names of the parameters left out.
         """
         if request.logprobs and LOGPROBS in omitted:
             raise Incapable(f"{self._model} {NO_LOGPROBS}")
@@ -158,7 +158,7 @@ class OpenAIChat:
         return [{"type": "text", "text": message.content}, *blocks]
 
     def parse(self, request: Request, body: Json) -> Reply:
-        """The text without the begun answer, or a refusal; ValueError without `choices`."""
+        """Parses the text without the begun answer, or a refusal. ValueError without `choices`."""
         if responses.is_response(body):
             return responses.parse(request, body, self.reserve)
         choices = body.get("choices") if isinstance(body, dict) else None
@@ -194,12 +194,12 @@ class OpenAIChat:
         )
 
     def refused(self, request: Request, body: Json) -> Reply | None:
-        """A refusal where the error's code is one of content policy, else None."""
+        """Returns a refusal if the error's code is one of content policy, else None."""
         refused = at(body, "error", "code") in _REFUSALS
         return Reply(word_at(body, "error", "message"), REFUSAL) if refused else None
 
     def unwelcome(self, body: Json) -> str:
-        """The parameter that the error names, or ""; top_logprobs if it speaks of logprobs."""
+        """Returns the parameter that the error names, or ""; top_logprobs if about logprobs."""
         parameter = text_at(body, "error", "param")
         parameter = responses.NAMES.get(parameter, parameter)
         if parameter in _OPTIONAL:
@@ -214,7 +214,7 @@ class OpenAIChat:
 
 
 def _text(message: Json) -> str:
-    """The text of a message; of one in parts (Mistral's models that think) the parts of text."""
+    """Returns a message's text; if it is in parts (Mistral's models that think), the text parts."""
     parts = list_at(message, "content")
     texts = (text_at(part, "text") for part in parts if at(part, "type") == "text")
     return "".join(texts) if parts else text_at(message, "content")
@@ -233,7 +233,7 @@ def _thoughts(message: Json) -> str:
 def chat_kind(
     provider: Provider, summary: str, dialect: type[OpenAIChat], batches: BatchFormat
 ) -> ModelKind:
-    """The kind of a provider that speaks this format, or nearly, and takes batches."""
+    """Makes the kind of a provider that speaks this format, or nearly, and takes batches."""
 
     def make(model: str, options: ModelOptions) -> HttpModel:
         place = provider.place(model, options)
@@ -260,10 +260,10 @@ OPENAI = Provider("openai", "https://api.openai.com/v1", ("OPENAI_API_KEY",), "g
 
 
 def openai(model: str, options: ModelOptions = DEFAULTS) -> HttpModel:
-    """`openai:MODEL`; the key comes from OPENAI_API_KEY and is needed at OpenAI's own address only.
+    """Makes the model `openai:MODEL`; only OpenAI's own address needs the key, OPENAI_API_KEY.
 
-    Where the table does not say what the model makes, the request decides what is asked of the
-    server.
+    If the table does not say what the model makes, each request decides whether text or a picture
+    is asked of the server.
     """
     place = OPENAI.place(model, options)
     effort = options.effort

@@ -25,14 +25,14 @@ _REFUSALS = ("content_policy_violation", "moderation_blocked", "content_filter")
 
 
 class OpenAIImages:
-    """The dialect: `build` and `parse` are pure. name: the model, with settings behind a `?`."""
+    """The dialect of images; `build` and `parse` are pure. name: the model; settings after `?`."""
 
     def __init__(self, name: str, key: str) -> None:
         self._model, self._settings = split_settings(name)
         self._headers = json_headers("Authorization", key, "Bearer ")
 
     def build(self, request: Request, omitted: frozenset[str]) -> HttpRequest:
-        """A POST to /images/generations for one picture, as base64 where that can be asked for."""
+        """Builds a POST to /images/generations for one picture, as base64 unless refused."""
         wanted: dict[str, Json] = {
             "model": self._model,
             "prompt": prompt(request),
@@ -45,7 +45,7 @@ class OpenAIImages:
         return HttpRequest("/images/generations", self._headers, body, left_out)
 
     def parse(self, request: Request, body: Json) -> Reply | Link:
-        """A link to the picture (data URL or address), or an error; ValueError for other bodies."""
+        """Returns a link to the picture, or an error. Raises ValueError for other bodies."""
         if not isinstance(body, dict) or not isinstance(body.get("data"), list):
             raise ValueError("there is no 'data' in the reply, so this is not an images API")
         used = usage_if_possible(
@@ -69,7 +69,7 @@ class OpenAIImages:
         raise ValueError("there is neither 'b64_json' nor 'url' in the reply")
 
     def refused(self, request: Request, body: Json) -> Reply | None:
-        """A refusal where the error's code, type or message names a policy, else None."""
+        """Returns a refusal if the error's code, type or message names a policy, else None."""
         coded = {word_at(body, "error", "code"), word_at(body, "error", "type")}
         if coded & set(_REFUSALS) or (
             "image_generation_user_error" in coded and is_policy(message(body))
@@ -78,7 +78,7 @@ class OpenAIImages:
         return None
 
     def unwelcome(self, body: Json) -> str:
-        """The optional parameter that the error names, or ""."""
+        """Returns the optional parameter that the error names, or ""."""
         parameter = word_at(body, "error", "param")
         if parameter:
             return parameter if parameter in _OPTIONAL else ""

@@ -1,6 +1,6 @@
 """OpenAI's responses format (POST /v1/responses), for models that are served nowhere else.
 
-What differs from the chat format: the limit is `max_output_tokens`, at least 16, and counts
+Differences from the chat format: the limit is `max_output_tokens`, at least 16, and counts
 reasoning too; effort stands in `reasoning`, a schema in `text`; there is no seed, no `stop` and no
 begun answer. A reply is a list of items, of which reasoning is one; `status` and
 `incomplete_details` say why it ended. Names as the types of the openai package 3.54 have them; the
@@ -43,8 +43,8 @@ def build(
     fields: Mapping[str, Json] | None = None,
     reserve: int = 0,
 ) -> HttpRequest:
-    """A POST to /responses, and the names of the parameters left out. fields: as the chat format
-    has them, what sets the model's reasoning.
+    """Builds a POST to /responses, with the names of the parameters left out. fields: those of the
+    chat format that set the model's reasoning.
     """
     sampling = request.sampling
     most = sampling.max_tokens + (0 if request.logprobs else reserve)
@@ -88,7 +88,7 @@ def _turn(message: Message, longest: int, read: ReadBlob | None) -> Json:
 
 
 def parse(request: Request, body: Json, reserve: int = 0) -> Reply:
-    """The text of all parts of text, or a refusal; ValueError for a response that failed."""
+    """Parses all text parts, or a refusal. Raises ValueError for a response that failed."""
     status = text_at(body, "status")
     if status in ("failed", "cancelled"):
         raise ValueError(word_at(body, "error", "message") or f"the response is {status}")
@@ -129,7 +129,7 @@ def parse(request: Request, body: Json, reserve: int = 0) -> Reply:
 
 
 def alternatives(places: Sequence[Json]) -> tuple[tuple[Token, ...], ...]:
-    """The alternatives at each place of a reply, in either format."""
+    """Reads the alternatives at each position of a reply, in either format."""
     return tuple(
         tuple(Token(_bytes(entry), _logprob(entry)) for entry in list_at(place, "top_logprobs"))
         for place in places

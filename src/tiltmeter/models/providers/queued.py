@@ -1,4 +1,4 @@
-"""The common part of providers that take pictures in as work, to be looked at until it ends."""
+"""The common part of providers that make pictures as tasks, which are polled until they end."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ MOST_WORK = 1_000  # at once, where a provider names no limit
 
 
 class QueuedPictures:
-    """The common part of their dialects. optional: parameters that can be left out; key_header: the
-    header that bears the key, and the word before it.
+    """The common part of dialects of queued pictures. optional: parameters that can be left out;
+    key_header: the header that bears the key, and the word before the key.
     """
 
     optional: ClassVar[tuple[str, ...]]
@@ -34,22 +34,22 @@ class QueuedPictures:
     def _post(
         self, path: str, wanted: Mapping[str, Json], omitted: frozenset[str], **always: Json
     ) -> HttpRequest:
-        """The request of a task, with what is always sent over the settings."""
+        """Builds a task's request; `always` overrides even the settings."""
         body, left_out = leave_out(wanted, omitted, self._settings)
         headers = self.headers | {"Content-Type": "application/json"}
         return HttpRequest(path, headers, body | always, left_out)
 
     def refused(self, request: Request, body: Json) -> Reply | None:
-        """None: a refusal is seen when the work ends, by `look`."""
+        """Returns None: `look` finds a refusal when the work ends."""
         return None
 
     def unwelcome(self, body: Json) -> str:
-        """The optional parameter that the error names, or ""."""
+        """Returns the optional parameter that the error names, or ""."""
         return parameter_named(message(body), self.optional)
 
 
 def picture_link(request: Request, used: str, url: str) -> Link:
-    """A link to a picture. used: the prompt that it was made from, as the provider says."""
+    """Makes a link to a picture. used: the prompt that the provider says it was made from."""
     return Link(Reply("", revised="" if used == prompt(request) else used), url)
 
 
@@ -59,7 +59,7 @@ def queue_kind(
     dialect: Callable[[str, str], QueueDialect],
     most: int = MOST_WORK,
 ) -> ModelKind:
-    """A provider's kind. dialect: (name, key) → its dialect; most: work taken at once."""
+    """Makes a provider's kind. dialect: (name, key) → dialect; most: tasks taken at once."""
 
     def make(name: str, options: ModelOptions) -> QueueModel:
         return queue_model(provider, name, options, dialect, most)

@@ -36,7 +36,7 @@ _NAME = re.compile(r"([\w.-]+)/([\w.-]+)(?::(\w+))?")
 
 
 class ReplicatePredictions(QueuedPictures):
-    """The dialect: `build`, `submitted` and `look` are pure."""
+    """Replicate's dialect; `build`, `submitted` and `look` are pure."""
 
     optional = ("width", "height", "aspect_ratio", "seed")
     key_header = ("Authorization", "Bearer ")
@@ -67,11 +67,11 @@ class ReplicatePredictions(QueuedPictures):
         return sent._replace(body={**named, "input": sent.body})
 
     def submitted(self, body: Json) -> str:
-        """The address under `urls.get` of the receipt; ValueError without one."""
+        """Returns the receipt's address under `urls.get`. Raises ValueError if it is missing."""
         return needed(body, "urls", "get")
 
     def look(self, request: Request, body: Json) -> Reply | Link | None:
-        """A link to the first picture, a refusal or an error; None while the work has not ended."""
+        """Returns a link to the first picture, a refusal or an error; None until work has ended."""
         status = needed(body, "status")
         if status not in ("succeeded", "failed", "canceled", "aborted"):
             return None

@@ -20,8 +20,8 @@ _FORM = re.compile(r"([1-9]\d{0,3})(?:@([\w.:-]+))?(?:\?gpus=(\d+(?:\.\d+)?))?")
 
 @dataclass(frozen=True, slots=True)
 class Workers:
-    """number: of workers of each model; address: of a cluster, "" for processes of this machine;
-    gpus: of each worker.
+    """The workers of a run. number: per model; address: of a cluster, "" for processes of this
+    machine; gpus: per worker.
     """
 
     number: int
@@ -30,7 +30,7 @@ class Workers:
 
     @classmethod
     def parse(cls, text: str) -> Workers:
-        """From `8`, `8@auto` or `8@auto?gpus=1`. UsageError for anything else."""
+        """Parses `8`, `8@auto` or `8@auto?gpus=1`. Raises UsageError for anything else."""
         match = _FORM.fullmatch(text.strip())
         if match is None:
             raise UsageError(
@@ -41,30 +41,30 @@ class Workers:
 
 
 class WorkerLost(TiltmeterError):
-    """A worker died, or its machine is gone, while it was asked."""
+    """The error if a worker dies, or its machine is lost, during a request."""
 
 
 class Handle(Protocol):
-    """One worker. Every method raises WorkerLost where it is gone."""
+    """One worker. Every method raises WorkerLost if the worker is gone."""
 
     async def start(self) -> Started | Refusal:
-        """Loads the model; waits for the machine where there is none yet."""
+        """Loads the model; waits for a machine if there is none yet."""
 
     async def ask(self, request: Request, pictures: dict[str, bytes]) -> Reply | Refusal:
         """Returns the model's reply."""
 
     async def stop(self) -> None:
-        """Closes the model, and ends the worker; also one that is gone."""
+        """Closes the model and ends the worker, even if it is lost."""
 
 
 class Cluster(Protocol):
-    """A place for workers to be started."""
+    """A cluster on which workers are started."""
 
     def start_worker(self, payload: bytes, gpus: float) -> Handle:
-        """A worker that is not ready yet. payload: the model, as `pack` makes it."""
+        """Starts a worker, which is not ready yet. payload: the model, as `pack` returns it."""
 
     def pack(self, model: object) -> bytes:
-        """A model as bytes that a worker can read. UsageError where it cannot be sent."""
+        """Packs a model as bytes that a worker can read. Raises UsageError if it cannot be sent."""
 
     def leave(self) -> None:
-        """Gives the cluster up; blocks."""
+        """Leaves the cluster; blocks."""

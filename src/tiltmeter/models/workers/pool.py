@@ -1,10 +1,10 @@
 """Workers that share the requests to one model.
 
-The least loaded one is asked, each has two requests at most (two batches of a model that works on
-several as one). A worker is used from the moment it is there, also one that comes late; one that
-dies is replaced. What it had in hand is asked of another one where the model costs nothing; where
-it may be paid for, it stays open and is counted. Workers must be alike: another fingerprint
-(weights, library, device) stops the run.
+The least loaded worker is asked; each has at most two requests (two batches of a model that works
+on several requests as one). A worker is used as soon as it is ready, even if late; a worker that
+dies is replaced. Its requests go to another worker if the model costs nothing; if they may be paid
+for, they stay open and are counted. Workers must be alike: another fingerprint (weights, library,
+device) stops the run.
 """
 
 from __future__ import annotations
@@ -40,21 +40,21 @@ class _Ready:
 
 @dataclass(slots=True)
 class _Mark:
-    """A fact in which all workers must agree, and the worker who said it first."""
+    """A fact on which all workers must agree, and the machine that reported it first."""
 
     text: str = ""
     machine: str = ""
 
     def differs(self, text: str, machine: str) -> bool:
-        """True if another one said something else; the first to say anything is kept."""
+        """True if the text differs from the first one reported, which is kept; never for ""."""
         if text and not self.text:
             self.text, self.machine = text, machine
         return bool(text) and text != self.text
 
 
 class WorkerPool(Model):
-    """A model on workers. make: makes it there, where it cannot be sent itself; read: pictures of
-    the run, which are sent along.
+    """A model on workers. make: makes the model there, if it cannot be sent; read: reads the run's
+    pictures, which are sent along.
     """
 
     def __init__(
@@ -80,16 +80,16 @@ class WorkerPool(Model):
         self._changed = asyncio.Condition()
 
     def check(self, request: Request) -> None:
-        """As the model itself."""
+        """Raises Incapable if the model itself would."""
         self._model.check(request)
 
     def sends_temperature(self, request: Request) -> bool:
-        """As the model itself."""
+        """True if the temperature of a request reaches the model."""
         return self._model.sends_temperature(request)
 
     @property
     def progress(self) -> str:
-        """The number of replies of each worker."""
+        """The number of replies per worker."""
         counts = " · ".join(f"{one.answered:,}" for one in self._ready)
         lost = f" + {self._answered_by_lost:,} of lost ones" if self._answered_by_lost else ""
         return f"{len(self._ready)} of {self._workers.number} workers: {counts}{lost}"
@@ -116,7 +116,7 @@ class WorkerPool(Model):
             return cluster.pack((self._make, self._shown))
 
     async def close(self) -> None:
-        """Ends all workers, and gives the cluster up."""
+        """Ends all workers, and leaves the cluster."""
         for task in self._bringing:
             task.cancel()
         await asyncio.gather(*self._bringing, return_exceptions=True)
@@ -127,7 +127,7 @@ class WorkerPool(Model):
             await asyncio.to_thread(self._cluster.leave)
 
     async def ask(self, request: Request) -> Reply:
-        """The reply of a worker. Errors as of the model itself; Unanswered where workers died."""
+        """Returns a worker's reply. Raises the model's own errors, Unanswered if workers died."""
         read = self._read
         names = {name for message in request.messages for name in message.pictures}
         pictures = {name: read(name) for name in names} if read is not None else {}
@@ -154,7 +154,7 @@ class WorkerPool(Model):
         raise Unanswered(f"{DEATHS} workers of {self.name} died over this request")
 
     async def _take(self) -> _Ready:
-        """The least loaded worker, once one has a place."""
+        """Takes the least loaded worker, as soon as one has room."""
         async with self._changed:
             await self._changed.wait_for(
                 lambda: self._fault or any(w.in_flight < self._places for w in self._ready)
@@ -171,7 +171,7 @@ class WorkerPool(Model):
             self._changed.notify(1)
 
     async def _replace(self, worker: _Ready) -> None:
-        """Another worker in place of one that is gone; several requests may notice."""
+        """Replaces a lost worker, once, however many requests notice the loss."""
         if worker in self._ready:
             self._ready.remove(worker)
             self._answered_by_lost += worker.answered
@@ -185,7 +185,7 @@ class WorkerPool(Model):
         task.add_done_callback(self._bringing.discard)
 
     async def _start(self) -> None:
-        """Starts a worker and takes it in when it is ready."""
+        """Starts a worker and adds it to the pool when it is ready."""
         for _ in range(STARTS):
             handle = self._cluster.start_worker(self._payload, self._workers.gpus)
             try:
@@ -228,7 +228,7 @@ class WorkerPool(Model):
             self._changed.notify_all()
 
     async def _refuse_other(self, worker: _Ready, reply: Reply) -> None:
-        """ModelError where a worker's first reply names another model or fingerprint."""
+        """Raises ModelError if a worker's first reply names another model or fingerprint."""
         if worker.answered:
             return
         text = f"{reply.served} {reply.fingerprint}".strip()

@@ -43,8 +43,8 @@ class RayCluster:
 
     @classmethod
     def join(cls, workers: Workers) -> RayCluster:
-        """The cluster of this process, begun where there is none; blocks. MissingExtra, or
-        ModelError where none answers at the address.
+        """Joins the cluster of this process, or begins one; blocks. Raises MissingExtra, or
+        ModelError if none answers at the address.
         """
         if find_spec("ray") is None:
             raise MissingExtra("--workers", "ray")
@@ -83,7 +83,7 @@ class RayCluster:
         return ray
 
     def _refuse_without_gpus(self, workers: Workers) -> None:
-        """ModelError where this machine has too few: nobody would bring more."""
+        """Raises ModelError if this machine has too few GPUs: nobody would add more."""
         available = float(self._ray.cluster_resources().get("GPU", 0))
         if not self.address and workers.gpus * workers.number > available:
             self.leave()
@@ -93,7 +93,7 @@ class RayCluster:
             )
 
     def pack(self, model: object) -> bytes:
-        """A model as bytes; functions of this process too."""
+        """Packs a model as bytes, with this process's functions. UsageError if it cannot be."""
         try:
             content: bytes = self._ray.cloudpickle.dumps(model)
         except (PickleError, TypeError, AttributeError, ValueError, RuntimeError) as error:
@@ -103,7 +103,7 @@ class RayCluster:
         return content
 
     def start_worker(self, payload: bytes, gpus: float) -> Handle:
-        """An actor, which waits until a machine has room for it."""
+        """Starts an actor, which waits until a machine has room for it."""
         actor = self._ray.remote(Worker).options(
             num_cpus=1 if self.address else 0,
             num_gpus=gpus,
@@ -115,7 +115,7 @@ class RayCluster:
         return _Actor(self._ray, actor.remote(payload))
 
     def leave(self) -> None:
-        """Gives the cluster up for one model; the last one ends it, or leaves it to others."""
+        """Leaves the cluster for one model; the last to leave shuts it down, or disconnects."""
         self._users -= 1
         if self._users > 0:
             return
@@ -124,7 +124,7 @@ class RayCluster:
         self._end()
 
     def _end(self) -> None:
-        """No file and no variable of it is left."""
+        """Removes the cluster's temporary folder and environment variables."""
         for name in self._set:
             os.environ.pop(name, None)
         if self._folder is not None:
@@ -132,7 +132,7 @@ class RayCluster:
 
 
 class _Actor:
-    """An actor as a worker."""
+    """A worker that is an actor of Ray."""
 
     def __init__(self, ray: ModuleType, actor: Any) -> None:
         self._ray, self._actor, self._is_up = ray, actor, False

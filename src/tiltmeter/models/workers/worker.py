@@ -20,8 +20,8 @@ IN_FLIGHT = 2  # batches of a worker: one is worked on, the next one is there wh
 
 @dataclass(slots=True)
 class ShownPictures:
-    """The pictures of the requests in hand, by name: what a model is given in place of the run's
-    files, which other machines do not have.
+    """The pictures of the requests in hand, by name: they replace the run's files, which other
+    machines do not have.
     """
 
     contents: dict[str, bytes]
@@ -31,14 +31,14 @@ class ShownPictures:
 
 
 class Started(NamedTuple):
-    """machine: its name; fingerprint: `Model.fingerprint` once the model is open."""
+    """A worker that has started. machine: its host name; fingerprint: of the open model."""
 
     machine: str
     fingerprint: str
 
 
 class Refusal(NamedTuple):
-    """An error of ours as it crosses from one process to another."""
+    """A TiltmeterError in a form that can be sent between processes."""
 
     kind: str
     text: str
@@ -48,12 +48,12 @@ class Refusal(NamedTuple):
 
     @classmethod
     def of(cls, error: TiltmeterError) -> Refusal:
-        """Makes a refusal of an error."""
+        """Converts an error into a refusal."""
         raw, wait = getattr(error, "raw", None), getattr(error, "retry_after", None)
         return cls(type(error).__name__, str(error), wait, raw, error.possibly_paid)
 
     def error(self) -> TiltmeterError:
-        """The error again; one that cannot be made of these is a ModelError."""
+        """Converts the refusal back into an error; ModelError if its kind cannot be made again."""
         if self.kind == TransientError.__name__:
             return TransientError(self.text, self.retry_after, self.possibly_paid)
         if self.kind == Unanswered.__name__:
@@ -76,7 +76,7 @@ class Worker:
         )
 
     async def start(self) -> Started | Refusal:
-        """Opens the model."""
+        """Opens the model; returns the machine and the fingerprint, or a refusal."""
         try:
             await self._model.open()
         except TiltmeterError as error:

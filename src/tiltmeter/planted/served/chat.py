@@ -33,7 +33,7 @@ def chat_request(shelf: Shelf, body: Json) -> Request:
 
 
 def _schema(body: Json) -> str:
-    """The JSON Schema of a request's `response_format`, as text; "" where it has none."""
+    """Returns the JSON Schema of a request's `response_format` as text; "" if there is none."""
     wanted = at(body, "response_format")
     if at(wanted, "type") != "json_schema":
         return ""
@@ -46,7 +46,7 @@ def _number(body: Json, name: str) -> float | None:
 
 
 def completion(reply: Reply, *, lie: bool = False) -> dict[str, Json]:
-    """A chat completion in OpenAI's shape."""
+    """Returns a chat completion in OpenAI's shape. lie: reports an impossible usage."""
     choice: dict[str, Json] = {
         "index": 0,
         "message": {"role": "assistant", "content": reply.text},

@@ -1,9 +1,9 @@
 """Pictures of the planted server: checks received ones as a provider would, and sends its own in
 OpenAI's format.
 
-A picture in a chat request is decoded: base64 that is none, a media type that is not the picture's,
-a file that breaks off or a side of more than 8,000 pixels (the documented limit of Anthropic's and
-OpenAI's models) is an error 400.
+A picture in a chat request is decoded: invalid base64, a wrong media type, a truncated file or a
+side of more than 8,000 pixels (the documented limit of Anthropic's and OpenAI's models) is an error
+400.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ class Shelf:
         self._kept: OrderedDict[str, bytes] = OrderedDict()
 
     def see(self, name: str) -> bytes:
-        """The bytes of a picture that a request brought, by its name."""
+        """Returns the bytes of a picture that a request brought, by name."""
         return self._kept[name]
 
     def take(self, url: str) -> str:
-        """Keeps a data URL's picture; returns its name. ValueError as a provider says it."""
+        """Keeps a data URL's picture; returns its name. Raises ValueError in a provider's words."""
         head, comma, data = url.partition(",")
         if not comma or not head.startswith("data:") or not head.endswith(";base64"):
             raise ValueError("Invalid image URL: only data URLs in base64 are taken here.")
@@ -59,7 +59,7 @@ class Shelf:
         return name
 
     def message(self, role: str, content: Json) -> Message:
-        """A message of a chat request in our own words."""
+        """Converts a message of a chat request into a Message, and keeps its pictures."""
         if isinstance(content, str):
             return Message(role, content)
         parts = list_at(content)
@@ -72,7 +72,7 @@ class Shelf:
 
 
 def picture_request(body: Json) -> Request:
-    """Reads a request for images. ValueError for one that this server does not serve."""
+    """Reads a request for images. Raises ValueError if this server cannot serve it."""
     if at(body, "n") not in (None, 1):
         raise ValueError("'n' is 1 here.")
     asked = (Message("user", needed(body, "prompt")),)
@@ -81,7 +81,7 @@ def picture_request(body: Json) -> Request:
 
 
 def generation(reply: Reply) -> dict[str, Json]:
-    """A reply of the images endpoint in OpenAI's shape."""
+    """Returns a reply of the images endpoint in OpenAI's shape."""
     entry: dict[str, Json] = {"b64_json": base64.b64encode(reply.picture).decode()}
     if reply.revised:
         entry["revised_prompt"] = reply.revised
