@@ -19,6 +19,7 @@ import pytest
 import tiltmeter
 from tests import forging
 from tiltmeter import api
+from tiltmeter.cli import main
 from tiltmeter.errors import ProtocolError, StoreError, TiltmeterError
 from tiltmeter.explore.selection import thumbnails
 from tiltmeter.models.kinds import make_model
@@ -115,6 +116,14 @@ def test_the_place_is_named(run: Path, column: str) -> None:
     change(run, f"UPDATE trials SET {column} = '[{{}}]'")
     with pytest.raises(StoreError, match=rf"damaged at trials\.{column}"):
         read_all(run)
+
+
+def test_a_question_whose_text_is_gone_is_named(
+    run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    change(run, "UPDATE packed_calls SET prompt = ''")
+    assert main(["export", str(run), "--format", "inspect", "--out", str(tmp_path / "out")]) == 1
+    assert "damaged at calls.request" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("key", ["frozen", "source", "definition", "given"])
