@@ -126,6 +126,15 @@ def test_a_question_whose_text_is_gone_is_named(
     assert "damaged at calls.request" in capsys.readouterr().err
 
 
+def test_settings_that_were_left_out_are_texts(
+    run: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    change(run, "INSERT INTO words (text) VALUES ('[[1]]')")
+    change(run, "UPDATE packed_calls SET omitted = (SELECT n FROM words WHERE text = '[[1]]')")
+    assert main(["analyse", str(run), "--json"]) == 1
+    assert "damaged at calls.omitted" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize("key", ["frozen", "source", "definition", "given"])
 @pytest.mark.parametrize("value", ["7", '"x"', "[[]]", DEEP, "{}"])
 def test_a_changed_setting_is_refused(run: Path, key: str, value: str) -> None:

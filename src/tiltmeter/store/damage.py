@@ -111,7 +111,9 @@ def _rules() -> Iterator[Rule]:
     some = "{0} IS NOT NULL AND {0} <> '' AND ({1})"
     arrays = _json("alternatives", "array", "type = 'array'")
     yield Rule("calls", "alternatives", some.format("alternatives", arrays))
-    yield Rule("calls", "omitted", some.format("omitted", _json("omitted", "array")))
+    yield Rule(
+        "calls", "omitted", some.format("omitted", _json("omitted", "array", "type = 'text'"))
+    )
     blob = (
         "{0} IS NOT NULL AND {0} <> '' AND ({0} GLOB '*[/\\]*' OR {0} NOT GLOB '[0-9a-f]*.[a-z]*')"
     )
