@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
+from ..gold import majority
 from ..protocol import Protocol
 from ..records import Estimate
 from ..store import Store
@@ -20,6 +23,21 @@ def estimates(store: Store, protocol: Protocol, variant: str = "default") -> lis
     """
     rows = repeats.without_tests(store, protocol, list(_rows(store, protocol, variant)))
     return [with_detectable(row) for row in adjust_by_claim(protocol, rows)]
+
+
+def estimates_without(
+    store: Store, protocol: Protocol, attribute: str, person: str
+) -> list[Estimate]:
+    """Lists the estimates that a run would have without a person's labels of an attribute.
+
+    Outputs that only this person saw drop out, which changes numbers by chance alone if outputs
+    were divided at random (`annotate --among`).
+    """
+    with TemporaryDirectory() as spare:  # a copy, since the votes of the others are stored
+        store.backup(Path(spare))
+        with Store(Path(spare), writing=True) as copy:
+            majority.leave_out(copy, protocol, attribute, person)
+            return estimates(copy, protocol)
 
 
 def _rows(store: Store, protocol: Protocol, variant: str) -> Iterable[Estimate]:

@@ -108,6 +108,10 @@ def _rules() -> Iterator[Rule]:
         yield Rule("batches", name, whole.format(name))
     yield Rule("batches", "reserved", "NOT (reserved >= 0 AND reserved < 1e12)")
     yield Rule("batch_requests", "request", _json("request", "array"))
+    yield from _rules_of_optional_values()
+
+
+def _rules_of_optional_values() -> Iterator[Rule]:
     some = "{0} IS NOT NULL AND {0} <> '' AND ({1})"
     arrays = _json("alternatives", "array", "type = 'array'")
     yield Rule("calls", "alternatives", some.format("alternatives", arrays))

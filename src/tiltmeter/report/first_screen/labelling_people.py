@@ -3,55 +3,41 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
-from tempfile import TemporaryDirectory
 
-from ...analyse.estimates import estimates
+from ...analyse.claims.verdicts import Verdict
+from ...analyse.estimates import estimates_without
 from ...analyse.words import headlines, numerals, reading
 from ...gold import majority
-from ...protocol import MeasureSpec, Protocol
-from ...records import HUMAN, Estimate
+from ...protocol import Protocol
+from ...records import HUMAN
 from ...store import Store
 from ...store.queries import labels
-from ..page_model.audits import Audit
 
 
-def lines(store: Store, audit: Audit) -> Iterator[tuple[str, str]]:
-    """Yields (text, ""): people's agreement, and per named person the headline without that person.
-    The "" stands where other lines have a query.
+def lines(store: Store, protocol: Protocol, lead: Verdict) -> Iterator[tuple[str, str]]:
+    """Yields (text, ""): people's agreement, and per named person the headline number (`lead`)
+    without that person. The "" stands where other lines have a query.
     """
     if not labels.have_human(store):
         return
-    for found in majority.agreements(store, audit.protocol):
+    for found in majority.agreements(store, protocol):
         yield (
             f"People agree with Krippendorff's α {numerals.share(found.alpha)} on "
             f"{found.shared:,} outputs that several saw.",
             "",
         )
-        specs = (spec for spec in audit.protocol.measures if spec.headline)
-        spec = next((spec for spec in specs if spec.attribute == found.attribute), None)
-        row = next((row for row in audit.estimates if spec and row.measure == spec.name), None)
-        if spec is not None and row is not None:
+        if found.attribute == lead.claim.spec.attribute:
             for person in found.named:
-                text = _without(store, audit.protocol, (spec, row), person)
+                text = _without(store, protocol, lead, person)
                 yield from [(text, "")] if text else []
 
 
-def _without(
-    store: Store, protocol: Protocol, headline: tuple[MeasureSpec, Estimate], person: str
-) -> str:
-    """Writes the headline without a person's labels. Outputs that only this person saw drop out,
-    which changes the number by chance alone if they were divided at random (`annotate --among`).
-    """
-    spec, row = headline
-    with TemporaryDirectory() as spare:  # a copy, since the votes of the others are stored
-        store.backup(Path(spare))
-        with Store(Path(spare), writing=True) as copy:
-            majority.leave_out(copy, protocol, spec.attribute, person)
-            others = estimates(copy, protocol)
-    same = (row.measure, row.subject, row.condition, row.contrast)
-    left = next((r for r in others if (r.measure, r.subject, r.condition, r.contrast) == same), row)
-    if left.value is None or left is row:
+def _without(store: Store, protocol: Protocol, lead: Verdict, person: str) -> str:
+    """Writes the headline number without a person's labels; "" if it has none then."""
+    spec, row = lead.claim.spec, lead.claim.row
+    others = estimates_without(store, protocol, spec.attribute, person)
+    left = next((other for other in others if other.key == row.key), None)
+    if left is None or left.value is None:
         return ""
     signed = reading.is_signed(spec, row)
     number, before = (

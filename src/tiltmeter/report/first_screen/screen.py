@@ -46,8 +46,7 @@ def screen(
     for_page: bool = True,
 ) -> Screen:
     """Builds the first screen. about: (title, date, what was asked); missing: the no-answers;
-    named: {model: short name}; for_page: include the figure and example outputs, which a terminal
-    has no room for.
+    named: {model: short name}; for_page: include the figure and the example outputs.
     """
     protocol = audit.protocol if audit else None
     subjects = list(dict.fromkeys(row.subject for row in audit.estimates)) if audit else []
@@ -59,7 +58,8 @@ def screen(
         return Screen(line, told, said, (), (), None, None, CAUTION)
     sentence = first_sentence([one.facts for one in judged])
     spoken = [one for facts in sentence.claims for one in judged if one.facts is facts]
-    lead, lines = spoken[0], (*lede(spoken, judged), *labelling_people.lines(store, audit))
+    lead, lines = spoken[0], [*lede(spoken, judged)]
+    lines += labelling_people.lines(store, protocol, lead)
     shown = Screen(
         line=line,
         names=told,
