@@ -82,8 +82,10 @@ def connect(
     options: ConnectOptions, named: Sequence[str] = (), workers: Workers | None = None
 ) -> Connect:
     """Reads the settings of connections. named: models of the user, which may execute code."""
-    given = {"": options.get("base_url", ""), **options.get("base_urls", {})}
-    urls = {whom: tuple(dict.fromkeys(filter(None, several(some)))) for whom, some in given.items()}
+    by_model = {"": options.get("base_url", ""), **options.get("base_urls", {})}
+    urls = {
+        whom: tuple(dict.fromkeys(filter(None, several(some)))) for whom, some in by_model.items()
+    }
     first = {whom: some[0] for whom, some in urls.items() if some}
     return filled(
         Connect,
@@ -98,8 +100,8 @@ def connect(
 
 def workers(options: AskOptions) -> Workers | None:
     """Reads the workers that hold models, None for this process. Raises UsageError if malformed."""
-    given = options.get("workers")
-    return None if given is None else Workers.parse(str(given))
+    spec = options.get("workers")
+    return None if spec is None else Workers.parse(str(spec))
 
 
 def with_judges(
