@@ -1,6 +1,6 @@
 """Dumbbell plot: a row per group, a joined point per level of one factor; for paired comparisons.
 
-The factor is one that another measure compares over the same labels, if the grouping has it, else
+The factor is one that another measure compares over the same labels, if the grouping has any, else
 the grouping's last. A * marks a level if the test against it is significant after adjustment.
 """
 
@@ -24,7 +24,7 @@ Tests = dict[tuple[Stratum, tuple[tuple[str, str], ...], str], bool]
 
 
 def build(audit: Audit, spec: MeasureSpec, prefix: str) -> Iterator[Plot]:
-    """Yields a figure per grouping that names a factor, and per page of strata that fits."""
+    """Yields a figure per grouping with a factor; several if its strata do not fit one page."""
     for by in (by for by in spec.by if by):
         factor = _factor(audit, spec, by)
         rows = [
@@ -48,7 +48,7 @@ def _factor(audit: Audit, spec: MeasureSpec, by: tuple[str, ...]) -> str:
 
 
 def _pages(audit: Audit, rows: Sequence[Estimate], factor: str) -> list[list[Estimate]]:
-    """Puts as many strata on a page as fit; [] if one stratum alone has too many levels."""
+    """Divides the strata into pages that fit; [] if a single stratum has too many levels."""
     each = max(1, len({_rest(e, factor) for e in rows}))
     for most in range(max(1, ROWS // each), 0, -1):
         pages = [
@@ -69,7 +69,7 @@ def dumbbell(
     title: str,
     table: str = "",
 ) -> Plot:
-    """Returns the plot of these estimates: a series per level of the factor."""
+    """Returns the plot of these estimates, with a series per level of the factor."""
     tests = _tests(audit, spec, factor)
     levels = _levels(audit, estimates, factor)
     labels = strata.labels(audit, estimates)
@@ -103,7 +103,7 @@ def dumbbell(
 
 
 def _rest(estimate: Estimate, factor: str) -> tuple[tuple[str, str], ...]:
-    """Returns the group without the factor: the label of a row."""
+    """Returns the group's other factors and levels, which label a row."""
     return tuple((name, level) for name, level in reading.group(estimate).items() if name != factor)
 
 
@@ -116,7 +116,7 @@ def _levels(audit: Audit, estimates: Sequence[Estimate], factor: str) -> list[st
 
 
 def _contrasts(audit: Audit, spec: MeasureSpec) -> Iterator[MeasureSpec]:
-    """Yields measures that contrast levels over the same labels; two values share one test."""
+    """Yields measures that contrast levels over the same labels (of two values, either one)."""
     for other in audit.protocol.measures:
         same = (other.attribute, other.among) == (spec.attribute, spec.among)
         if (
@@ -129,7 +129,7 @@ def _contrasts(audit: Audit, spec: MeasureSpec) -> Iterator[MeasureSpec]:
 
 
 def _tests(audit: Audit, spec: MeasureSpec, factor: str) -> Tests:
-    """Maps (stratum, group, baseline level) to whether the adjusted test is significant."""
+    """Returns {(stratum, group, baseline level): True if the adjusted test is significant}."""
     tests: Tests = {}
     for e in (e for other in _contrasts(audit, spec) for e in audit.of(other.name)):
         baseline = (e.contrast or {}).get(factor, "").rpartition(numerals.BETWEEN)[2]

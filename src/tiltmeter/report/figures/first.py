@@ -32,7 +32,7 @@ def first_figure(
 ) -> Figure | None:
     """Returns the figure with titles instead of levels; None if nothing was measured. names: the
     short names of models; tilted: titles of the levels with a tilt, which get a mark; leading: the
-    headline's measure; attribute: of the cell that the headline names.
+    headline's measure; attribute: that of the cell in the headline.
     """
     kinds = (
         _figures(audit, tilted, attribute),
@@ -50,7 +50,7 @@ def first_figure(
 
 
 def _without_stratum(audit: Audit, note: str) -> str:
-    """Drops the model and instrument from the key if unique: the screen names them above."""
+    """Drops the stratum from the figure's note if it is the only one: the screen names it above."""
     one_each = {reading.stratum(e): e for e in audit.estimates}.values()
     if len({e.subject for e in one_each}) > 1:
         return note
@@ -79,7 +79,7 @@ def _figures(audit: Audit, tilted: Collection[str], attribute: str) -> Iterator[
 
 
 def _leading(audit: Audit, leading: str) -> Iterator[Figure]:
-    """Draws a forest plot of the leading measure, else of the first headline with a number."""
+    """Yields a forest plot of the leading measure, or of the first headline that has a number."""
     rows = families.headline(audit.protocol, audit.estimates)
     measured = [spec for spec, row in rows if row.value is not None]
     spec = next((spec for spec in measured if spec.name == leading), next(iter(measured), None))
@@ -91,7 +91,7 @@ def _leading(audit: Audit, leading: str) -> Iterator[Figure]:
 
 
 def _with_groups(audit: Audit, spec: MeasureSpec, own: Sequence[Estimate]) -> list[Estimate]:
-    """Adds to a few rows those of the first grouping that fits the screen."""
+    """Adds, to the rows over the whole, the rows of the first grouping that fits the screen."""
     fine = audit.fine(spec.name)
     for by in (by for by in spec.by if by and by not in fine):
         rows = [e for e in audit.of(spec.name) if reading.grouping(e)[: len(by)] == by]
@@ -101,7 +101,7 @@ def _with_groups(audit: Audit, spec: MeasureSpec, own: Sequence[Estimate]) -> li
 
 
 def _forest(audit: Audit, spec: MeasureSpec, rows: Sequence[Estimate]) -> Iterator[Figure]:
-    """Yields a plot with as many strata as fit; a panel per model if there are several."""
+    """Yields a plot with as many strata as fit; with several models, in a panel per model."""
     subjects = list(dict.fromkeys(e.subject for e in rows))
     if len(subjects) > 1 and len({reading.contrast_label(e) for e in rows}) <= strata.SERIES:
         models = subjects[:MOST_PANELS]
@@ -134,7 +134,7 @@ def _named(spec: MeasureSpec) -> tuple[str, str]:
 
 
 def _panels(audit: Audit, spec: MeasureSpec, rows: Sequence[Estimate], models: int) -> Plot:
-    """Returns a plot with a panel per model, with rows like those of `_joined`."""
+    """Returns a plot with a panel per model; the rows in a panel are like those of `_joined`."""
     contrasts = list(dict.fromkeys(reading.contrast_label(e) for e in rows))
     whole = _joined(audit, spec, rows, contrasts, *_named(spec))
     lines: list[FigureRow] = []
@@ -155,7 +155,7 @@ def _joined(
     name: str,
     title: str,
 ) -> Plot:
-    """Returns a plot with a row per stratum and group, and a joined point per contrast."""
+    """Returns a plot with a row per stratum and group, which joins a point per contrast."""
     base = forest.forest(audit, spec, rows, name, title, _table(audit, spec, rows))
     labels = strata.labels(audit, rows)
     lines: dict[tuple[str, str], list[Point]] = {}
@@ -181,7 +181,7 @@ def _baseline(audit: Audit, contrast: str) -> str:
 def _moved(
     audit: Audit, spec: MeasureSpec, tilted: Collection[str], attribute: str
 ) -> Iterator[Stacked]:
-    """Yields pooled label counts of the attribute that moved most, baseline and groups."""
+    """Yields the label counts, over all items, of the attribute that differs most, per level."""
     contrast = spec.contrast or {}
     factor, base = contrast.get("factor", ""), contrast.get("baseline", "")
     attribute = attribute or _moved_attribute(audit)
@@ -207,7 +207,7 @@ def _moved(
 
 
 def _moved_attribute(audit: Audit) -> str:
-    """Returns the attribute with the largest divergence, among those that most items share."""
+    """Returns the attribute with the largest divergence, among those that most items have."""
     shifts: dict[str, list[float]] = {}
     for measure in (spec for spec in audit.protocol.measures if spec.attribute == EVERY):
         for e in audit.of(measure.name) if measure.null is not None else ():
@@ -232,7 +232,7 @@ def _pooled(
 
 
 def titled(audit: Audit, names: Mapping[str, str], figure: Figure) -> Figure:
-    """Returns the figure with titles in place of levels and values, and models' short names."""
+    """Returns the figure with titles in place of levels and values, and short names of models."""
     titles = {
         level: words for own in audit.protocol.titles.values() for level, words in own.items()
     } | dict(names)

@@ -1,5 +1,5 @@
-"""Draws a table of rows × columns: points by column in each row; a heat map if columns outnumber
-the distinct shapes, or if the highest of each row is marked.
+"""Draws a table of rows × columns: as points by column in each row; or as a heat map if there are
+more columns than distinct shapes, or if marks show the highest cell of each row.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def figure(read: Audit, table: CrossTable) -> Plot | Heat:
 
 
 def _plot(read: Audit, table: CrossTable) -> Plot:
-    """Returns a plot with a row per table row, headed by the first of its levels."""
+    """Returns a plot with a row per row of the table, under the first of its levels as heading."""
     spec, estimates = _spec(read, table), list(table.estimates.values())
     rows, texts = [], []
     for levels, cells in table.rows:
@@ -60,7 +60,7 @@ def _named(names: Levels, levels: Levels) -> str:
 
 
 def _heat(read: Audit, table: CrossTable) -> Heat:
-    """Returns a heat map of the table's cells with the table's marks."""
+    """Returns a heat map of the table's cells, with the symbols that mark cells in the table."""
     rows: dict[str, dict[str, Estimate]] = {}
     words: dict[tuple[str, str], tuple[str, str]] = {}
     spec = _spec(read, table)
@@ -81,8 +81,8 @@ def _heat(read: Audit, table: CrossTable) -> Heat:
 
 
 def _spec(read: Audit, table: CrossTable) -> MeasureSpec:
-    """Returns the first estimate's measure, for unit, null value and sign of the whole figure. For
-    an estimate that is not a contrast, the measure's contrast and null value are dropped.
+    """Returns the first estimate's measure, for unit, null value and sign of the whole figure. If
+    the estimate is not a contrast, the measure loses its contrast and null value.
     """
     first = next(iter(table.estimates.values()))
     spec = read.spec(first.measure) or MeasureSpec(first.measure, "share", "", (), unit=first.unit)

@@ -1,4 +1,4 @@
-"""Statements on people who label without a judge: their agreement, and the number without one."""
+"""Statements on people who label without a judge: agreement, and the number without one person."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from ...store.queries import labels
 
 
 def lines(store: Store, protocol: Protocol, lead: Verdict) -> Iterator[tuple[str, str]]:
-    """Yields (text, ""): people's agreement, and per named person the headline number (`lead`)
-    without that person. The "" stands where other lines have a query.
+    """Yields (text, ""): people's agreement; and, per person who disagrees, the number of `lead`
+    without that person's labels. The "" stands where other lines have a query.
     """
     if not labels.have_human(store):
         return
@@ -33,7 +33,7 @@ def lines(store: Store, protocol: Protocol, lead: Verdict) -> Iterator[tuple[str
 
 
 def _without(store: Store, protocol: Protocol, lead: Verdict, person: str) -> str:
-    """Writes the headline number without a person's labels; "" if it has none then."""
+    """Writes the headline number without a person's labels; "" if it then has no value."""
     spec, row = lead.claim.spec, lead.claim.row
     others = estimates_without(store, protocol, spec.attribute, person)
     same_row = next((other for other in others if other.key == row.key), None)

@@ -1,4 +1,4 @@
-"""Pairs of answers to one prompt in which only the cue differs: an example, and how many differ."""
+"""Pairs of answers to one prompt that differ only in the cue: an example, and counts of pairs."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from ...store.queries.outputs import CardOutput
 
 
 class WantedPair(NamedTuple):
-    """The kind of pair that fits a claim: a counted label at the level `more`, none at `less`; or a
-    counted label at both, if `both` names the counted labels.
+    """The kind of pair that fits a claim: a counted label at the level `more` and not at `less`;
+    or, if `both` is set (to the labels' names), a counted label at both levels.
     """
 
     attribute: str
@@ -26,7 +26,7 @@ class WantedPair(NamedTuple):
 
 
 class Pairs(NamedTuple):
-    """An example pair. chosen: its outputs by level, {} if none; words: counts such pairs."""
+    """An example pair. chosen: {level: its outputs}; words: says how many pairs differ like it."""
 
     chosen: Mapping[str, list[CardOutput]]
     words: str
@@ -37,8 +37,8 @@ def pairs_that_differ(
 ) -> Pairs:
     """Pairs first answers that share all levels but the cue's, ignoring factors that change with
     the cue (a name, within a group's names). The example is from the item whose mean difference is
-    closest to the median item's, first by id (a hash); if no pair differs as wanted, from the pairs
-    with the commonest outcome.
+    closest to the median item's; ties go to the first id (a hash). If no pair differs as wanted, it
+    is from the pairs with the commonest outcome.
     """
     counted = _counted(store, wanted)
     aside = _changes_with(cards, cue, (wanted.more, wanted.less)) - {protocol.item}
@@ -74,7 +74,7 @@ def pairs_that_differ(
 
 
 def _changes_with(cards: Sequence[CardOutput], cue: str, ends: tuple[str, str]) -> frozenset[str]:
-    """Returns the factors that have no level in common between both ends of the cue."""
+    """Returns the factors that share no level between the two levels of the cue (`ends`)."""
     levels: dict[str, tuple[set[str], set[str]]] = {}
     for card in cards:
         if card.levels.get(cue, "") in ends:
@@ -89,7 +89,7 @@ def _from_median(
     item: str,
     wanted: WantedPair,
 ) -> Callable[[Mapping[str, CardOutput]], float]:
-    """Returns a function: pair → distance of its item's mean difference from the median item's."""
+    """Returns a function: pair → its item's mean difference, as distance to the median item."""
     differences_of: dict[str, list[int]] = {}
     for (more, less), pairs in outcomes.items():
         for pair in pairs:
@@ -101,7 +101,7 @@ def _from_median(
 
 
 def _counted(store: Store, wanted: WantedPair) -> dict[str, bool]:
-    """Maps each output to whether the claim's annotator gave it a counted label."""
+    """Returns {output: True if the claim's annotator gave it a counted label}."""
     return {
         label.output: label.value in wanted.values
         for label in labels.of_attribute(store, wanted.attribute)

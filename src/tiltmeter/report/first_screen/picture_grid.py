@@ -1,8 +1,8 @@
-"""Pictures to look at, side by side: a grid by condition, each with its label and every vote that
-it got.
+"""Pictures to look at, side by side: a grid by condition, each picture with its label and all votes
+of its judges.
 
-The rule: rows are items, in the order of a hash of their names, so that none is chosen for what it
-shows; columns are the levels of the factor that the protocol contrasts; a cell has the first
+The rule: rows are items, in the order of a hash of their names, so that no item is chosen for its
+pictures; columns are the levels of the factor that the protocol contrasts; a cell has the first
 samples in the order of their trial ids. An output without a picture (a refusal, a file that could
 not be used) keeps its cell, with its outcome.
 """

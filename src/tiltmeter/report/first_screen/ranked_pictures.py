@@ -1,5 +1,5 @@
 """The items with the largest and smallest effects, with the pictures of all their conditions side
-by side (GRAMVIS, Figures 4 and 5), under the rule by which they were chosen.
+by side (GRAMVIS, Figures 4 and 5), and the rule by which they were chosen.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def grids(store: Store, protocol: Protocol, estimates: Sequence[Estimate]) -> It
 
 
 def _ends(items: Mapping[str, Sequence[float]]) -> list[tuple[str, float]]:
-    """Returns (item, mean effect) of both extremes, largest first; all items if there are few."""
+    """Returns (item, mean effect) for the largest and the smallest effects; all items if few."""
     means = sorted(
         ((item, sum(values) / len(values)) for item, values in items.items()),
         key=lambda one: (-one[1], one[0]),

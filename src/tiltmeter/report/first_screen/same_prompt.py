@@ -34,8 +34,8 @@ def same_prompt(
 ) -> SamePrompt | None:
     """Returns a subject's outputs for one item at several levels of the cue; None without answers.
 
-    about: levels that the item should have, like the leading claim; side_by_side: the cue, and the
-    levels to show first; wanted: the pair that fits the first sentence.
+    about: levels that the item should have, as the leading claim has; side_by_side: the cue, and
+    the levels to show first; wanted: the pair that fits the first sentence.
     """
     cue, levels = side_by_side
     cards = list(outputs.first_answers(store, subject, PICTURES))
@@ -82,7 +82,7 @@ def _heading(protocol: Protocol, cue: str) -> str:
 
 
 def cue_factor(protocol: Protocol, spec: MeasureSpec) -> str:
-    """Returns the factor to show side by side: the protocol's, else the lead contrast's."""
+    """Returns the factor to show side by side: the protocol's `cue`, else the contrasted factor."""
     contrasted = (spec.contrast or {}).get("factor", "")
     return protocol.first.get("cue") or contrasted or contrast_factor(protocol)
 
@@ -101,7 +101,7 @@ def _fits(card: CardOutput, about: Mapping[str, str], cue: str) -> bool:
 def _choose(
     protocol: Protocol, cards: Sequence[CardOutput], cue: str, levels: Sequence[str]
 ) -> dict[str, list[CardOutput]]:
-    """Chooses outputs by level of the cue, from the first item with several levels."""
+    """Chooses outputs per level of the cue, from the first item that has several levels."""
     by_item: dict[str, list[CardOutput]] = {}
     for card in cards:
         by_item.setdefault(card.levels.get(protocol.item, ""), []).append(card)
@@ -146,13 +146,13 @@ def _common_ends(prompts: Sequence[str]) -> tuple[str, str]:
 
 
 def _common(parts: Sequence[Sequence[str]]) -> list[str]:
-    """Returns the longest common beginning."""
+    """Returns the longest common prefix."""
     columns = takewhile(lambda column: len(set(column)) == 1, zip(*parts, strict=False))
     return [column[0] for column in columns]
 
 
 def _end(text: str) -> str:
-    """Cuts a text to its last words that fit."""
+    """Cuts a text to as many of its last words as fit."""
     if len(text) <= PROMPT_CHARACTERS:
         return text
     part = text[-PROMPT_CHARACTERS:]
@@ -160,7 +160,7 @@ def _end(text: str) -> str:
 
 
 def _start(text: str, room: int = PROMPT_CHARACTERS) -> str:
-    """Cuts a text to its first words that fit."""
+    """Cuts a text to as many of its first words as fit."""
     if len(text) <= room:
         return text
     part = text[: room + 1]
@@ -174,7 +174,7 @@ def _side(
     pairs: Sequence[tuple[Trial, Output]],
     shared: tuple[int, int],
 ) -> CueSide:
-    """Returns one side: the words only its prompt has, its answer or pictures, and its label."""
+    """Returns one side: the words that only its prompt has, its answer or pictures, its label."""
     trial, output = pairs[0]
     varying = trial.prompt[shared[0] : len(trial.prompt) - shared[1]].strip()
     title = wording.title(protocol, *place)
@@ -190,7 +190,7 @@ def _side(
 
 
 def _shots(store: Store, pairs: Sequence[tuple[Trial, Output]]) -> Iterator[Shot]:
-    """Yields the pictures whose files exist."""
+    """Yields the pictures whose files exist, each with the levels of its trial."""
     for trial, output in pairs:
         source = picture_grid.source(store, output.blob) if output.blob else ""
         if not source:

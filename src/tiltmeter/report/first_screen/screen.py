@@ -1,6 +1,6 @@
-"""The first screen: in ten seconds, whether it tilts, which way, how far and how sure.
+"""The first screen: in ten seconds, whether a model tilts, which way, how far and how sure.
 
-The first sentence sums up all headline claims; the rest of the screen is about the claims it names.
+The first sentence sums up all headline claims; the rest is about the claims in that sentence.
 """
 
 from __future__ import annotations
@@ -45,8 +45,8 @@ def screen(
     *,
     for_page: bool = True,
 ) -> Screen:
-    """Builds the first screen. about: (title, date, what was asked); missing: the no-answers;
-    named: {model: short name}; for_page: include the figure and the example outputs.
+    """Builds the first screen. about: (title, date, line on what was asked); missing: non-answers;
+    named: {model: short name}; for_page: True to include the figure and the example outputs.
     """
     protocol = audit.protocol if audit else None
     subjects = list(dict.fromkeys(row.subject for row in audit.estimates)) if audit else []
@@ -94,7 +94,7 @@ def screen(
 def _figure(
     audit: Audit, names: Mapping[str, str], judged: Sequence[Verdict], lead: Verdict, cue: str
 ) -> Figure | None:
-    """Draws the figure from raw labels, with a note if gold corrects the headline's number."""
+    """Returns the figure of the raw labels; its note says so if gold corrects the number."""
     tilted = {
         wording.title(audit.protocol, cue, one.claim.row.condition[cue])
         for one in judged
@@ -115,13 +115,13 @@ def _with_short(text: str, names: Mapping[str, str]) -> str:
 
 
 def _subject(lead: Verdict, subjects: Sequence[str]) -> str:
-    """Returns the model whose outputs to show; for a claim over several models, the first."""
+    """Returns the model whose outputs to show: the claim's, or the first of a pooled claim's."""
     name = lead.claim.row.subject
     return name if name in subjects and " + " not in name else name.split(" + ")[0]
 
 
 def _cue(protocol: Protocol, lead: Verdict, situation: str) -> str:
-    """Returns the factor to show side by side: the nuisance if it leads, else the cue."""
+    """Returns the factor to show side by side: a nuisance if it leads the screen, else the cue."""
     nuisance = next((one.name for one in lead.facts.nuisances if one.found), "")
     if situation == "nuisance" and nuisance in protocol.factors:
         return nuisance
@@ -130,7 +130,7 @@ def _cue(protocol: Protocol, lead: Verdict, situation: str) -> str:
 
 def _wanted(protocol: Protocol, lead: Verdict, cue: str, situation: str) -> WantedPair | None:
     """Returns the pair that fits the first sentence: an answer that counts at the level with the
-    higher number; if the cue is a nuisance that does not lead, the same answer at both levels.
+    higher number; or, if the cue is a nuisance that does not lead, counted answers at both levels.
     """
     facts, row = lead.facts, lead.claim.row
     cell = next(iter(row.cells["named"]), None) if row.cells else None
@@ -155,7 +155,7 @@ def _wanted(protocol: Protocol, lead: Verdict, cue: str, situation: str) -> Want
 
 
 def _levels(judged: Sequence[Verdict], lead: Verdict, cue: str) -> list[str]:
-    """Returns the levels of the cue to show: the contrast's baseline, then the largest tilts."""
+    """Returns the levels of the cue to show: the contrast's baseline and level, then tilts."""
     contrast = lead.claim.spec.contrast or {}
     base = contrast.get("baseline", "") if contrast.get("factor") == cue else ""
     tilts = sorted(
@@ -167,7 +167,7 @@ def _levels(judged: Sequence[Verdict], lead: Verdict, cue: str) -> list[str]:
 
 
 def _nothing_measured(store: Store) -> str:
-    """Says that nothing was measured yet, with the command for people to label if they are to."""
+    """Says that nothing was measured yet, and, if people label, with which command they do."""
     stored = settings.definition(store)
     instruments = stored["declared"].get("instruments") if stored else None
     listed = instruments if isinstance(instruments, Sequence) else ()

@@ -32,7 +32,7 @@ def print_table(content: Content, console: Console, papers: Sequence[Table] = ()
     """Prints all findings, brief tables and signatures. All text is literal: a model's words are
     never markup.
 
-    papers: tables as in a paper that a variant declares, printed whole instead of the brief ones.
+    papers: a variant's tables in a paper's shape, printed whole instead of the brief tables.
     """
     print_parts([part(list(_lines(content, console, papers)))], console, full=True)
 
@@ -43,7 +43,7 @@ def print_one(table: Table, console: Console) -> None:
 
 
 def print_tables(tables: Sequence[Table], console: Console, full: bool) -> None:
-    """Prints as many tables as fit, or as many rows of the first if it alone is too long."""
+    """Prints as many tables as fit, or as many rows of the first as fit if it is too long."""
 
     def form(table: Table, most: int) -> CutForm:
         omitted = ((len(table.rows) - most, "row"),) if most else ((1, "more table"),)
@@ -89,7 +89,7 @@ def _lines(content: Content, console: Console, papers: Sequence[Table]) -> Itera
 
 
 def _rest(tables: Sequence[Table], console: Console) -> list[str]:
-    """Writes how many tables are not printed, and where to find them."""
+    """Says how many tables are not printed, and where to find these."""
     if not tables:
         return []
     rows = sum(len(table.rows) for table in tables)
@@ -131,7 +131,7 @@ def table_lines(table: Table, console: Console) -> list[str]:
 
 
 def _paragraphs(table: Table, console: Console) -> Iterator[str]:
-    """Lays out a table that is too wide as a paragraph per row; zeros are summed up at the end."""
+    """Lays out a table that is too wide as a paragraph per row; says once that the others are 0."""
     for row in table.rows:
         brief = [
             (column, cell) for column, cell in zip(table.columns, row, strict=True) if column.brief
@@ -149,7 +149,7 @@ def _paragraphs(table: Table, console: Console) -> Iterator[str]:
 
 
 def _grid(table: Table, width: int) -> Grid | None:
-    """Lays out the brief columns, strata joined in one; None if the numbers do not fit."""
+    """Lays out the brief columns, with text columns joined; None if the numbers do not fit."""
     brief = [place for place, column in enumerate(table.columns) if column.brief]
     group = [place for place in brief if table.columns[place].name == "group"]
     texts = [place for place in brief if table.columns[place].kind == "text" and place not in group]
@@ -180,7 +180,7 @@ def _grid(table: Table, width: int) -> Grid | None:
 
 
 def _signatures(content: Content, printed: Sequence[Table], console: Console) -> Iterator[str]:
-    """Yields the signatures of everything printed, each on an unbroken line of its own."""
+    """Yields the signatures of all printed numbers, each on one line that is not wrapped."""
     marks = {finding.mark for finding in content.findings} | {
         mark for table in printed for mark, _ in table.marks
     }

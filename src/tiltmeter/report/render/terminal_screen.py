@@ -22,9 +22,9 @@ SIGNATURES = 2  # that fit; of more the rest has them
 
 
 def print_screen(content: Content, console: Console, run: str) -> None:
-    """Prints the first screen within 100 columns and the terminal's height if possible; all of it
-    without a terminal. run: the folder, as in a command. All text is literal: a model's words are
-    never markup.
+    """Prints the first screen within 100 columns and, if possible, the terminal's height; all of it
+    if piped. run: the run's folder, for the commands on the last line. All text is literal: a
+    model's words are never markup.
     """
 
     def lines(text: str, style: str = "") -> list[str]:
@@ -41,7 +41,7 @@ def print_screen(content: Content, console: Console, run: str) -> None:
 
 
 def _parts(content: Content, console: Console, lines: Lines) -> Iterator[Part]:
-    """Yields the parts of the screen; parts of low worth are dropped first."""
+    """Yields the parts of the screen, each with a worth; the least worthy are dropped first."""
     first, findings = content.screen, content.findings
     head = (" · ".join(first.line), "dim"), (first.simulated.upper(), ""), (first.headline, "bold")
     yield Part([CutForm([line for text, style in head for line in lines(text, style)])])
@@ -67,7 +67,7 @@ def _parts(content: Content, console: Console, lines: Lines) -> Iterator[Part]:
 
 
 def _found(content: Content, console: Console, most: int) -> CutForm:
-    """Returns a table of `most` headline claims, and counts of what is left out."""
+    """Returns a table of `most` headline claims, and counts of the omitted ones."""
     findings = content.findings
     tables = [table for section in content.sections for table in section.tables]
     more = content.more_findings + len(findings) - most
@@ -79,7 +79,7 @@ def _found(content: Content, console: Console, most: int) -> CutForm:
 
 
 def _warned(some: Sequence[str], of: int, lines: Lines) -> CutForm:
-    """Returns some cautions, and the number of the others."""
+    """Returns the lines of some cautions, and the number of the others. of: number of all."""
     more = "more " if some else ""
     hint = f"{count_of(of - len(some), f'{more}caution')}: --full" if of > len(some) else ""
     texts = (f"! {text}" for text in (*some, hint) if text)
@@ -87,7 +87,7 @@ def _warned(some: Sequence[str], of: int, lines: Lines) -> CutForm:
 
 
 def _telling(found: Sequence[Finding], most: int) -> Sequence[Finding]:
-    """Chooses the `most` weightiest findings, and keeps their order."""
+    """Returns the `most` weightiest findings, in their given order."""
     ranked = sorted(range(len(found)), key=lambda place: place_on_screen(found[place]))
     return [found[place] for place in sorted(ranked[:most])]
 
@@ -121,7 +121,7 @@ def _name(content: Content, finding: Finding) -> str:
 
 
 def _cautions(content: Content) -> Iterator[str]:
-    """Yields the cautions that the lede does not contain, each once."""
+    """Yields, each once, the cautions that the lede does not contain."""
     lede = " ".join(content.screen.lede)
     texts: dict[str, list[Finding]] = {}
     for finding in content.findings:

@@ -65,7 +65,7 @@ def build(found: History, labels: Mapping[str, str] | None = None) -> RunsPage:
 def blocks(
     steps: Table, numbers: Table, runs: Table, cautions: tuple[str, ...]
 ) -> tuple[ScreenBlock, ...]:
-    """Returns the terminal's blocks: with less room, the runs are left out first."""
+    """Returns the terminal's blocks; with less room, it omits the table of runs first."""
     is_different = [row[-1].startswith(Word.DIFFERENT.symbol) for row in numbers.rows]
     order = sorted(range(len(is_different)), key=lambda place: (not is_different[place], -place))
     named = tuple(f"run {number}: {name}, {date}" for number, name, date, *_ in runs.rows)
@@ -130,7 +130,7 @@ def _point(row: Estimate, spec: MeasureSpec) -> Point:
 
 
 def _steps(told: HistoryWords) -> Table:
-    """Tabulates a row per step: what changed between the two runs, and what moved."""
+    """Tabulates a row per step: the changes of set-up, and the numbers that moved."""
     fields: tuple[Field[HistoryStep], ...] = (
         words("step", lambda step: _step_name(step, step is told.found.since_first)),
         words("until", lambda step: told.found.runs[step.second].date[:10] or numerals.NOTHING),
@@ -164,7 +164,7 @@ def _outcome(told: HistoryWords, step: HistoryStep) -> str:
 
 
 def _numbers(told: HistoryWords) -> Table:
-    """Tabulates a row per difference of a step, and a single row for a step without any."""
+    """Tabulates a row per difference of a step; a step without differences has one row."""
 
     def of(
         read: Callable[[HistoryStep, Verdict], str], nothing: str

@@ -1,9 +1,9 @@
-"""Puts each estimate at its row and column of a cross table.
+"""Assigns each estimate a row and a column of a cross table.
 
 An estimate has a level on each of its *axes*: model, instrument, mode, language, measure, the
 factors of its group, and those of its contrast. A table lays some axes out as rows, others as
-columns. Nothing is pooled or dropped silently: an axis that differs but is not named becomes one of
-the rows.
+columns. Nothing is pooled or dropped silently: an axis on which estimates differ becomes one of the
+rows if the table does not name it.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ Levels = tuple[str, ...]
 
 @dataclass(frozen=True, slots=True)
 class Placed:
-    """The estimates of a table by (row levels, column levels)."""
+    """The estimates of a table, keyed by (row's levels, column's levels)."""
 
     rows: tuple[str, ...]
     columns: tuple[str, ...]
@@ -33,8 +33,8 @@ class Placed:
 
 
 def place(read: Audit, estimates: Sequence[Estimate], layout: TableLayout) -> Placed:
-    """Puts the estimates that a layout asks for at their row and column. Raises UnknownName for an
-    axis that they lack, UsageError if nothing is left.
+    """Arranges the estimates that a layout selects by row and column. Raises UnknownName for an
+    axis that the estimates lack, UsageError if none is left.
     """
     layout = _with_names(layout)
     return _place(read, _in_where(estimates, layout), layout)
@@ -85,7 +85,7 @@ def _all_axes(estimates: Sequence[Estimate]) -> list[str]:
 
 
 def _place(read: Audit, estimates: Sequence[Estimate], layout: TableLayout) -> Placed:
-    """Puts each estimate of the layout's grouping at its row and column."""
+    """Arranges the estimates of the layout's grouping by row and column."""
     named = {*layout.rows, *layout.columns}
     for name in named - {*FIXED}:
         if not any(name in axes(e) for e in estimates):
@@ -110,7 +110,7 @@ def _place(read: Audit, estimates: Sequence[Estimate], layout: TableLayout) -> P
 
 
 def _without_single(found: Sequence[Estimate], names: Levels) -> Levels:
-    """Drops fixed axes with only one level, which a note states; keeps at least the last name."""
+    """Drops stratum axes with only one level, which a note gives; keeps at least the last."""
     several = [
         name
         for name in names
@@ -120,14 +120,14 @@ def _without_single(found: Sequence[Estimate], names: Levels) -> Levels:
 
 
 def _default_column(read: Audit, layout: TableLayout, loose: Sequence[str]) -> str:
-    """Returns the last differing factor, else a counted value, else a stratum's axis."""
+    """Returns the last differing factor; without one a counted attribute, else any other axis."""
     values = {spec.attribute for name in layout.measures if (spec := read.spec(name))}
     last = [name for name in loose if name not in (*FIXED, *values)]
     return (last or [name for name in loose if name in values] or list(loose) or ["measure"])[-1]
 
 
 def _implied(found: Sequence[Estimate], name: str, others: Sequence[str]) -> bool:
-    """True if the levels of the other axes determine this axis's level."""
+    """True if the levels on the other axes determine the level on this axis."""
     implied: dict[Levels, set[str]] = {}
     for e in found:
         implied.setdefault(_levels(e, others), set()).add(axes(e).get(name, ""))
@@ -137,7 +137,7 @@ def _implied(found: Sequence[Estimate], name: str, others: Sequence[str]) -> boo
 def _of_one_grouping(
     read: Audit, estimates: Sequence[Estimate], layout: TableLayout
 ) -> list[Estimate]:
-    """Returns the estimates with all named axes; per measure, those with the fewest factors."""
+    """Returns the estimates with all named axes; per measure, only the coarsest grouping's."""
     named = {*layout.rows, *layout.columns} - {*FIXED}
     whole = not named and not layout.where
     chosen: list[Estimate] = []
@@ -158,7 +158,7 @@ def _of_one_grouping(
 
 
 def _factors(read: Audit, estimate: Estimate) -> tuple[str, ...]:
-    """Returns the factors of an estimate's group, without its measure's attribute."""
+    """Returns the factors of an estimate's group, apart from the attribute that it counts."""
     spec = read.spec(estimate.measure)
     attribute = spec.attribute if spec else ""
     return tuple(name for name in reading.grouping(estimate) if name != attribute)

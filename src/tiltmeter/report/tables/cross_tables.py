@@ -23,7 +23,7 @@ from .paper_shape import MARK, Shaper, joined, shown, split_layouts
 @dataclass(frozen=True, slots=True)
 class CrossTable:
     """A table of text. row_names, column_names: the axes; columns: per column, its level on each
-    column axis; rows: (level on each row axis, cells). estimates: by (row levels, column levels).
+    column axis; rows: (level on each row axis, cells). estimates: by (row's levels, column's).
     """
 
     title: str
@@ -44,8 +44,8 @@ def declared(
     show: tuple[str, ...] = (),
 ) -> Iterator[CrossTable]:
     """Yields the tables that a variant declares, if the run has estimates for them; or only the
-    table of this name ("Figure 6", the title up to its colon). show: parts of cells, replacing the
-    declared ones.
+    table of this name ("Figure 6", the title up to its colon). show: parts of a cell to print,
+    instead of the declared ones.
     """
     measured = {estimate.measure for estimate in estimates}
     layouts = [shown(one, show) for one in split_layouts(protocol.variants[variant].tables)]
@@ -96,7 +96,7 @@ def _in_paper_shape(read: Audit, layouts: Sequence[TableLayout]) -> CrossTable |
 def _paper_notes(
     layout: TableLayout, rows: Sequence[object], shown: Sequence[Estimate]
 ) -> Iterator[str]:
-    """Yields notes on stars and marks, and the number of rows of a list of cases."""
+    """Yields notes on the number of rows of a list of cases, on stars, and on marks."""
     if layout.count:
         yield f"{count_of(len(rows), layout.count)}."
     if any(cell.stars or "stars" in cell.show for cell in layout.cells):
@@ -113,7 +113,7 @@ def cross_table(
     protocol: Protocol, estimates: Sequence[Estimate], layout: TableLayout
 ) -> CrossTable:
     """Makes the table of a layout. Raises UnknownName for a measure without estimates or an axis
-    that the estimates lack, UsageError if nothing is left.
+    that the estimates lack, UsageError if no estimate is left.
     """
     read = _audit(protocol, estimates)
     present = dict.fromkeys(e.measure for e in estimates)
@@ -125,7 +125,7 @@ def cross_table(
 
 
 def _in_words(read: Audit, placed: Placed, layout: TableLayout) -> CrossTable:
-    """Writes the placed estimates as text, rows and columns in the design's order."""
+    """Writes the arranged estimates as text; rows and columns are in the design's order."""
     order = _Order(read, list(placed.cells.values()))
     rows = order.sorted(placed.rows, {row for row, _ in placed.cells})
     columns = order.sorted(placed.columns, {column for _, column in placed.cells})
@@ -191,7 +191,7 @@ class _Order:
         )
 
     def name(self, axis: str, level: str) -> str:
-        """Returns a level for the table: an instrument without its hash, others as they are."""
+        """Returns a level as the table shows it: only an instrument loses its hash."""
         return self.read.instrument(level) if axis == "instrument" else level
 
     def _places(self, name: str) -> dict[str, int]:
@@ -211,7 +211,7 @@ class _Order:
 def _leading(
     read: Audit, placed: Placed, rows: Sequence[Levels], columns: Sequence[Levels]
 ) -> dict[tuple[Levels, Levels], str]:
-    """Marks a row's highest cells, separately per block of columns that differ in the last axis."""
+    """Marks a row's highest cells, per block of columns that differ only in the last axis."""
     tests = _leader_tests(read, next(iter(placed.cells.values())))
     leaders = {}
     for row in rows:
@@ -230,7 +230,7 @@ def _leading(
 def _leader_tests(
     read: Audit, like: Estimate
 ) -> dict[tuple[reading.Stratum, tuple[str, str]], bool]:
-    """Maps (stratum, value) to whether groups differ, by the same labels' "leader" measure."""
+    """Returns {(stratum, value): True if groups differ significantly}, by a "leader" measure."""
     spec = read.spec(like.measure)
     return {
         (reading.stratum(e), (other.attribute, e.condition.get(other.attribute, ""))): significant(
@@ -249,7 +249,7 @@ def _named(order: _Order, names: Levels, levels: Levels) -> Levels:
 
 
 def _cell(read: Audit, estimate: Estimate | None, layout: TableLayout) -> str:
-    """Writes a cell; a dash if there is no estimate or no value."""
+    """Writes a cell; a dash if it has no estimate or no value."""
     if estimate is None or estimate.value is None:
         return numerals.NOTHING
     show = layout.show or (("value",) if estimate.low is None else ("value", "interval"))

@@ -1,4 +1,4 @@
-"""Shows the looks of a run that stops early: each claim's path of p, and when it was decided."""
+"""Shows the looks of a run that stops early: how each claim's p moved, and when it was decided."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ NOTE = (
 def section(
     store: Store, protocol: Protocol, named: Mapping[str, str] | None = None
 ) -> Section | None:
-    """Makes the section of looks; None if no look was taken. named: {model: short name}."""
+    """Makes the section on looks; None if there was no look. named: {model: short name}."""
     progress = read_progress(store)
     if progress is None or not progress.made:
         return None
@@ -62,7 +62,7 @@ def limits(store: Store) -> Iterator[str]:
 
 
 def _state_words(path: Sequence[StoppingDecision]) -> str:
-    """Returns the verdict that a claim's last look leads to."""
+    """Returns the verdict that follows from a claim's state at its last look."""
     word = BY_STATE.get(path[-1].state)
     return "no tilt found" if word is None else word.value
 
@@ -73,7 +73,7 @@ Row: TypeAlias = "tuple[PlannedClaim, str, Sequence[StoppingDecision]]"
 def _rows(
     found: StoppingProgress, protocol: Protocol, named: Mapping[str, str] | None
 ) -> Iterator[Row]:
-    """Yields each claim, its distinguishing label, and its decisions up to the final one."""
+    """Yields each claim, a label that tells it from others, and its decisions up to the last."""
     claims = found.plan.claims
     names = short_names([claim.subject for claim in claims], named)
     shown = [_levels(claim, protocol) | {"model": names[claim.subject]} for claim in claims]

@@ -34,7 +34,7 @@ class Shaped:
 
 @dataclass(frozen=True)
 class PaperColumn:
-    """A column of a paper's table. cell: its declaration; place: that declaration's index."""
+    """A column of a paper's table. cell: its declaration; place: the index of this declaration."""
 
     cell: CellLayout
     place: int
@@ -76,7 +76,7 @@ class Shaper:
 
     @cached_property
     def chosen(self) -> list[list[Estimate]]:
-        """The estimates of each declared column: those with its axes, and the fewest factors."""
+        """The estimates of each declared column: with its axes, and the fewest factors."""
         return [self._chosen(cell.measure, cell) for cell in self.layout.cells]
 
     def _chosen(self, measure: str, cell: CellLayout) -> list[Estimate]:
@@ -90,7 +90,7 @@ class Shaper:
 
     @cached_property
     def row_axes(self) -> Levels:
-        """The axes of the rows: unnamed axes that differ, then the named ones."""
+        """The axes of the rows: unnamed axes on which estimates differ, then named axes."""
         named = {*self.layout.rows, *self.layout.where}
         columns = list(zip(self.layout.cells, self.chosen, strict=True))
         loose = [
@@ -103,7 +103,7 @@ class Shaper:
 
     @cached_property
     def placed(self) -> dict[tuple[int, Levels, Levels], list[Estimate]]:
-        """The estimates by (index of the declaration, column levels, row levels)."""
+        """The estimates, keyed by (index of the declaration, column's levels, row's levels)."""
         places: dict[tuple[int, Levels, Levels], list[Estimate]] = {}
         for place, (cell, estimates) in enumerate(zip(self.layout.cells, self.chosen, strict=True)):
             for e in estimates:
@@ -135,7 +135,7 @@ class Shaper:
         return sum(e.value or 0.0 for e in terms if e.measure == self.layout.cells[-1].measure)
 
     def _columns(self) -> Iterator[PaperColumn]:
-        """Yields the columns in printed order; adjacent ones over the same axes alternate."""
+        """Yields the columns in printed order; neighbours over the same axes alternate."""
         for each, block in groupby(enumerate(self.layout.cells), key=lambda one: one[1].each):
             cells = dict(block)
             levels_seen = {levels for place, levels, _ in self.placed if place in cells}
@@ -211,7 +211,7 @@ class Shaper:
     def _with_leader(
         self, columns: Sequence[PaperColumn], key: Levels, texts: Sequence[str]
     ) -> Iterator[str]:
-        """Yields a row's cells; marks the highest of its row or column if the layout says so."""
+        """Yields a row's cells; marks the highest of its row or column if the layout does."""
         for column, text in zip(columns, texts, strict=True):
             rivals = [
                 _number(estimates)
@@ -225,7 +225,7 @@ class Shaper:
             yield f"{text} {OPEN_LEADER}" if leads else text
 
     def _one(self, column: PaperColumn, key: Levels, own: Sequence[Estimate]) -> Estimate:
-        """Returns the estimate of a cell, minus the estimate at the declared levels `less`."""
+        """Returns the estimate of a cell; subtracts that at the levels in `less`, if declared."""
         (one, *_), cell = own, column.cell
         if not cell.less:
             return one
@@ -236,7 +236,7 @@ class Shaper:
         return replace(one, value=value, p=None, p_adjusted=None)
 
     def _listed(self, cell: CellLayout, own: Sequence[Estimate]) -> str:
-        """Lists the levels of an axis that a row has; "All …" if it has every level."""
+        """Lists a row's levels on an axis; "All …" if the row has every level."""
         if cell.axis == "contrast":
             return ", ".join(dict.fromkeys(x for e in own for x in (e.contrast or {}).values()))
         levels = dict.fromkeys(axes(e).get(cell.axis, "") for e in own)
@@ -269,7 +269,7 @@ class Shaper:
 
 
 def joined(above: Shaped, below: Shaped) -> Shaped:
-    """Appends one table's rows to another, matching cells by the heads of their columns."""
+    """Appends the rows of `below` to `above`, matching cells by the heads of their columns."""
     wide = len(above.row_names)
     rows, estimates = list(above.rows), dict(above.estimates)
     for levels, cells in below.rows:
@@ -285,7 +285,7 @@ def joined(above: Shaped, below: Shaped) -> Shaped:
 
 
 def shown(layout: TableLayout, show: tuple[str, ...]) -> TableLayout:
-    """Returns the layout with these parts in all number cells; unchanged if `show` is empty."""
+    """Returns the layout with `show` as the parts of all number cells; unchanged if it is empty."""
     if not show:
         return layout
     cells = (one if "level" in one.show else replace(one, show=show) for one in layout.cells)
@@ -293,7 +293,7 @@ def shown(layout: TableLayout, show: tuple[str, ...]) -> TableLayout:
 
 
 def split_layouts(layouts: Iterable[TableLayout]) -> Iterator[TableLayout]:
-    """Yields the layouts; one with a `split` becomes one layout per level of the axis."""
+    """Yields the layouts; a layout with a `split` becomes one per level of this axis."""
     for layout in layouts:
         if not layout.split:
             yield layout
@@ -304,13 +304,13 @@ def split_layouts(layouts: Iterable[TableLayout]) -> Iterator[TableLayout]:
 
 
 def _differs(cell: CellLayout, own: Sequence[Estimate], name: str) -> bool:
-    """True if a column's estimates differ in an axis that the column does not name."""
+    """True if a column's estimates differ on an axis that its declaration does not name."""
     inside = name in (*cell.each, *cell.where, *cell.less) or name == cell.axis
     return not inside and len({axes(e).get(name, "") for e in own}) > 1
 
 
 def _binomial_error(one: Estimate) -> Estimate:
-    """Returns √(p(1 − p)/n) for a share of n outputs, as papers print it."""
+    """Replaces a share of n outputs by its standard error √(p(1 − p)/n), as papers print it."""
     share = one.value or 0.0
     error = math.sqrt(share * (1 - share) / one.n) if one.value is not None and one.n else None
     return replace(one, value=error, contrast=None)
