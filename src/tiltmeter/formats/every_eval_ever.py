@@ -80,9 +80,9 @@ def aggregate(
 ) -> dict[str, Json]:
     """Returns the JSON of estimates that have a value. instances: of `describe_instances`."""
     protocol = evaluation.protocol
-    given: dict[str, Json] = {"detailed_evaluation_results": instances} if instances else {}
+    details: dict[str, Json] = {"detailed_evaluation_results": instances} if instances else {}
     if evaluation.ended:
-        given["evaluation_timestamp"] = evaluation.ended
+        details["evaluation_timestamp"] = evaluation.ended
     return {
         "schema_version": SCHEMA_VERSION,
         "evaluation_id": evaluation.id,
@@ -96,7 +96,7 @@ def aggregate(
         "eval_library": {"name": "tiltmeter", "version": __version__},
         "model_info": _model_info(evaluation.subject),
         "evaluation_results": [_result(evaluation, row) for row in rows if _is_number(row.value)],
-        **given,
+        **details,
     }
 
 

@@ -156,10 +156,10 @@ def _score(labels: AttributeLabels) -> tuple[str, dict[str, Json]]:
 
 def _summary(row: Mapping[str, Json], sample: Sample) -> dict[str, Json]:
     """Returns the entry of one sample in the list of samples."""
-    shown = ("id", "epoch", "target", "metadata", "scores")
+    names = ("id", "epoch", "target", "metadata", "scores")
     failed = {"error": sample.output.text} if "error" in row else {}
     return {
-        **{name: row[name] for name in shown},
+        **{name: row[name] for name in names},
         **failed,
         "input": sample.messages[-1][1][:_INPUT_CHARACTERS],
         "completed": True,

@@ -89,6 +89,6 @@ def samples(store: Store, subject: str, hide: Hide) -> Iterator[Sample]:
 def _labels(store: Store, output: str, hide: Hide) -> Iterator[AttributeLabels]:
     rows = labels.of_output(store, output)
     for (annotator, attribute), group in groupby(rows, lambda row: (row.annotator, row.attribute)):
-        found = list(group)
-        values = tuple((row.value, row.weight) for row in found)
-        yield AttributeLabels(hide(annotator), attribute, values, found[-1].position > 0)
+        current = list(group)
+        values = tuple((row.value, row.weight) for row in current)
+        yield AttributeLabels(hide(annotator), attribute, values, current[-1].position > 0)
