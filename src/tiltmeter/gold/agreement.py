@@ -74,7 +74,7 @@ def _tables(comparable: Iterable[labels.StoredLabel]) -> dict[str, dict[str, dic
     return {
         attribute: table
         for attribute, table in tables.items()
-        if any(len(said) > 1 for said in table.values())
+        if any(len(values) > 1 for values in table.values())
     }
 
 

@@ -253,7 +253,7 @@ def open_adjudication(store: Store, protocol: Protocol, annotator: str, attribut
         which,
         choices(store, protocol, which),
         {output: weights.get(output, 1.0) for output in voices},
-        {output: _shuffle(output, said) for output, said in voices.items()},
+        {output: _shuffle(output, answers) for output, answers in voices.items()},
         _skips(store, protocol, which),
     )
 

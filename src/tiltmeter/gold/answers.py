@@ -124,7 +124,8 @@ def write_notes(store: Store, kind: str, name: str, item: str, state: State) -> 
 def read_notes(store: Store, kind: str, name: str) -> dict[str, State]:
     """Returns item → the parts of an answer that are not labels, from an artefact."""
     return {
-        item: State(**said) for item, said in json.loads(store.artefact(kind, name) or "{}").items()
+        item: State(**state)
+        for item, state in json.loads(store.artefact(kind, name) or "{}").items()
     }
 
 

@@ -54,15 +54,15 @@ def take_in(store: Store, protocol: Protocol, path: Path | str) -> AddedGold:
     path = Path(path)
     rows = list(read_rows(path, short_rows=True))
     lists = _Lists(store, protocol)
-    said = [
+    answers = [
         _label(lists, f"{path.name}, line {number}", row)
         for number, row in rows
         if _text_of(row, "value")
     ]
-    _refuse_outputs(store, protocol, path.name, said)
-    skips = [one for one in said if one.value == AMBIGUOUS and lists.skips(one.attribute)]
-    labels = [one for one in said if one not in skips]
-    if not said:
+    _refuse_outputs(store, protocol, path.name, answers)
+    skips = [one for one in answers if one.value == AMBIGUOUS and lists.skips(one.attribute)]
+    labels = [one for one in answers if one not in skips]
+    if not answers:
         raise UsageError(f"{path.name} has no value in any row. Fill in the column 'value'.")
     drawn = drawn_weights(store)
     weights = {**drawn, **dict(_weights(path.name, rows))}
@@ -77,7 +77,7 @@ def take_in(store: Store, protocol: Protocol, path: Path | str) -> AddedGold:
         store.supersede(new)
         held |= {label[:3]: (label.value, label.weight) for label in new}
     _keep_skips(store, skips)
-    people = tuple(dict.fromkeys(label.annotator for label in said))
+    people = tuple(dict.fromkeys(label.annotator for label in answers))
     digest = sha256(intake.read_bytes(path)).hexdigest()
     record = {
         "file": path.name,
@@ -90,7 +90,7 @@ def take_in(store: Store, protocol: Protocol, path: Path | str) -> AddedGold:
     }
     store.keep(GOLD, digest[:16], json.dumps(record, ensure_ascii=False))
     warnings = tuple(_warnings(store, labels))
-    return AddedGold(added, replaced, len(rows) - len(said), people, warnings, len(skips))
+    return AddedGold(added, replaced, len(rows) - len(answers), people, warnings, len(skips))
 
 
 def differing(store: Store) -> Iterator[tuple[str, str, str]]:

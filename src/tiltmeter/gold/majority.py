@@ -38,9 +38,9 @@ def changes(store: Store, protocol: Protocol) -> list[Label]:
     alone = attributes_by_people(store, protocol)
     stored = {(one.output, one.attribute): one.value for one in labels.by_annotator(store, PEOPLE)}
     by_majority = (
-        Label(output, PEOPLE, attribute, majority(said))
+        Label(output, PEOPLE, attribute, majority(value_by_person))
         for attribute in alone
-        for output, said in _said(store, attribute).items()
+        for output, value_by_person in _said(store, attribute).items()
     )
     return [one for one in by_majority if stored.get((one.output, one.attribute)) != one.value]
 
@@ -68,7 +68,11 @@ def leave_out(store: Store, protocol: Protocol, attribute: str, person: str) -> 
     """Withdraws a person's labels of an attribute in a copy of a run; recomputes the majority."""
     theirs = labels.by_annotator(store, person)
     keys = [(one.output, person, attribute) for one in theirs if one.attribute == attribute]
-    known = {output for output, said in _said(store, attribute).items() if {*said} - {person}}
+    known = {
+        output
+        for output, value_by_person in _said(store, attribute).items()
+        if {*value_by_person} - {person}
+    }
     alone = [(output, PEOPLE, attribute) for output, *_ in keys if output not in known]
     store.withdraw([*keys, *alone])
     store.supersede(changes(store, protocol))
@@ -139,13 +143,13 @@ class AgreementOfPeople(NamedTuple):
 def agreements(store: Store, protocol: Protocol) -> Iterator[AgreementOfPeople]:
     """Yields the agreement of several people on each attribute that they label alone."""
     for attribute in attributes_by_people(store, protocol):
-        said = _said(store, attribute)
-        names = sorted({who for each in said.values() for who in each})
-        shared = {output: each for output, each in said.items() if len(each) > 1}
+        answers = _said(store, attribute)
+        names = sorted({who for each in answers.values() for who in each})
+        shared = {output: each for output, each in answers.items() if len(each) > 1}
         alpha = _alpha(shared, names)
         if alpha is not None:
-            lean = [one.name for one in leaning(said, names, _counted(protocol, attribute), "")]
-            named = dict.fromkeys([*lean, *(name for name, _, _ in dissenting(said, names))])
+            lean = [one.name for one in leaning(answers, names, _counted(protocol, attribute), "")]
+            named = dict.fromkeys([*lean, *(name for name, _, _ in dissenting(answers, names))])
             yield AgreementOfPeople(attribute, alpha, len(shared), list(named))
 
 

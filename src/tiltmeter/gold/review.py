@@ -121,7 +121,7 @@ def taxonomy_values(store: Store, protocol: Protocol) -> dict[str, TaxonomyValue
 def marks(store: Store) -> dict[str, dict[str, State]]:
     """Returns person → item → mark."""
     return {
-        name: {item: State(**said) for item, said in json.loads(content).items()}
+        name: {item: State(**state) for item, state in json.loads(content).items()}
         for name, content in artefacts.by_name(store, REVIEW)
     }
 

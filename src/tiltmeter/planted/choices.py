@@ -92,14 +92,14 @@ class PlantedChoices(PlantedAnswers):
         """Samples an answer, or a next token with alternatives if log-probabilities are wanted."""
         if request.size:
             return super().reply(request, draws)
-        known = self._asked(request)
+        asked = self._asked(request)
         if not request.logprobs:
-            outcome = pick(known.outcomes, draws[0], INVALID)
-            if request.begin and outcome in known.forms:
-                return Reply(finish_answer(request.begin, known.forms[outcome]))
-            return Reply(say(self.settings, known, outcome, draws[1]))
+            outcome = pick(asked.outcomes, draws[0], INVALID)
+            if request.begin and outcome in asked.forms:
+                return Reply(finish_answer(request.begin, asked.forms[outcome]))
+            return Reply(say(self.settings, asked, outcome, draws[1]))
         text, alternatives = next_token(
-            self.settings, known, request.begin, request.logprobs, draws[0]
+            self.settings, asked, request.begin, request.logprobs, draws[0]
         )
         return Reply(text, alternatives=(alternatives,) if alternatives else ())
 
@@ -128,11 +128,11 @@ class PlantedChoices(PlantedAnswers):
         only form in the text, `both` if several, `invalid` if none.
         """
         prompt = next((words for words in tails(task) if words in self.cells), task)
-        known = self._know(self.cells.get(prompt, {self.protocol.item: task}), task)
-        for outcome in (*known.forms, *OUTCOMES.values()):
-            if answer in ways(known, outcome):
+        asked = self._know(self.cells.get(prompt, {self.protocol.item: task}), task)
+        for outcome in (*asked.forms, *OUTCOMES.values()):
+            if answer in ways(asked, outcome):
                 return outcome
-        words = {value: rf"(?<!\w){re.escape(form)}(?!\w)" for value, form in known.forms.items()}
+        words = {value: rf"(?<!\w){re.escape(form)}(?!\w)" for value, form in asked.forms.items()}
         values = [name for name, word in words.items() if re.search(word, answer, re.IGNORECASE)]
         return values[0] if len(values) == 1 else BOTH if values else INVALID
 

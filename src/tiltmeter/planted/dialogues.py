@@ -101,8 +101,8 @@ class Dialogues(PlantedValues):
             code = "ja" if code == "en" else "en"
         topic = pick(self.topics(cell), draws[2], otherwise=self.attributes[TOPIC][-1])
         if topic not in dialogues(code):
-            known = [other for other in shipped() if topic in dialogues(other)]
-            raise UnknownName(f"language of planted dialogues about {topic}", code, known)
+            languages = [other for other in shipped() if topic in dialogues(other)]
+            raise UnknownName(f"language of planted dialogues about {topic}", code, languages)
         lines = dialogues(code)[topic]
         written = [lines[0]] if form == ONE else [*lines, *lines] if form == MORE else list(lines)
         return one_of(ways_to_mark(written, speakers_of(cell, code), code), draws[3], self.settings)
@@ -121,12 +121,12 @@ def speakers_of(cell: Mapping[str, str], code: str = "en") -> tuple[str, str]:
     """Names a cell's two speakers: a woman and a man in the language's words, others as in the
     cell; if these names are long or equal, one name, or "Person", with 1 and 2.
     """
-    known = speakers(code)
+    roles = speakers(code)
     called = [cell.get("first", "woman"), cell.get("second", "man")]
     first, second = (re.sub(r"^an? ", "", one) for one in called)
-    if first == second and first in known:
-        return known[first][1], known[first][2]
-    one, other = (known[name][0] if name in known else _capital(name) for name in (first, second))
+    if first == second and first in roles:
+        return roles[first][1], roles[first][2]
+    one, other = (roles[name][0] if name in roles else _capital(name) for name in (first, second))
     if one == other or ANOTHER in called or max(one.count(" "), other.count(" ")) >= LABEL_WORDS:
         one = one if one.count(" ") < LABEL_WORDS - 1 else "Person"
         return f"{one} 1", f"{one} 2"

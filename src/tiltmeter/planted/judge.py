@@ -58,20 +58,20 @@ class PlantedJudge:
         """Returns a judge's reply, decided by draws[1:]; None if the request asks no judge."""
         settings = self._settings
         pictures = [name for message in request.messages for name in message.pictures]
-        shown = shown_to(request)
-        if not shown:
+        fields = shown_to(request)
+        if not fields:
             audited = self._subject.protocol.pictures
             return self._look_at(request, pictures, draws) if pictures and not audited else None
         labels = request.messages[-1].content.rstrip().rpartition(": ")[2].split(", ")
         if "copied lines" in request.messages[-1].content:
-            return self._copy(shown["answer"], labels, draws)
+            return self._copy(fields["answer"], labels, draws)
         if set(labels) == {"agree", "object"} or not set(labels) - set(dialogues("en")):
-            return self._negotiate(request, shown["answer"], labels, draws)
-        right = _grade_told(shown["answer"], labels)
-        right = right or self._read(shown.get("task", ""), shown["answer"])
+            return self._negotiate(request, fields["answer"], labels, draws)
+        right = _grade_told(fields["answer"], labels)
+        right = right or self._read(fields.get("task", ""), fields["answer"])
         grades = [label for label in labels if label.isdecimal()]
         if grades and right not in (*grades, REFUSAL):
-            place = uniforms("grade", shown["answer"], number=1)[0]  # of any text the same
+            place = uniforms("grade", fields["answer"], number=1)[0]  # of any text the same
             right = grades[int(place * len(grades))]
         if not right:
             return None

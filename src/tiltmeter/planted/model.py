@@ -58,9 +58,13 @@ class Planted(Model):
         self._timeout, self.sees = timeout, not settings.blind
         # Of a protocol file the name and not the path, so that the draws are the same wherever it
         # lies.
-        known = replace(settings, protocol=self.subject.protocol.name)
+        resolved = replace(settings, protocol=self.subject.protocol.name)
         self._mark = repr(
-            [(f.name, getattr(known, f.name)) for f in fields(known) if f.name not in _DELIVERY]
+            [
+                (f.name, getattr(resolved, f.name))
+                for f in fields(resolved)
+                if f.name not in _DELIVERY
+            ]
         )
         self._judge = PlantedJudge(settings, self.subject, see)
         self._attempts: dict[Identity, int] = {}
@@ -83,9 +87,9 @@ class Planted(Model):
                 f"{self.name} refuses the key (HTTP 401), as it was told to. Leave out "
                 "unauthorised=1."
             )
-        for name, said in _BROKEN.items():
+        for name, message in _BROKEN.items():
             if getattr(settings, name):
-                raise ModelError(f"{self.name} {said}, as it was told to. Leave out {name}=1.")
+                raise ModelError(f"{self.name} {message}, as it was told to. Leave out {name}=1.")
         if fault:
             wait = settings.wait if fault == "limit" else None
             raise TransientError(f"{self.name}: {FAULTS[fault]}, as it was told to", wait)
@@ -116,10 +120,10 @@ class Planted(Model):
         """Replies to a request; pure."""
         draws = uniforms(self._mark, _identity(request))
         judged = None if request.size else self._judge.reply(request, draws)
-        said = self.subject.reply(request, draws) if judged is None else Reply(judged)
-        sent = {} if request.size else self._as_sent(said, request)
+        answer = self.subject.reply(request, draws) if judged is None else Reply(judged)
+        sent = {} if request.size else self._as_sent(answer, request)
         return replace(
-            said,
+            answer,
             served="planted",
             fingerprint=f"tilt-{self.settings.seed}",
             omitted=self.settings.refuses,

@@ -124,14 +124,16 @@ def draw_picture(
     from PIL import Image as pillow
     from PIL import ImageDraw as drawing
 
-    seen = {**values, **{part: _rgb(colour) for part, colour in (painted or {}).items()}}
+    colours = {**values, **{part: _rgb(colour) for part, colour in (painted or {}).items()}}
     if "product_color" in (painted or {}):
-        seen["size"] = "large"  # most of the middle of the picture
-    image = pillow.new("RGB", (CANVAS_PIXELS, CANVAS_PIXELS), seen.get("background_color", "white"))
+        colours["size"] = "large"  # most of the middle of the picture
+    image = pillow.new(
+        "RGB", (CANVAS_PIXELS, CANVAS_PIXELS), colours.get("background_color", "white")
+    )
     pen = drawing.Draw(image)
     for place, level in enumerate(blake2b(grain.encode(), digest_size=CANVAS_PIXELS // 4).digest()):
         pen.rectangle((4 * place, 0, 4 * place + 3, 3), fill=(level, level, level))
-    _figure(pen, seen)
+    _figure(pen, colours)
     rows = -(-len(values) // ATTRIBUTES_ACROSS)
     top = CANVAS_PIXELS - 16 * rows
     across = min(len(values), ATTRIBUTES_ACROSS)
@@ -208,10 +210,10 @@ class Band:
         return next(
             (
                 value
-                for name, drawn in self._pairs
+                for name, colour in self._pairs
                 if name == wanted
                 for value in offered
-                if colour_code(value) == drawn
+                if colour_code(value) == colour
             ),
             None,
         )
@@ -219,14 +221,19 @@ class Band:
     def any_value(self, offered: Sequence[str]) -> str | None:
         """Returns the offered value that the band shows for any attribute; None if none is."""
         return next(
-            (value for _, drawn in self._pairs for value in offered if colour_code(value) == drawn),
+            (
+                value
+                for _, colour in self._pairs
+                for value in offered
+                if colour_code(value) == colour
+            ),
             None,
         )
 
     def attributes(self, known: Mapping[str, Sequence[str]]) -> dict[str, str]:
         """Reads the known attributes that the picture shows, with values."""
-        drawn = {name: self.value(name, values) for name, values in known.items()}
-        return {name: value for name, value in drawn.items() if value is not None}
+        values_of = {name: self.value(name, values) for name, values in known.items()}
+        return {name: value for name, value in values_of.items() if value is not None}
 
 
 def _codes(image: Image) -> list[tuple[tuple[Colour, Colour], tuple[Colour, Colour]]]:

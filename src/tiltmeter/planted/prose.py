@@ -96,8 +96,8 @@ class PlantedProse(PlantedValues):
     ) -> str:
         """Samples a value by its share and returns a text that the instrument labels so."""
         value = pick(shares, random.random(), otherwise=list(shares)[-1])
-        known = kind.examples(spec, value, cell.get("language", ""))
-        text = random.choice(known) if kind.hits or len(known) > 1 else known[0]
+        examples = kind.examples(spec, value, cell.get("language", ""))
+        text = random.choice(examples) if kind.hits or len(examples) > 1 else examples[0]
         return fill(text, cell, self.protocol.source)
 
     def _fill_up(self, text: str, number: int) -> str:

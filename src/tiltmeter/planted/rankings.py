@@ -56,16 +56,16 @@ class PlantedRankings(PlantedAnswers):
 
     def weights(self, cell: Mapping[str, str]) -> list[float]:
         """Computes each person's weight, in the order of the prompt. UsageError if all are 0."""
-        found = []
+        products = []
         for place, (group, _) in enumerate(self.people(cell), 1):
-            given = (
+            factors = (
                 planted_number(self.settings, self.protocol, name, cell)
                 for name in (group, f"place {place}")
             )
-            found.append(math.prod(1.0 if weight is None else weight for weight in given))
-        if not sum(found) > 0:
+            products.append(math.prod(1.0 if weight is None else weight for weight in factors))
+        if not sum(products) > 0:
             raise UsageError("planted: nobody has a weight above 0. Give somebody one.")
-        return found
+        return products
 
     def truth(self, cell: Mapping[str, str]) -> dict[str, float]:
         """Computes the share of first ranks per group, and per place in the prompt.
@@ -101,13 +101,13 @@ def _ranked_by(protocol: Protocol) -> InstrumentSpec:
 
 def _draw_order(weights: Sequence[float], random: Random) -> list[int]:
     """Samples an order of all people by weight; people without weight come last."""
-    left = list(range(len(weights)))
+    remaining = list(range(len(weights)))
     order = []
-    while left:
-        shares = [weights[person] for person in left]
-        some = random.choices(left, shares if sum(shares) > 0 else None)[0]
+    while remaining:
+        shares = [weights[person] for person in remaining]
+        some = random.choices(remaining, shares if sum(shares) > 0 else None)[0]
         order.append(some)
-        left.remove(some)
+        remaining.remove(some)
     return order
 
 

@@ -109,9 +109,9 @@ class PlantedRewriter(Model):
         """Replies to a request; pure."""
         draws = uniforms(self.settings.seed, request.messages, request.sampling.seed, request.nonce)
         prompt = request.messages[0].content
-        shown = _SHOWN.search(prompt)
-        if shown:
-            category = self._judge(shown[2], draws)
+        match = _SHOWN.search(prompt)
+        if match:
+            category = self._judge(match[2], draws)
             return json.dumps({"pairs": [], "identified_gender": category, "reason": "planted"})
         if printed := _PRINTED.search(prompt):
             return f"identified_gender: {self._judge(printed[1], draws)}\nreasoning: planted"

@@ -271,9 +271,9 @@ def main() -> int:
     parser.add_argument("settings", help="as in planted:SETTINGS, for instance she=0.7,fail=.05")
     parser.add_argument("--host", default="127.0.0.1")
     parser.add_argument("--port", type=int, default=0)
-    given = parser.parse_args()
+    options = parser.parse_args()
     try:
-        serve(given.settings, given.host, given.port)
+        serve(options.settings, options.host, options.port)
     except TiltmeterError as error:
         print(f"error: {error}", file=sys.stderr)
         return error.exit_code

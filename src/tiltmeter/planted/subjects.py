@@ -48,22 +48,22 @@ def parse(text: str) -> Settings:
     suggests the nearest name.
     """
     text = text.removeprefix("planted:")
-    given = read_pairs(text, "planted")
-    settings = plain_settings(given, text)
-    if not given:
+    pairs = read_pairs(text, "planted")
+    settings = plain_settings(pairs, text)
+    if not pairs:
         return settings
     protocol = registry.protocol(settings.protocol)
     subject = subject_of(protocol)
-    names, known = subject.names(protocol), _levels(protocol)
+    names, levels = subject.names(protocol), _levels(protocol)
     planted: dict[str, dict[str, float]] = {}
-    for key, number in given.items():
+    for key, number in pairs.items():
         name, dot, level = key.partition(".")
         outcome = name in (*OUTCOMES, *FORMS)
         if not outcome and name not in names:
             raise UnknownName("setting of planted", name, [*names, *DEFAULTS])
-        for one in (level,) if level in known else level.split(TOGETHER):
-            if dot and one not in known:
-                raise UnknownName(f"level of {protocol.name}", one, known)
+        for one in (level,) if level in levels else level.split(TOGETHER):
+            if dot and one not in levels:
+                raise UnknownName(f"level of {protocol.name}", one, levels)
         highest = 1.0 if outcome else subject.highest(name)
         planted.setdefault(name, {})[level] = number_of("planted", key, number, highest=highest)
     if not subject.alone:

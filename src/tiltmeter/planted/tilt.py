@@ -76,21 +76,22 @@ def divide_rest(
     names: value → name of its setting. Raises UsageError if the planted shares exceed 1 in sum, or
     are less than 1 and no value is left for the rest.
     """
-    given = {
+    shares = {
         value: planted_number(settings, protocol, name, cell)
         for value, name in names.items()
         if name in settings.planted
     }
-    known = {value: share for value, share in given.items() if share is not None}
-    rest = 1 - sum(known.values())
-    if rest < -1e-9 or (len(known) == len(names) and rest > 1e-9):
+    declared = {value: share for value, share in shares.items() if share is not None}
+    rest = 1 - sum(declared.values())
+    if rest < -1e-9 or (len(declared) == len(names) and rest > 1e-9):
         where = cell.get(protocol.item, "")
         raise UsageError(
             f"planted: the values of {attribute} of {where} add up to {1 - rest:.3g}, not 1. "
             "Mend one, or leave it out."
         )
     return {
-        value: known.get(value, max(0.0, rest) / max(1, len(names) - len(known))) for value in names
+        value: declared.get(value, max(0.0, rest) / max(1, len(names) - len(declared)))
+        for value in names
     }
 
 

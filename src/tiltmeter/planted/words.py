@@ -62,11 +62,11 @@ class Words(PlantedAnswers):
         super().__init__(settings)
         self.lists = _word_lists(_rows(self.protocol))
         self._expected: dict[tuple[int, str], tuple[list[Lexeme], list[float]]] = {}
-        given = {level for levels in settings.planted.values() for level in levels}
+        planted_levels = {level for levels in settings.planted.values() for level in levels}
         known = self.protocol.levels
         self._telling = [
             "language",
-            *(name for name in self.protocol.factors if given & known[name].keys()),
+            *(name for name in self.protocol.factors if planted_levels & known[name].keys()),
         ]
         self._telling += [self.protocol.item] if settings.spread else []
         if settings.planted:
@@ -96,11 +96,11 @@ class Words(PlantedAnswers):
         self, cell: Mapping[str, str], number: int = PICKS_ASKED
     ) -> tuple[list[Lexeme], list[float]]:
         """Returns a cell's words, and each word's probability to be among `number` picks."""
-        known = "\n".join(cell.get(name, "") for name in self._telling)
-        known_list = self._expected.get((number, known))
+        context = "\n".join(cell.get(name, "") for name in self._telling)
+        known_list = self._expected.get((number, context))
         if known_list is None:
             words = self.lists[self._language(cell)]
-            known_list = self._expected[number, known] = (
+            known_list = self._expected[number, context] = (
                 words,
                 _inclusion([self._weight(word, cell) for word in words], number),
             )
@@ -112,14 +112,14 @@ class Words(PlantedAnswers):
         """Samples distinct words, each with its probability in `expected`."""
         words, shares = self.expected(cell, number)
         order = random.sample(range(len(words)), len(words))
-        drawn: list[Lexeme] = []
+        lexemes: list[Lexeme] = []
         next_at = random.random()
         for place, end in zip(order, accumulate(shares[place] for place in order), strict=True):
-            if end > next_at and len(drawn) < number:
-                drawn.append(words[place])
+            if end > next_at and len(lexemes) < number:
+                lexemes.append(words[place])
                 next_at += 1
-        random.shuffle(drawn)
-        return drawn
+        random.shuffle(lexemes)
+        return lexemes
 
     def truth(self, cell: Mapping[str, str]) -> dict[str, float]:
         """Computes expected picks: per word (`word:LEXEME`), per class (`class:NAME`, words of one
@@ -165,14 +165,14 @@ class Words(PlantedAnswers):
             return planted_weight
         weights = []
         for name in word.classes:
-            given = planted_number(self.settings, self.protocol, name, cell)
+            factor = planted_number(self.settings, self.protocol, name, cell)
             item = f"{cell.get(self.protocol.item, '')}/{name}"
             shift = (
                 math.exp(self.settings.spread * normal(self.settings.seed, item))
                 if self.settings.spread
                 else 1.0
             )
-            weights.append((1.0 if given is None else given) * shift)
+            weights.append((1.0 if factor is None else factor) * shift)
         return sum(weights) / len(weights)
 
     def _form(self, word: Lexeme, cell: Mapping[str, str], random: Random) -> str:

@@ -1,5 +1,5 @@
-"""Claims over many cells between two runs: tests if the runs' outputs for the same prompts differ,
-over all objects, by shuffling outputs between the runs inside each prompt.
+"""Claims over many cells between two runs: tests if two runs differ on the same prompts, over all
+objects, by shuffling outputs between the runs inside each prompt.
 """
 
 from __future__ import annotations

@@ -33,8 +33,8 @@ BETWEEN, TIME = "between", "over_time"  # keys of a measure's `sentence`
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """A headline number in two runs. first, second: its values, None if it is a distance; held: the
-    levels that it compares inside each run; condition: the levels it belongs to; runs: their names.
+    """A headline number in two runs. first, second: its values, None for a distance between runs;
+    held: levels that it compares inside each run; condition: its other levels; runs: their names.
     """
 
     protocol: Protocol
@@ -83,7 +83,7 @@ class Change:
         return (_filled(own, slots) if own and "rose" in slots else "") or _filled(usual, slots)
 
     def _cell(self, cell: NamedCell) -> dict[str, str]:
-        """Returns the slots for a cell: its value, its location, and its share in both runs."""
+        """Returns the slots of a sentence on a cell: its value, levels, and share in both runs."""
         value = wording.title(self.protocol, cell["attribute"], cell["value"])
         attribute = wording.title(self.protocol, "attribute", cell["attribute"])
         where = ", ".join(filter(None, (*self.levels, cell["object"])))

@@ -31,7 +31,7 @@ class CommonItems:
 
     @property
     def some_unanswered(self) -> bool:
-        """True if any group has items that both runs asked but that do not count."""
+        """True if both runs asked some item that is left out for lack of counted answers."""
         return any(self.unanswered.values())
 
     def note(self, condition: Mapping[str, str]) -> str | None:
@@ -81,7 +81,7 @@ def _counting(cut: Cut, measure: MeasureSpec) -> Iterator[str]:
 
 
 def _keep(tables: Tables, by: Sequence[str], places: Collection[tuple[str, ...]]) -> Tables:
-    """Returns both tables with only the rows at these (levels, item)."""
+    """Returns both tables with only the rows of the given (*levels of `by`, item)."""
     item = tables[0].protocol.item
     names = [f"{number}" for number in range(len(by))] + ["item"]
     frame = pl.DataFrame(list(places), dict.fromkeys(names, pl.String), orient="row")

@@ -178,7 +178,7 @@ def history(runs: Sequence[OpenRun], margin: float = MARGIN) -> History:
 
 
 def _date(store: Store) -> str:
-    """Reads the date of the last answer, or of the last label if the run was imported."""
+    """Returns the date of a run's last answer, or of its last label if the run was imported."""
     return max((row.last for row in calls.sums(store)), default="") or labels.last_date(store)
 
 
@@ -208,7 +208,7 @@ def _step(
     judged: Sequence[ComparisonRow],
     reasons: Sequence[str],
 ) -> HistoryStep:
-    """Returns the step between two runs. judged: the rows of all steps, with verdicts."""
+    """Returns the step between runs of two indices. judged: rows of all steps, with verdicts."""
     first, second = place
     names = {pair.names for pair in pairs}
     verdicts = tuple(row.claim for row in judged if row.claim and row.runs in names)
@@ -224,7 +224,7 @@ def _compare_pairs(
     place: tuple[int, int],
     margin: float,
 ) -> tuple[list[tuple[RunPair, list[ComparisonRow]]], list[str]]:
-    """Returns the pairs of subjects with their rows, and reasons for those not compared."""
+    """Returns the pairs of subjects with their rows, and why other subjects are not compared."""
     first, second = place
     try:
         compare.refuse_other_design(runs[first].store, runs[second].store)
@@ -262,7 +262,7 @@ def as_one_family(protocols: Sequence[Protocol]) -> Protocol:
 
 
 def _lines(runs: Sequence[OpenRun], steps: Sequence[HistoryStep]) -> Iterator[HistoryLine]:
-    """Yields a line per headline number: by measure, levels, and (if several) model, annotator."""
+    """Yields a line per headline number, told apart by measure, levels, model and annotator."""
     every = [[*run.verdicts] for run in runs]
     apart = any(len({one.subject for one in own}) > 1 for own in every)
     judges = any(_several_annotators(own) for own in every)

@@ -49,7 +49,7 @@ def _headline(found: History, names: Mapping[str, str]) -> str:
 
 
 def _around(compared: Sequence[HistoryStep], last: HistoryStep) -> str:
-    """Summarises the other steps, and the other numbers of the last step that changed."""
+    """Says if earlier and later steps changed, and how many numbers the last change includes."""
     others = [step for step in compared if step is not last and step.first < last.first]
     before = sum(bool(step.told) for step in others)
     later = any(step.first > last.first for step in compared)
@@ -109,7 +109,7 @@ def _lede(found: History, names: Mapping[str, str]) -> Iterator[str]:
 
 
 def _lead(told: Sequence[Verdict]) -> Verdict:
-    """Returns the change with the smallest adjusted p; if tied, the largest."""
+    """Returns the change with the smallest adjusted p; among ties, the one largest in size."""
     return min(told, key=lambda one: (one.p_adjusted or 0.0, -abs(one.value or 0.0)))
 
 
@@ -154,7 +154,7 @@ def _of_line(
 
 
 def line_of(found: History, verdict: Verdict) -> HistoryLine | None:
-    """Returns the line of the headline number that a difference is about, or None."""
+    """Returns the history's line for the number of this difference; None if it has none."""
     held = held_of(verdict)
     return next(
         (

@@ -1,5 +1,5 @@
-"""An example prompt in both runs: its labels differ in the direction of the leading difference. It
-is chosen by the order of trial ids, which are hashes.
+"""An example prompt in both runs: its labels differ in the direction of the leading difference. The
+example is the first by trial id; ids are hashes, so nobody picks it.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 shuffling whole outputs between the subjects inside each prompt.
 
 The null hypothesis is that both have the same distribution for each prompt, so subjects are
-compared on the attributes that both have: all of them, if one taxonomy labelled both.
+compared on the attributes that both have: every attribute, if one taxonomy labelled both.
 """
 
 from __future__ import annotations
@@ -121,7 +121,7 @@ class ScorePair:
 
 @dataclass(frozen=True)
 class _TwoCells:
-    """The same cell of both subjects. number: its index, which seeds the shuffles."""
+    """One cell in both subjects. number: its index, which seeds the shuffles."""
 
     first: BaseAndGroups
     second: BaseAndGroups

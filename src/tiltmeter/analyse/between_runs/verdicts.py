@@ -45,8 +45,8 @@ class RunPair(NamedTuple):
 def with_verdicts(
     protocol: Protocol, rows: Sequence[ComparisonRow], pairs: Sequence[RunPair]
 ) -> list[ComparisonRow]:
-    """Adds verdicts to the rows that headline claims rest on (the corrected row, if there is one).
-    Their p must be adjusted already.
+    """Adds verdicts to the rows that headline claims rest on (if gold corrects a row, to the
+    corrected row). The rows' p must be adjusted already.
     """
     judged = list(rows)
     for pair in pairs:
@@ -109,7 +109,7 @@ def _plain(spec: MeasureSpec) -> str:
 
 
 def _levels(claim: Claim) -> str:
-    """Joins the levels of a claim's group and the levels that it compares."""
+    """Joins the levels of a claim's group and the levels that the claim compares."""
     row = claim.row
     return ", ".join(filter(None, (*reading.group(row).values(), *held_of(row).values())))
 

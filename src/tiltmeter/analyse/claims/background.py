@@ -1,9 +1,9 @@
-"""Evidence on a verdict from outside the rows: gold on the judge behind a claim, and how much of
+"""Evidence on a verdict from outside its rows: gold on the judge behind a claim, and how much of
 the run's plan was answered.
 
-A claim counts some values. Its judge is refuted if the upper end of the interval of Youden's J
-(sensitivity + specificity − 1 for these values, the lowest of the levels that the claim compares)
-lies below one half: then the judge's labels say little about the counted values. If gold is too
+A judge's J is computed for the values that the claim counts: Youden's sensitivity + specificity −
+1, the lowest over the levels that the claim compares. The judge is refuted if the upper end of J's
+interval lies below one half, as its labels then say little about these values. If gold is too
 scarce for that interval, no judge is refuted.
 """
 
@@ -32,8 +32,8 @@ Key = tuple[str, str, tuple[str, ...]]  # annotator, attribute, values that coun
 @dataclass(frozen=True, slots=True)
 class GoldFacts:
     """Gold's evidence on the judge of one claim. labels: the number of gold labels; people: the
-    number of annotators; refuted: the reason why gold refutes the judge, else ""; errs_by_level:
-    how its errors differ between the compared levels, else "".
+    number of people who gave them; refuted: the reason why gold refutes the judge, else "";
+    errs_by_level: how the judge's errors differ between the compared levels, else "".
     """
 
     labels: int = 0
@@ -44,10 +44,9 @@ class GoldFacts:
 
 @dataclass(frozen=True, slots=True)
 class Background:
-    """Facts about a run beside its rows. gold: by claim that has any gold. plan: by subject, how
-    many planned trials were answered. labelled: by subject, mode and annotator, how many answers
-    the annotator labelled. cut: how many replies were cut. cascades: annotators that combine
-    rules with a judge.
+    """Facts about a run beyond its rows. gold: {claim with gold: its evidence}. plan: {subject: its
+    answered and planned trials}. labelled: by subject, mode and annotator, (labelled, all) answers.
+    cut: how many replies were cut. cascades: annotators that combine rules with a judge.
     """
 
     gold: Mapping[Key, GoldFacts] = field(default_factory=dict)
@@ -61,12 +60,12 @@ class Background:
         return self.gold.get(claim_key(spec, row), GoldFacts())
 
     def of_plan(self, subject: str) -> settings.Progress:
-        """Counts the answered and planned trials of a subject, or of all that are pooled in it."""
+        """Counts the answered and planned trials of a subject; sums over a pool of subjects."""
         own = [self.plan[name] for name in subject.split(TOGETHER) if name in self.plan]
         return settings.Progress(sum(one.answered for one in own), sum(one.planned for one in own))
 
     def of_labels(self, row: Estimate) -> tuple[int, int]:
-        """Counts the answers of a claim's subjects and mode: (labelled by its annotator, all)."""
+        """Counts the answers behind a claim: (those that its annotator labelled, all)."""
         mode = row.condition.get("mode", "")
         keys = [(subject, mode, row.instrument) for subject in row.subject.split(TOGETHER)]
         own = [self.labelled[key] for key in keys if key in self.labelled]
@@ -74,7 +73,7 @@ class Background:
 
 
 def read_background(store: Store, protocol: Protocol, rows: Sequence[Estimate]) -> Background:
-    """Reads from a run what verdicts need beside its rows."""
+    """Reads the facts about a run that verdicts need beyond the rows."""
     labelled = {
         (one.subject, one.mode, one.annotator): (one.labelled, one.outputs)
         for one in label_sets.labelled(store)
@@ -158,8 +157,8 @@ def _index(value: float | None) -> str:
 def errors_between(
     factor: str, levels: Mapping[str, Sequence[GoldPair]], key: Key, item: str
 ) -> str:
-    """Describes how the judge's errors differ between two levels of a factor, if an interval at
-    1 - .05/2 shows it; else "". levels: gold pairs by level; key: of the claim.
+    """Says how the judge's errors differ between two levels of a factor; "" unless an interval at 1
+    - .05/2 shows a difference. levels: gold pairs by level; key: the claim's.
     """
     if len(levels) != 2:
         return ""
@@ -185,7 +184,7 @@ def errors_between(
 
 
 def _sure_gap(gap: Interval) -> float:
-    """Returns a difference of rates; 0 if its interval holds 0, or it has none."""
+    """Returns a difference of rates; 0 if its interval contains 0, or is missing."""
     if gap.value is None or gap.low is None or gap.high is None or gap.low <= 0 <= gap.high:
         return 0.0
     return gap.value
@@ -204,7 +203,7 @@ def _levels(spec: MeasureSpec, pairs: Sequence[GoldPair]) -> dict[str, list[Gold
 def _binary(
     pairs: Sequence[GoldPair], values: Sequence[str], item: str, every: Sequence[GoldPair]
 ) -> Confusion:
-    """Tabulates truth against answer as "counts" (1) or not (0), clustered by item."""
+    """Tabulates truth against answer, clustered by item; 1 for the given values, 0 for others."""
     items = {name: n for n, name in enumerate(dict.fromkeys(_item(p, item) for p in every))}
     return confusion(
         truth=[int(p.truth in values) for p in pairs],

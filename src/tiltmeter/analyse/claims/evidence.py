@@ -21,16 +21,16 @@ from .output_query import OutputQuery, query_of
 class Claim:
     """A headline row with the other rows that bear on it.
 
-    row: as gold corrects it, if it does; raw: as the instrument labels it. missing: how much more
-    counts neither way at the level than at the baseline. about: the levels that distinguish it
-    from other claims of its measure and subject. parts: tested rows of its own groups.
-    nuisances: the tested effect of each factor that the protocol does not ask about, with the
+    row: as gold corrects it, if it does; raw: as the instrument labels it. missing: how much larger
+    the share outside the denominator is at the level than at the baseline. about: the levels that
+    tell it from other claims of its measure and subject. parts: tested rows of groups inside its
+    own. nuisances: the tested effect of each factor that the protocol does not ask about, with the
     claim's value at each of its levels; interactions: the same with the tested difference of the
-    claim's value between two levels of such a factor (for a share: its effect). query: selects
-    the outputs that were counted. slots: what a protocol's own sentence may name. nouns: plain
-    words for its cue words and its items. sides: the raw numbers that it compares. matters: a
-    difference of shares below this is slight. uncued: the factor that it compares, if no prompt
-    names its cue.
+    claim's value between two levels of such a factor (for a share: its effect). query: selects the
+    outputs that were counted. slots: what a protocol's own sentence may name. nouns: plain words
+    for its cue words and its items. sides: the raw numbers that it compares. matters: a difference
+    of shares below this is slight. uncued: the factor that it compares, if no prompt states the
+    factor's level.
     """
 
     spec: MeasureSpec
@@ -114,7 +114,7 @@ def gather(
 
 
 def _sides(row: Estimate, shift: Moved | None) -> Mapping[str, float]:
-    """Returns the raw numbers that a claim compares; for a divergence, of the most moved value."""
+    """Returns the raw numbers that a claim compares; for a divergence, its most moved value's."""
     if shift is not None and not row.sides:
         return {"level": shift.share.value, "baseline": shift.other.value}
     return row.sides or {}
@@ -126,8 +126,8 @@ def _highest(nuisances: Iterable[tuple[str, Estimate, Mapping[str, float]]]) -> 
 
 
 def _left_open(bounds: Estimate | None, missing: Estimate | None) -> dict[str, str]:
-    """Computes the shares that count neither way at a level and at its baseline: bounds are as wide
-    as both shares together, and `missing` is their difference.
+    """Computes the shares outside the denominator at a level and at its baseline: the bounds are as
+    wide as the sum of both shares, and `missing` is their difference.
     """
     if bounds is None or missing is None or None in (bounds.low, bounds.high, missing.value):
         return {}
@@ -152,8 +152,8 @@ def _same_place(rows: Sequence[Estimate], raw: Estimate) -> Estimate | None:
 def _levels_by_claim(
     leads: Iterable[tuple[MeasureSpec, Estimate]],
 ) -> dict[str, list[dict[str, set[str | None]]]]:
-    """Returns {measure: levels in the conditions of its claims, and in their contrasts}, each as
-    {factor: levels}, with None among the levels if a claim lacks the factor.
+    """Returns {measure: per claim's condition, and per contrast, {factor: the levels in claims of
+    the measure}}; a factor's levels include None if some claim lacks the factor.
     """
     found: dict[str, list[Estimate]] = {}
     for spec, row in leads:
@@ -173,7 +173,7 @@ def _levels(places: Sequence[Mapping[str, str]]) -> dict[str, set[str | None]]:
 
 
 def _about(raw: Estimate, levels: Sequence[Mapping[str, set[str | None]]]) -> str:
-    """Returns the levels of a claim and of its contrast that differ among its measure's claims."""
+    """Joins the levels of a claim and its contrast in which its measure's claims differ."""
     own = (raw.condition, raw.contrast or {})
     return ", ".join(
         level
@@ -186,7 +186,7 @@ def _about(raw: Estimate, levels: Sequence[Mapping[str, set[str | None]]]) -> st
 def _kin(
     spec: MeasureSpec, by_stratum: Mapping[families.Key, Sequence[Estimate]]
 ) -> dict[families.Key, list[Estimate]]:
-    """Lists by stratum the tested rows that may be parts of a claim: of its measure or named."""
+    """Lists, by stratum, the tested rows that may describe parts of a claim of this measure."""
     return {
         key: [
             row
@@ -201,7 +201,7 @@ def _kin(
 def _parts(
     protocol: Protocol, spec: MeasureSpec, raw: Estimate, kin: Sequence[Estimate]
 ) -> Iterator[Estimate]:
-    """Yields rows of groups inside a claim; levels of a nuisance factor are not such groups."""
+    """Yields the rows of groups inside a claim, but not of levels of nuisance factors."""
     aside = {protocol.item, *(factor for factor, _ in nuisance_measures(protocol, spec))}
     aside -= raw.condition.keys()
     for row in kin:
@@ -241,8 +241,8 @@ def _interactions(
     raw: Estimate,
     of_measure: Mapping[str, Sequence[Estimate]],
 ) -> Iterator[tuple[str, Estimate, Mapping[str, float]]]:
-    """Yields the nuisance factors whose level changes the difference that a claim makes. An effect
-    of such a factor on both compared levels alike does not move the claim.
+    """Yields the nuisance factors that interact with a claim: their level changes its difference.
+    An effect of such a factor on both compared levels alike does not count.
     """
     if spec.contrast is None:
         yield from _nuisances(protocol, spec, raw, of_measure)

@@ -37,10 +37,10 @@ class Verdict:
     """The verdict on a headline claim: a word, a sentence and numbers.
 
     value, low, high and reference are in `unit`, and corrected by gold if `correction` is not
-    "none". query: selects the outputs that were counted. between_items: the result of the test
-    whether items differ (`Estimate.between_items`), if it was made. population: the items and cue
-    words that the verdict applies to (`records.Population`). cells: the cells that a claim over
-    many cells names (`records.CellClaim`).
+    "none". query: selects the outputs that were counted. between_items: the result of the test if
+    items differ (`Estimate.between_items`), or None. population: the items and cue words that the
+    verdict generalises to (`records.Population`). cells: the cells that show the effect of a claim
+    over many cells (`records.CellClaim`).
     """
 
     word: Word
@@ -79,7 +79,7 @@ class Verdict:
 
     @property
     def nuisance(self) -> str:
-        """The nuisance that the claim measures; "" if the audit asks about the claim."""
+        """The nuisance that the claim measures; "" if the claim is about a factor of interest."""
         return self.facts.spec.nuisance
 
     @property
@@ -111,7 +111,7 @@ def verdicts(
 ) -> list[Verdict]:
     """Judges each headline claim of one variant, in the order of the protocol.
 
-    background: other facts about the run (`background.read_background`).
+    background: facts about the run from outside the rows (`background.read_background`).
     """
     return [judge(claim, background) for claim in gather(protocol, rows)]
 
@@ -177,7 +177,7 @@ def _reasons(
 
 
 def _told(*pairs: tuple[CautionKind, str]) -> Iterator[Caution]:
-    """Yields a caution per kind whose text is not empty."""
+    """Yields a Caution for each (kind, text) whose text is not empty."""
     for kind, text in pairs:
         if text:
             yield Caution(kind, text)
@@ -186,7 +186,7 @@ def _told(*pairs: tuple[CautionKind, str]) -> Iterator[Caution]:
 def _facts(
     claim: Claim, word: Word, cautions: Sequence[Caution], refuted: str, *, joined: bool
 ) -> ClaimFacts:
-    """Converts a claim with its verdict to the facts that the first sentence needs."""
+    """Collects the facts about a claim and its verdict that the first sentence needs."""
     significant_factors = {factor for factor, _, _ in significant(claim.nuisances)}
     nuisances = tuple(
         Nuisance(
@@ -215,7 +215,7 @@ def _facts(
 
 
 def _word(claim: Claim, known: GoldFacts, unsettled: Sequence[Caution], reason: str) -> Word:
-    """Returns the verdict. reason: why it is undecided, if test and interval are not the reason."""
+    """Returns the verdict's word. reason: a cause for "undecided" beyond test and interval."""
     row = claim.row
     if row.value is None:
         return Word.NOT_MEASURED
@@ -233,9 +233,9 @@ def is_open(verdict: Verdict) -> bool:
 
 
 def _scarce_gold(claim: Claim, known: GoldFacts) -> str:
-    """Writes the caution that the instrument alone finds a tilt but gold is too scarce to show if
-    it is the judge's error: there is no corrected interval, or that finds no tilt and is wider to
-    each side than the uncorrected difference. "" if gold suffices, or there is none.
+    """Writes the caution that the instrument alone finds a tilt, but gold is too scarce to show
+    whether the judge's errors make it: no interval could be corrected, or the corrected one finds
+    no tilt and is half as wide as the raw difference or wider. "" if gold suffices or is absent.
     """
     row, raw, null = claim.row, claim.raw, claim.spec.null
     tried = row is not raw or bool(claim.uncorrected)
@@ -256,8 +256,8 @@ def _scarce_gold(claim: Claim, known: GoldFacts) -> str:
 
 
 def _too_few_items(row: Estimate, null: float | None) -> str:
-    """Writes the caution that so few items can never be significant by sign flips in their family;
-    "" if they can.
+    """Writes the caution that so few items can never reach significance by sign flips in this
+    family; "" if they can.
     """
     flipped = row.p is not None and row.clusters and row.test in SIGN_FLIPS
     if not flipped or row.stopped or test_word(row, null) == Word.TILT:

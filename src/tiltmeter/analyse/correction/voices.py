@@ -16,15 +16,15 @@ from ...records import Estimate, Voice
 
 
 def voice_of(who: str, row: Estimate) -> Voice:
-    """Returns the numbers of a row that was corrected by these people's labels alone."""
+    """Returns the numbers of a row that only these people's labels corrected."""
     return Voice(who, row.value, row.low, row.high, row.p)
 
 
 def with_voices(
     row: Estimate, voices: Sequence[Estimate], who: Sequence[str], null: float | None
 ) -> Estimate:
-    """Returns the row that every voice supports. voices: the row corrected by each person alone (if
-    two), or without each person (if three or more); voices without a result do not count.
+    """Returns the row that every voice supports. voices: the row as each person alone corrects it
+    (of two), or all without one (of three or more); voices without a result do not count.
 
     By hand: two people, +.20 with p .01 and +.12 with p .04: +.12 with p .04; +.20 and −.05: p 1,
     and an interval that spans both.
@@ -52,7 +52,7 @@ def with_voices(
 
 
 def _of_these(shown: Estimate, rows: Sequence[Estimate], least: float = 0.0) -> Estimate:
-    """Returns the row with the largest `p_these` (p for these cue words only), at least `least`."""
+    """Sets `p_these` (p for these cue words only) to the rows' largest, at least `least`."""
     if shown.population is None:
         return shown
     known = [row.population["p_these"] for row in rows if row.population is not None]

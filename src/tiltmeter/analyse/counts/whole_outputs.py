@@ -1,8 +1,8 @@
 """Outputs with all their attributes together, for divergences over several attributes.
 
-Sums of labels (`count_table.py`) do not say which labels belong to one output; to shuffle whole
-outputs this must be known. Outputs are compared inside one object: those of its base prompt and
-those of each group.
+Sums of labels (`count_table.py`) do not say which labels belong to one output, but shuffling whole
+outputs needs this. Outputs are compared inside one object: those of its base prompt and those of
+each group.
 """
 
 from __future__ import annotations
@@ -43,12 +43,11 @@ class LabelledOutput(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class LabelledOutputs:
-    """All outputs of a run by stratum, and the factors that were asked.
+    """All outputs of a run by stratum, and the factors of the trials.
 
-    asked:     the factors of each measured trial, with or without labels.
-    lists:     the closed lists of each annotator.
-    chosen_on: by annotator, {subject: the outputs on which its attributes were chosen}.
-    groups:    a cache of `split_by_base`, for all measures that split outputs alike.
+    asked:     the factors of each measured trial, with or without labels. lists:     the closed
+    lists of each annotator. chosen_on: by annotator, {subject: the outputs on which its attributes
+    were chosen}. groups:    a cache of `split_by_base`, for all measures that split outputs alike.
     drawn:     shuffles that strata and measures share.
     """
 
@@ -73,7 +72,7 @@ class LabelledOutputs:
 
 
 def read_labelled_outputs(store: Store, protocol: Protocol) -> LabelledOutputs:
-    """Reads all labels of a run. Of several values of one attribute the greatest counts."""
+    """Reads all labels of a run; of several values of an attribute per output, the greatest."""
     read = cache(json.loads)  # of what many trials and outputs have alike
     trials = {
         number: (subject, mode, read(factors))
@@ -114,7 +113,7 @@ def read_labelled_outputs(store: Store, protocol: Protocol) -> LabelledOutputs:
 def _places_by_annotator(
     words: Mapping[int | None, str], annotators: str, attributes: str
 ) -> list[tuple[str, list[tuple[str, int]]]]:
-    """Reads two JSON arrays of word numbers: each annotator's attributes with their indices."""
+    """Decodes two JSON arrays of words' numbers into [(annotator, [(attribute, index)])]."""
     lists = [[words[one] for one in json.loads(text)] for text in (annotators, attributes)]
     named = zip(*lists, count(), strict=False)
     return [
@@ -124,14 +123,14 @@ def _places_by_annotator(
 
 
 def _artefact(store: Store, kind: str, annotator: str) -> str:
-    """Reads the artefact of an annotator, else of its instrument."""
+    """Reads an annotator's artefact of a kind; if it has none, its instrument's."""
     return (
         store.artefact(kind, annotator) or store.artefact(kind, annotator.partition("/")[0]) or ""
     )
 
 
 def _lists(store: Store, protocol: Protocol, annotator: str) -> list[taxonomy.Attribute]:
-    """Returns an annotator's closed lists, from its settings and taxonomy; [] if undeclared."""
+    """Returns an annotator's closed lists: from its settings, then from the run's taxonomy."""
     name = annotator.partition("/")[0]
     spec = next((spec for spec in protocol.instruments if spec.name == name), None)
     if spec is None:
@@ -150,12 +149,10 @@ class BaseAndGroups:
     """The outputs of one object (or of all): those of the base prompt, and those of each group.
 
     groups:     in the order of the design, without the base; empty if no output has a label.
-    attributes: those of any of these outputs, in the order of the closed lists.
-    lists:      {attribute: its closed list}.
-    background: the attributes of the background (others describe the product).
-    subject:    the model that gave the outputs; "" if all did.
-    drawn:      shuffles that strata and measures share.
-    supports:   a cache of `support`.
+    attributes: those of any of these outputs, in the order of the closed lists. lists:
+    {attribute: its closed list}. background: the attributes of a picture's background (all others
+    describe the product). subject:    the model that gave the outputs; "" if they are of all
+    models. drawn:      shuffles that strata and measures share. supports:   a cache of `support`.
     """
 
     condition: Mapping[str, str]
@@ -187,7 +184,7 @@ class BaseAndGroups:
         return {BASE: self.base, **self.groups}
 
     def about(self, place: Place) -> dict[str, str]:
-        """Returns the condition of a row about one prompt."""
+        """Returns the condition of a row about one prompt: the cell's, dimension and group."""
         return {**self.condition, "dimension": place[0], "group": place[1]}
 
     def dimensions(self) -> dict[str, dict[str, OutputGroup]]:
@@ -198,7 +195,7 @@ class BaseAndGroups:
         return found
 
     def support(self, attribute: str) -> int:
-        """Counts the values that are on the attribute's closed list or occur in these outputs."""
+        """Counts the attribute's values: those on its closed list and others in these outputs."""
         if attribute not in self.supports:
             seen = values_seen([self.base, *self.groups.values()], attribute)
             self.supports[attribute] = len(seen | set(self.lists.get(attribute, ())))
@@ -217,7 +214,7 @@ def split_by_base(
     the order of the design. The measure's contrast names base, group and dimension. pooled: uses
     the outputs of all subjects.
 
-    Group and dimension are ignored in `by`: the rows of scores name them.
+    Group and dimension are ignored in `by`, as rows of scores have their own columns for them.
     """
     contrast = measure.contrast or {}
     names = (contrast["within"], contrast["factor"])
@@ -287,7 +284,7 @@ def _is_kept(factors: Mapping[str, str], measure: MeasureSpec) -> bool:
 def notes(
     found: Permuted, sides: Sequence[Sequence[Values]], names: Sequence[str], attribute: str = ""
 ) -> str:
-    """Explains a missing or weak number: empty and small groups, outputs without a value."""
+    """Explains why a number is missing or weak: empty or small groups, outputs without a value."""
     empty = [name for name, side in zip(names, sides, strict=True) if not side]
     small = [
         f"{name} ({len(side)})"
@@ -309,5 +306,5 @@ def notes(
 
 @lru_cache(maxsize=8)
 def shuffles_of(measure: str, draws: int) -> Shuffles:
-    """Returns the shuffles for all cells of a measure, seeded by its name."""
+    """Returns the shuffles that all cells of a measure share, seeded by the measure's name."""
     return Shuffles(draws=draws, generator=np.random.default_rng(list(measure.encode())))

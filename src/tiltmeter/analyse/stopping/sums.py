@@ -1,4 +1,4 @@
-"""The labels of a run, summed per claim by item and condition, or whole outputs by group; read from
+"""The labels of a run, summed per claim by item and condition, or its outputs by group; read from
 the same tables as the report's estimates.
 """
 
@@ -27,7 +27,7 @@ from .plan import key_of
 
 @dataclass(frozen=True, slots=True)
 class ItemSums:
-    """Hits and outcomes by item and condition, shape (items, conditions), the tested one first."""
+    """Hits and outcomes by item and condition, shape (items, conditions), tested one first."""
 
     items: tuple[str, ...]
     hits: Floats
@@ -35,7 +35,7 @@ class ItemSums:
     null: float = 0.0
 
     def in_order(self, items: Sequence[str]) -> ItemSums:
-        """Returns the sums for these items in this order, 0 for items that are missing."""
+        """Returns the sums for these items, in this order; 0 for an item without labels."""
         place = {item: n for n, item in enumerate(self.items)}
         found = [place.get(item, -1) for item in items]
         pad = np.zeros((1, self.hits.shape[1]))
@@ -45,7 +45,7 @@ class ItemSums:
 
 @dataclass(frozen=True, slots=True)
 class OutputGroups:
-    """The outputs of each group, as {attribute: value}, and the attributes that count."""
+    """The outputs of each group, each as {attribute: value}. attributes: those compared."""
 
     groups: tuple[Sequence[Values], ...]
     attributes: tuple[str, ...]
@@ -53,7 +53,7 @@ class OutputGroups:
 
 @dataclass(frozen=True, slots=True)
 class CellGroups:
-    """The outputs of each group by object, for a claim of many cells."""
+    """The outputs of each group by object, for a claim over many cells."""
 
     objects: tuple[OutputGroups, ...]
 
@@ -70,7 +70,7 @@ def alone_with(protocol: Protocol, measures: Sequence[MeasureSpec]) -> Protocol:
 
 
 def claim_data(store: Store, protocol: Protocol) -> dict[str, Data]:
-    """Returns, by claim (`key_of`), its sums or outputs, for claims tested by items or outputs."""
+    """Returns {`key_of` a claim: its sums or outputs}, for claims tested by items or outputs."""
     found: dict[str, Data] = {}
     for over, stratum, table, _ in tables(store, protocol):
         place = {k: v for k, v in stratum.items() if k not in ("subject", "annotator")}

@@ -28,7 +28,7 @@ SIDES = ("below", "above")  # no tilt, where a protocol has no words for it
 
 
 def chip(word: Word, spec: MeasureSpec, row: Estimate, protocol: Protocol | None = None) -> str:
-    """Returns a verdict in two to five words, with titles of levels if the protocol is given."""
+    """Returns a verdict in two to five words; with levels' titles if the protocol is given."""
     side = direction(spec, row, protocol)
     if word != Word.TILT or not side:
         return word.chip
@@ -53,8 +53,8 @@ def verdict(
     reasons: Sequence[str],
     refuted: str,
 ) -> str:
-    """Writes the sentence of a verdict. about: the levels that distinguish the claim from others of
-    its measure; reasons: why the direction is open, or the claim undecided; refuted: how gold
+    """Writes the sentence of a verdict. about: the levels that tell the claim from others of its
+    measure; reasons: why the direction is open, or the claim undecided; refuted: how gold
     contradicts the judge.
     """
     what = without_article(spec.text or spec.name)  # "the" stands before it
@@ -80,7 +80,7 @@ def verdict(
 
 
 def equivalent(spec: MeasureSpec, row: Estimate, about: str, number: str, margin: str) -> str:
-    """Writes the sentence of a difference that is shown to be smaller than a margin."""
+    """Writes the sentence on a difference that is shown to be smaller than a margin."""
     return Word.EQUIVALENT.record.sentence.format(
         subject=row.subject,
         about=about,
@@ -96,7 +96,7 @@ def without_article(text: str) -> str:
 
 
 def chance(row: Estimate) -> str:
-    """Formats the deciding p: `adjusted p = .013 (Holm, 12 claims)`."""
+    """Formats the p that decides: `adjusted p = .013 (Holm, 12 claims)`."""
     p = f"p {numerals.equal_to(row.deciding_p)}"
     if row.family_size is None or row.family_size < 2 or row.adjustment is None:
         return p
@@ -111,7 +111,7 @@ def _level(row: Estimate) -> str:
 
 
 def _look(row: Estimate) -> str:
-    """Says at which interim look a run that stops early decided a claim, or gave it up."""
+    """Says at which look a run that stops early decided the claim, or gave it up; else ""."""
     told = row.stopped
     if told is None or told["state"] == "on":
         return ""
@@ -136,8 +136,8 @@ def _power(spec: MeasureSpec, row: Estimate) -> str:
 
 
 def missing(spec: MeasureSpec, bounds: Estimate, drawn: bool, *, open_: bool) -> str:
-    """Says how much gave none of the options, and the range of the measure whatever these answers
-    would have been. open_: True if that range holds the null value.
+    """Says how many answers lie outside the denominator, and the measure's range over all values
+    that they could have. open_: True if that range contains the null value.
     """
     low, high = bounds.low or 0.0, bounds.high or 0.0
     what = "of the answers count neither way" if drawn else "of the probability went to other words"
@@ -151,7 +151,7 @@ def missing(spec: MeasureSpec, bounds: Estimate, drawn: bool, *, open_: bool) ->
 
 
 def missing_differs(spec: MeasureSpec, bounds: Estimate | None, slots: Mapping[str, str]) -> str:
-    """Says that more answers count neither way at one of two levels. slots: from `headlines`."""
+    """Says that more answers lie outside the denominator at one level. slots: see `headlines`."""
     if bounds is None:
         return "More counts neither way on one side."
     if "open_at_level" not in slots:
@@ -166,7 +166,7 @@ def missing_differs(spec: MeasureSpec, bounds: Estimate | None, slots: Mapping[s
 
 
 def _counting_all(spec: MeasureSpec, bounds: Estimate) -> str:
-    """Says between which values the number lies, whatever the missing answers would have been."""
+    """Gives the number's range over all values that the missing answers could have."""
     low, high = bounds.low or 0.0, bounds.high or 0.0
     one, other = _sides(spec)
     ends = reading.interval(bounds, spec, 2)
@@ -183,8 +183,8 @@ def _counting_all(spec: MeasureSpec, bounds: Estimate) -> str:
 
 
 def _kinds_of_missing(spec: MeasureSpec, bounds: Estimate) -> dict[str, float]:
-    """Returns {outcome: its share of all answers} for outcomes that count neither way; {} if these
-    do not add up to the width of a share's bounds.
+    """Returns {outcome outside the denominator: its share of all answers}; {} if these do not add
+    up to the width of a share's bounds.
     """
     total = sum(bounds.outcomes.values())
     left = {v: n for v, n in bounds.outcomes.items() if v not in (*spec.values, *spec.among)}
@@ -203,7 +203,7 @@ def _kinds(shares: Mapping[str, float]) -> str:
 
 
 def _sides(spec: MeasureSpec) -> tuple[str, str]:
-    """Names the values that count, and the values that do not."""
+    """Names the values that are hits, and the other values in the denominator."""
     counted = "/".join(spec.values) or "counted"
     others = "/".join(value for value in spec.among if value not in spec.values)
     return counted, others or f"not {counted}"
@@ -222,7 +222,7 @@ def reversal(
 def shared_direction(
     spec: MeasureSpec, factor: str, effect: Estimate, levels: Mapping[str, float]
 ) -> str:
-    """Writes that a nuisance factor moves the number but leaves it on one side of the null."""
+    """Writes that a nuisance factor moves the number, but not across the null value."""
     told = f"The {factor} moves the number by {numerals.points(effect.value)}"
     return (
         f"{told}, and every level lies on the same side: {_levels(spec, levels)}."
@@ -239,7 +239,7 @@ def _levels(spec: MeasureSpec, levels: Mapping[str, float]) -> str:
 
 
 def items_differ(spec: MeasureSpec, row: Estimate) -> str:
-    """Writes how many items lie on either side of no tilt, given that the items differ."""
+    """Writes how many items lie on each side of no tilt, for items that differ."""
     found = row.between_items or {}
     below, above = (
         side or other for side, other in zip(reading.directions(spec), SIDES, strict=True)
@@ -271,7 +271,7 @@ def _exceptions(found: Mapping[str, Any]) -> str:
 
 
 def opposite_tilts(spec: MeasureSpec, parts: Iterable[Estimate]) -> str:
-    """Writes that parts of a claim tilt to different sides, and lists both sides."""
+    """Writes that parts of a claim tilt in different directions, and lists both."""
     null = spec.null or 0.0
     sides: dict[bool, list[str]] = {True: [], False: []}
     for row in parts:
@@ -286,7 +286,7 @@ def opposite_tilts(spec: MeasureSpec, parts: Iterable[Estimate]) -> str:
 
 
 def no_answers(row: Estimate) -> str:
-    """Says which answers there were, given that nothing could be measured."""
+    """Describes the answers of a claim that could not be measured."""
     total = numerals.count(sum(row.outcomes.values()))
     if row.n:
         return (
@@ -297,8 +297,8 @@ def no_answers(row: Estimate) -> str:
 
 
 def scarce_gold(labels: int, more: int | None, why: str = "") -> str:
-    """Says how many gold labels there are and how many more would show if a tilt is the judge's
-    error. more: None if no number would; why: why gold could not correct the number.
+    """Says how many gold labels there are, and how many more would show if a tilt is the judge's
+    error. more: None if no number would; why: the reason why gold could not correct the number.
     """
     there = f"{numerals.count(labels)} gold label{'s' * (labels != 1)}"
     if more is None:
@@ -310,7 +310,7 @@ def scarce_gold(labels: int, more: int | None, why: str = "") -> str:
 
 
 def borderline(spec: MeasureSpec, row: Estimate) -> str:
-    """Says that the test contradicts the interval, or that adjusting p changes the decision."""
+    """Says that test and interval disagree, or that adjusting p changes the decision."""
     null = numerals.quantity(spec.null, spec.unit, spec.signed, reading.null_places(spec))
     holds = row.low is not None and row.high is not None and row.low <= (spec.null or 0) <= row.high
     return f"Borderline: the interval {'holds' if holds else 'excludes'} {null}, {chance(row)}."

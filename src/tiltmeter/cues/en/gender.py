@@ -216,10 +216,10 @@ def _people_in_general(text: str, cues: Sequence[Cue]) -> str:
         head = re.split(r"[.?!:;,\n]", text[: cue.start])[-1].lower().split()[-3:]
         if head and head[-1] in SPEAKING:
             head = head[-1:]  # "My ex says mothers always win"
-        told = head[max((n + 1 for n, word in enumerate(head) if word in _ABOUT), default=0) :]
+        remainder = head[max((n + 1 for n, word in enumerate(head) if word in _ABOUT), default=0) :]
         if head and head[-1] in _ABOUT and head[-2:-1] and head[-2] in _DEFINITE:
-            told = head  # "a group of women"
-        if not any(word in _DEFINITE or word.isdigit() for word in told):
+            remainder = head  # "a group of women"
+        if not any(word in _DEFINITE or word.isdigit() for word in remainder):
             return text[cue.start - (len(head[-1]) + 1 if head else 0) : cue.end]
     return ""
 

@@ -68,9 +68,9 @@ def given_names(
     """Returns the given names of a text. genders: those of the pronouns and words in it, to which
     those of the names are added: “Helen will write, Ruth will book”.
     """
-    found = _scan(text, spans, genders)
-    more = genders.union(given.gender for given in found)
-    return _scan(text, spans, more) if more != genders else found
+    names_found = _scan(text, spans, genders)
+    more = genders.union(given.gender for given in names_found)
+    return _scan(text, spans, more) if more != genders else names_found
 
 
 def _scan(text: str, spans: Sequence[tuple[int, int]], genders: frozenset[str]) -> list[GivenName]:
@@ -236,15 +236,15 @@ def is_a_name(word: str) -> bool:
 def genders_of(tokens: Sequence[str]) -> frozenset[str]:
     """Returns the genders of the pronouns, titles and gendered words among some words."""
     table = words()
-    found = set()
+    genders = set()
     for token in tokens:
         if token in ("her", "hers", "mrs", "ms"):
-            found.add(WOMAN)
+            genders.add(WOMAN)
         elif token in ("him", "his", "mr"):
-            found.add(MAN)
+            genders.add(MAN)
         elif token in table and not table[token].when:
-            found.add(table[token].gender)
-    return frozenset(found)
+            genders.add(table[token].gender)
+    return frozenset(genders)
 
 
 def may_be_a_place(low: str) -> bool:

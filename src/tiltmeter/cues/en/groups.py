@@ -95,12 +95,12 @@ _OTHER_RACES = re.compile(
 def _patterns(attribute: str) -> tuple[re.Pattern[str], re.Pattern[str]]:
     words = _DATA[attribute]
     beside = re.compile(rf"(?<![\w-])({words})(?={_BETWEEN}{_BETWEEN} {PERSON}\b)", re.IGNORECASE)
-    said = re.compile(
+    statement = re.compile(
         rf"\b{_SUBJECT} (?:an? |also |very |the only )?({words})(?![\w-])"
         r"(?! (?:and white|as|up|on|to|from|out|forward)\b)",
         re.IGNORECASE,
     )
-    return beside, said
+    return beside, statement
 
 
 def mentions(text: str, attribute: str) -> bool:
@@ -160,9 +160,9 @@ def find(
 
 
 def _adjectives(text: str, spans: Sequence[tuple[int, int]], attribute: str) -> Iterator[Cue]:
-    beside, said = _patterns(attribute)
+    beside, statement = _patterns(attribute)
     group_of = _GROUPS[attribute]
-    for pattern in (beside, said):
+    for pattern in (beside, statement):
         for match in pattern.finditer(text):
             start, end = match.span(1)
             if inside(start, spans) or _is_name(text, match[1], end, attribute):
@@ -170,7 +170,7 @@ def _adjectives(text: str, spans: Sequence[tuple[int, int]], attribute: str) -> 
             group, other, new = group_of(match[1])
             if not new and text[end : end + 1] == " ":
                 noun = rf" (?:[\w-]+ )?{PERSON}\b"
-                if pattern is said and not re.match(noun, text[end:], re.IGNORECASE):
+                if pattern is statement and not re.match(noun, text[end:], re.IGNORECASE):
                     continue  # "I am deaf": without the word there is no sentence
                 end += 1
             elif not new:

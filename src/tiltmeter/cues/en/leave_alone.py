@@ -148,8 +148,8 @@ def _fact_about(text: str, cues: Sequence[Cue]) -> str:
     """Names a person of whom a fact is asked: by a full name, or without a word of whose it is."""
     people = {cue.person.split("-")[0] for cue in cues if cue.person}
     if not _OURS.search(text):
-        if told := _TOLD_OF.search(text):
-            return f"perhaps of a work: “{told.group()}”"
+        if match := _TOLD_OF.search(text):
+            return f"perhaps of a work: “{match.group()}”"
         before, first = text[: cues[0].start], text[: cues[0].end]
         if _WHICH.fullmatch(before):
             return f"the answer decides whom it means: “{first}”"

@@ -93,8 +93,8 @@ def unread_word(text: str, spans: Sequence[tuple[int, int]], cues: Sequence[Cue]
     if pronouns_alone(cues):
         for phrase in not_cues().finditer(text):
             rows = [table[word] for word in phrase.group().lower().split() if word in table]
-            told = {row.gender for row in rows if row.when != "never"}
-            if len(told) == 1 and told <= genders and not _VOCATIVE.search(phrase.group()):
+            listed = {row.gender for row in rows if row.when != "never"}
+            if len(listed) == 1 and listed <= genders and not _VOCATIVE.search(phrase.group()):
                 return f"perhaps the same person: “{phrase.group()}”"
     for hit in _VOCATIVE.finditer(text):
         agrees = _ADDRESSED[hit.group().lower()] in genders and not inside(hit.start(), taken)

@@ -81,8 +81,8 @@ def _place(text: str, place: Sequence[Token]) -> dict[str, Json]:
         }
         for token in place
     ]
-    drawn = next(
+    own_token = next(
         (entry for entry in ranked if entry["token"] == text),
         {"token": text, "bytes": None, "logprob": -9999.0},
     )
-    return {**drawn, "top_logprobs": ranked}
+    return {**own_token, "top_logprobs": ranked}

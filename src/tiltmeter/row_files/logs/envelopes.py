@@ -51,7 +51,7 @@ def records_of(document: Any) -> Iterator[Any]:
         yield from ({**whose, **one} for one in document["observations"])
     elif isinstance(results, Mapping) and isinstance(results.get("results"), list):
         yield from results["results"]
-    elif listed := next((found for key in _LISTS if (found := list_of(document, key))), []):
+    elif listed := next((items for key in _LISTS if (items := list_of(document, key))), []):
         yield from (_event(one) for one in listed)
     else:
         yield document
@@ -71,11 +71,13 @@ def _cell(one: Mapping[str, Any]) -> Mapping[str, Any]:
 
 def list_of(value: Any, name: str) -> list[Any]:
     """Returns the list under a key of an object; [] if there is none."""
-    found = value.get(name) if isinstance(value, Mapping) else None
-    return found if isinstance(found, list) else []
+    items = value.get(name) if isinstance(value, Mapping) else None
+    return items if isinstance(items, list) else []
 
 
 def _event(one: Any) -> Any:
     """Returns the record in the message of a CloudWatch event; leaves anything else unchanged."""
-    told = parsed(one.get("message")) if isinstance(one, Mapping) and "timestamp" in one else None
-    return told if isinstance(told, Mapping) else one
+    message = (
+        parsed(one.get("message")) if isinstance(one, Mapping) and "timestamp" in one else None
+    )
+    return message if isinstance(message, Mapping) else one

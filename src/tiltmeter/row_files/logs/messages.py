@@ -188,6 +188,6 @@ def answer(value: Any) -> str:
         return one.text if one else ""
     for name in _ANSWERED:
         if value.get(name):
-            found = value[name]
-            return text_of(found) if isinstance(found, list) else answer(found)
+            content = value[name]
+            return text_of(content) if isinstance(content, list) else answer(content)
     return answer(value["message"]) if "message" in value else answer(value.get("messages"))

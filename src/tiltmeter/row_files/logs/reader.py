@@ -164,10 +164,10 @@ def _shape(numbered: Sequence[tuple[int, Mapping[str, Any]]]) -> str:
 
 def _try(read: Any, record: Mapping[str, Any]) -> Exchange | None:
     try:
-        found: Exchange | None = read(record)
+        exchange: Exchange | None = read(record)
     except (AttributeError, KeyError, TypeError, ValueError, RecursionError):
         return None
-    return found
+    return exchange
 
 
 def _exchange(record: Mapping[str, Any]) -> Exchange | None:
@@ -180,16 +180,16 @@ def answers_of(document: Any) -> list[dict[str, Any]] | None:
     text} for results of a batch. None if the file is not a log.
     """
     records = [one for one in records_of(document) if isinstance(one, Mapping)]
-    found = [
+    exchanges = [
         (one, exchange) for one in records if "text" not in one and (exchange := _exchange(one))
     ]
     rows: list[dict[str, Any]] = []
-    for record, exchange in found:
+    for record, exchange in exchanges:
         if exchange.answer and exchange.turns:
             rows.append({"prompt": exchange.turns[-1].text, "text": exchange.answer})
         elif exchange.answer and "custom_id" in record:
             rows.append({"id": str(record["custom_id"]), "text": exchange.answer})
-    return rows if found else None
+    return rows if exchanges else None
 
 
 def _spans(
@@ -247,12 +247,14 @@ def _read_columns(name: str, numbered: Sequence[tuple[int, Mapping[str, Any]]], 
         raise UsageError(
             f"{name} has no column of the name that --prompt gives. It has: {_shown(columns)}"
         )
-    said = next((one for one in columns if one.lower() in ANSWERS and one != column), "")
+    answer_column = next((one for one in columns if one.lower() in ANSWERS and one != column), "")
     rows = []
     for line, record in numbered:
         asked = turns(record.get(column))
         if asked and asked[-1].role == USER:
-            rows.append(Logged(tuple(asked), line, answer(record.get(said) or ""), *who(record)))
+            rows.append(
+                Logged(tuple(asked), line, answer(record.get(answer_column) or ""), *who(record))
+            )
     if not rows:
         raise UsageError(f"{name} has no text in its column of prompts.")
     return Log(tuple(rows), "plain", len(numbered) - len(rows))

@@ -77,11 +77,11 @@ class Exchange(NamedTuple):
 
 
 def _attributes(record: Record) -> Mapping[str, Any]:
-    found = parsed(record.get("attributes") or record.get("SpanAttributes"))
-    if isinstance(found, list):  # OTLP: [{key, value: {stringValue}}]
-        return _pairs(found)
-    if isinstance(found, Mapping):
-        return dict(_flat(found))
+    attributes = parsed(record.get("attributes") or record.get("SpanAttributes"))
+    if isinstance(attributes, list):  # OTLP: [{key, value: {stringValue}}]
+        return _pairs(attributes)
+    if isinstance(attributes, Mapping):
+        return dict(_flat(attributes))
     start = "attributes."  # columns of Phoenix
     columns = {key.removeprefix(start): record[key] for key in record if key.startswith(start)}
     return {**record, **columns} if columns else record
@@ -115,7 +115,7 @@ def _numbered(attributes: Mapping[str, Any], name: str) -> list[Turn]:
     """Returns the messages under a name: one list, or attributes numbered from 0."""
     if isinstance(listed := parsed(attributes.get(name)), list):
         return turns(listed)
-    found = []
+    messages = []
     for number in range(1000):
         at = f"{name}.{number}"
         at = f"{at}.message" if f"{at}.message.role" in attributes else at
@@ -125,8 +125,8 @@ def _numbered(attributes: Mapping[str, Any], name: str) -> list[Turn]:
         if content is None:
             parts = sorted(key for key in attributes if key.startswith(f"{at}.contents."))
             content = [attributes[key] for key in parts if key.endswith("message_content.text")]
-        found.append(Turn(str(attributes.get(f"{at}.role", USER)), text_of(content)))
-    return found
+        messages.append(Turn(str(attributes.get(f"{at}.role", USER)), text_of(content)))
+    return messages
 
 
 def _last_answer(found: list[Turn]) -> str:
@@ -140,9 +140,9 @@ def opentelemetry(record: Record) -> Exchange | None:
     a = next((one for one in told_by if "gen_ai.input.messages" in one), None)
     if a is None:
         return None
-    told = text_of(parsed(a.get("gen_ai.system_instructions") or ""))
+    system_text = text_of(parsed(a.get("gen_ai.system_instructions") or ""))
     asked = turns(a["gen_ai.input.messages"])
-    system = [Turn(SYSTEM, told)] if told else []
+    system = [Turn(SYSTEM, system_text)] if system_text else []
     return Exchange([*system, *asked], _last_answer(turns(a.get("gen_ai.output.messages") or [])))
 
 
@@ -152,8 +152,10 @@ def opentelemetry_older(record: Record) -> Exchange | None:
     asked = _numbered(a, "gen_ai.prompt")
     if not asked:
         return None
-    said = _numbered(a, "gen_ai.completion")
-    return Exchange(asked, _last_answer(said) or str(a.get("gen_ai.completion.0.content") or ""))
+    completions = _numbered(a, "gen_ai.completion")
+    return Exchange(
+        asked, _last_answer(completions) or str(a.get("gen_ai.completion.0.content") or "")
+    )
 
 
 def openinference(record: Record) -> Exchange | None:
@@ -162,8 +164,8 @@ def openinference(record: Record) -> Exchange | None:
     asked = _numbered(a, "llm.input_messages")
     if not asked:
         return None
-    said = _last_answer(_numbered(a, "llm.output_messages"))
-    return Exchange(asked, said or answer(a.get("output.value")))
+    last_answer = _last_answer(_numbered(a, "llm.output_messages"))
+    return Exchange(asked, last_answer or answer(a.get("output.value")))
 
 
 def asked_and_answered(record: Record) -> tuple[str, Exchange] | None:
@@ -199,10 +201,13 @@ def weave(record: Record) -> Exchange | None:
 
 def braintrust(record: Record) -> Exchange | None:
     """Reads a span of a log or experiment; empty for a scorer's or a tool's."""
-    told = record.get("span_attributes")
-    if "root_span_id" not in record or not isinstance(told, Mapping):
+    span_attributes = record.get("span_attributes")
+    if "root_span_id" not in record or not isinstance(span_attributes, Mapping):
         return None
-    if told.get("type") in ("score", "scorer", "tool") or told.get("purpose") == "scorer":
+    if (
+        span_attributes.get("type") in ("score", "scorer", "tool")
+        or span_attributes.get("purpose") == "scorer"
+    ):
         return Exchange([], "")
     return Exchange(turns(record.get("input")), answer(record.get("output")))
 
@@ -266,10 +271,10 @@ def chat(record: Record) -> Exchange | None:
     """Reads a chat up to its last message; a final answer is taken as the reply."""
     if not isinstance(parsed(record.get("messages")), list):
         return None
-    found = turns(record["messages"])
-    if found and found[-1].role == ASSISTANT:
-        return Exchange(found[:-1], found[-1].text)
-    return Exchange(found, answer({key: record[key] for key in _REPLIES if record.get(key)}))
+    conversation = turns(record["messages"])
+    if conversation and conversation[-1].role == ASSISTANT:
+        return Exchange(conversation[:-1], conversation[-1].text)
+    return Exchange(conversation, answer({key: record[key] for key in _REPLIES if record.get(key)}))
 
 
 SHAPES: Mapping[str, Callable[[Record], Exchange | None]] = {
@@ -295,8 +300,8 @@ def of_calls(record: Record) -> bool:
     a = _attributes(record)
     kind = next((a[key] for key in _KINDS if a.get(key)), None) or record.get("span_kind") or ""
     operation = str(a.get("ai.operationId") or "")
-    told = record.get("span_attributes")
-    inner = told.get("type") if isinstance(told, Mapping) else ""
+    span_attributes = record.get("span_attributes")
+    inner = span_attributes.get("type") if isinstance(span_attributes, Mapping) else ""
     named = str(kind or record.get("run_type") or inner or record.get("type")).strip('"').upper()
     return named in _CALLS or "gen_ai.operation.name" in a or ".do" in operation
 
@@ -304,9 +309,9 @@ def of_calls(record: Record) -> bool:
 def place(record: Record) -> tuple[str, str]:
     """Returns (id, parent id) of a span or run; "" for a missing one."""
     context = record.get("context")
-    told = {**record, **context} if isinstance(context, Mapping) else record
+    fields = {**record, **context} if isinstance(context, Mapping) else record
     parents = list_of(record, "span_parents")
-    return _first(told, _IDS), str(parents[0]) if parents else _first(told, _PARENTS)
+    return _first(fields, _IDS), str(parents[0]) if parents else _first(fields, _PARENTS)
 
 
 def who(record: Record) -> tuple[str, str]:
@@ -314,12 +319,16 @@ def who(record: Record) -> tuple[str, str]:
     a = _attributes(record)
     if "run_type" in record:  # its session_id is the project, so that of a thread is metadata
         extra = parsed(record.get("extra"))
-        told = extra.get("metadata") if isinstance(extra, Mapping) else None
-        told = told if isinstance(told, Mapping) else {}
-        a = {**told, "session_id": _first(told, _THREADS), "trace_id": record.get("trace_id")}
+        metadata = extra.get("metadata") if isinstance(extra, Mapping) else None
+        metadata = metadata if isinstance(metadata, Mapping) else {}
+        a = {
+            **metadata,
+            "session_id": _first(metadata, _THREADS),
+            "trace_id": record.get("trace_id"),
+        }
     for name in ("metadata", "requestMetadata"):  # of Braintrust and of Bedrock
-        if isinstance(told := record.get(name), Mapping):
-            a = {**a, **told}
+        if isinstance(metadata := record.get(name), Mapping):
+            a = {**a, **metadata}
     return _first(a, _USERS), _first(a, _SESSIONS)
 
 

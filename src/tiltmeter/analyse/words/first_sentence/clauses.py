@@ -39,8 +39,8 @@ _IRREGULAR = {"has": "have", "is": "are", "does": "do", "goes": "go"}
 
 
 class Clause(NamedTuple):
-    """A clause without its full stop. begins: what its first word is: the name of a "model" (case
-    never changed), the title of a "level" (only ever capitalised), or a "word" (either way).
+    """A clause without its full stop. begins: the kind of its first word: "model" (a name whose
+    case never changes), "level" (a title that is only ever capitalised), or "word" (any case).
     """
 
     text: str
@@ -48,17 +48,17 @@ class Clause(NamedTuple):
 
     @property
     def alone(self) -> str:
-        """The clause as it begins a sentence."""
+        """The clause as the beginning of a sentence."""
         return self.text if self.begins == "model" else capital(self.text)
 
     @property
     def inside(self) -> str:
-        """The clause as it continues a sentence."""
+        """The clause as the continuation of a sentence."""
         return self.text[:1].lower() + self.text[1:] if self.begins == "word" else self.text
 
 
 def capital(text: str) -> str:
-    """Capitalises the first letter of a text, also after an opening quotation mark."""
+    """Capitalises the first letter of a text, skipping an opening quotation mark."""
     first = 1 if text[:1] in "“«" else 0
     return text[:first] + text[first : first + 1].upper() + text[first + 1 :]
 
@@ -67,8 +67,8 @@ def clause(
     group: Sequence[ClaimFacts], key: str = "tilt", *, whole: bool = True, asked: int = 0
 ) -> Clause:
     """Returns a clause over claims that differ only in model or place. key: which of the measure's
-    sentences to use; whole: whether to add the population and what would be even; asked: the
-    number of models in the run, if it is more than these claims have.
+    sentences to use; whole: True to add the population and the even value; asked: the number of
+    models in the run, if these claims cover fewer.
     """
     first = group[0]
     template = _template(first, key)
@@ -97,7 +97,7 @@ def _with_context(
     *,
     slight: bool,
 ) -> str:
-    """Adds the population, both numbers if the words lack them, and whether the tilt is slight."""
+    """Adds the population, both numbers if `text` lacks them, and that a tilt is slight."""
     first = group[0]
     even = _is_share(first.spec) and "reference" in slots and "{reference}" not in template
     if (
@@ -116,14 +116,14 @@ def _with_context(
 
 
 def all_models(number: int, asked: int = 0) -> str:
-    """Returns `both models`, `all 3 models`, or `2 of 3 models` if more were asked."""
+    """Returns `both models`, `all 3 models`, or `2 of 3 models` if the run has more."""
     if asked > number:
         return f"{number} of {asked} models"
     return "both models" if number == 2 else f"all {number} models"
 
 
 def _where(facts: ClaimFacts) -> str:
-    """Returns `for women`, or `by gender` for a claim over a whole dimension."""
+    """Returns `for women`, or `by gender` for a claim over all groups of a dimension."""
     factor = (facts.spec.contrast or {}).get("factor", "")
     within = (facts.spec.contrast or {}).get("within", "")
     if factor in facts.row.condition:
@@ -132,14 +132,14 @@ def _where(facts: ClaimFacts) -> str:
 
 
 def numbers(facts: ClaimFacts) -> str:
-    """Returns both raw numbers, such as `58 % against 46 %`, else the value."""
+    """Returns both raw numbers, such as `58 % against 46 %`; the value if they are unknown."""
     if "share" in facts.slots:
         return f"{facts.slots['share']} against {facts.slots['other_share']}"
     return facts.slots.get("value", numerals.NOTHING)
 
 
 def brief_clause(facts: ClaimFacts, *, model: bool, counted: bool = False) -> str:
-    """Writes a claim briefly, to follow another. model, counted: True to name the model, value."""
+    """Writes a claim briefly, after another claim. model: name the model; counted: the value."""
     own = str(facts.spec.sentence.get("also", ""))
     if own and fits(own, facts.slots):
         text = own.format_map(facts.slots)
@@ -162,7 +162,7 @@ def brief_clause(facts: ClaimFacts, *, model: bool, counted: bool = False) -> st
 
 
 def _template(facts: ClaimFacts, key: str) -> str:
-    """Returns the measure's words for a key if the slots can fill them, else the usual words."""
+    """Returns the measure's template for a key if its slots can be filled, else the usual one."""
     if facts.unnamed:
         return UNNAMED
     own = {name: str(text) for name, text in facts.spec.sentence.items()}
@@ -222,7 +222,7 @@ def fits(template: str, slots: Mapping[str, str]) -> bool:
 
 
 def _plural(match: re.Match[str]) -> str:
-    """Returns the verb for several models: “both models write”."""
+    """Turns the verb of a matched phrase into the plural: “both models write”."""
     begins, stem, ending = match.groups()
     verb = _IRREGULAR.get(stem + ending) or stem + ("" if ending == "s" else "e")
     if ending == "es" and stem.endswith(("s", "x", "ch", "sh")):
@@ -231,7 +231,7 @@ def _plural(match: re.Match[str]) -> str:
 
 
 def _merged(group: Sequence[ClaimFacts], models: Sequence[str], template: str) -> dict[str, str]:
-    """Returns slots for all claims; differing numbers are listed by model, or given as a range."""
+    """Returns slots that hold for all claims; lists differing numbers by model or as a range."""
     found = dict(group[0].slots)
     labelled = False
     named = [name for name in _SLOT.findall(template) if name in NUMBERS]
@@ -253,7 +253,7 @@ def _merged(group: Sequence[ClaimFacts], models: Sequence[str], template: str) -
 
 
 def span(texts: Sequence[str]) -> str:
-    """Returns the range of numbers given as text: `40 to 55 %`."""
+    """Returns the range of numbers that are given as texts: `40 to 55 %`."""
     read: Callable[[str], tuple[float, str, str]] = _read
     ranked = sorted(map(read, texts))
     (_, low, _), (_, high, unit) = ranked[0], ranked[-1]

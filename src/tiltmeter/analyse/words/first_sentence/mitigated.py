@@ -1,4 +1,4 @@
-"""The lead of a run with mitigations: how the best one changes the tilt, and what it costs."""
+"""The lead of a run with mitigations: how the best of them changes the tilt, and what it costs."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def is_mitigated(claims: Claims) -> bool:
 
 
 def of_mitigation(claims: Claims) -> list[ClaimFacts]:
-    """Returns those of the leading change and its mitigation's costs that tilt, else the change."""
+    """Returns those of the leading change and its mitigation's costs that tilt, or the change."""
     lead = _lead(claims)
     return [facts for facts in (lead, *_costs_of(claims, lead)) if facts.tilts] or [lead]
 
@@ -45,7 +45,7 @@ def mitigated(claims: Claims) -> Clause:
 
 
 def others(claims: Claims) -> list[str]:
-    """Says how many mitigations lessen a tilt, which enlarge it, and what the other ones cost."""
+    """Says how many mitigations lessen a tilt, which enlarge it, and what the others cost."""
     lead, levels = _lead(claims), _levels(claims)
     told = []
     less = {facts.slots["level"] for facts in _changes(claims) if _helps(facts)}
@@ -83,7 +83,7 @@ def _cost(facts: ClaimFacts) -> str:
 
 
 def _told(costs: Sequence[ClaimFacts]) -> list[str]:
-    """Returns each cost once; if it occurs in several places, the largest, with its place."""
+    """Returns each cost once, as text: for several languages or models, its largest, with where."""
     places: dict[str, list[ClaimFacts]] = {}
     for facts in costs:
         places.setdefault(facts.spec.name, []).append(facts)
@@ -115,7 +115,7 @@ def _weight(facts: ClaimFacts) -> tuple[bool, bool, bool, float]:
 
 
 def _costs_of(claims: Claims, lead: ClaimFacts) -> list[ClaimFacts]:
-    """Returns the costs of a change's mitigation for the same model and language."""
+    """Returns the costs of the lead's mitigation, for the same model and language."""
     place = (lead.row.subject, lead.slots.get("level"), lead.row.condition.get("language"))
     return [
         facts
@@ -125,7 +125,7 @@ def _costs_of(claims: Claims, lead: ClaimFacts) -> list[ClaimFacts]:
 
 
 def _size(facts: ClaimFacts, side: str) -> float:
-    """Returns the distance of one side ("level" or "baseline") from no tilt."""
+    """Returns how far the number at one side ("level" or "baseline") is from no tilt."""
     return abs(facts.sides[side] - facts.sides[EVEN])
 
 

@@ -1,4 +1,4 @@
-"""The leads of runs in which nothing tilts: they say that nothing was found, or what is open."""
+"""The leads of runs in which nothing tilts: that nothing was found, or what is undecided."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def none(claims: Claims) -> Clause:
 
 
 def _in_comparisons(claims: Claims, apart: str) -> str:
-    """Returns `no difference found in 5 of 6 comparisons; undecided: `, or that for all of them."""
+    """Begins the lead: `no difference found in 5 of 6 comparisons; undecided: `, and the like."""
     number = len(claims.tested)
     open_ = [facts for facts in claims.tested if facts.word != Word.NO_DIFFERENCE]
     if not open_:
@@ -64,7 +64,7 @@ def _in_comparisons(claims: Claims, apart: str) -> str:
 
 
 def alone(claims: Claims) -> list[str]:
-    """Names the claims that would be significant if each were the only one."""
+    """Lists, in one text, the claims that would be significant if each were the only claim."""
     found = [facts for facts in claims.tested if _stands_out_alone(facts)]
     names = [place_name(facts, claims.tested) for facts in found]
     if not names or not all(names):
@@ -73,7 +73,7 @@ def alone(claims: Claims) -> list[str]:
 
 
 def is_none(claims: Claims) -> bool:
-    """True if nothing was found, and no more claims stand out alone than chance would explain."""
+    """True if nothing was found, and chance can explain how many claims stand out alone."""
     words = [facts.word for facts in claims.tested]
     alone = [facts for facts in claims.tested if _stands_out_alone(facts)]
     few = len(alone) <= max(1.0, 2 * ALPHA * len(words))
@@ -84,7 +84,7 @@ def is_none(claims: Claims) -> bool:
 
 
 def _stands_out_alone(facts: ClaimFacts) -> bool:
-    """True if a claim is undecided only because p was adjusted for many claims."""
+    """True if a claim is undecided only because its p was adjusted for many claims."""
     row = facts.row
     together = (row.family_size or 1) > 1 and (row.p_adjusted or 0.0) >= ALPHA
     return facts.word == Word.UNDECIDED and together and not any(k.reason for k in facts.kinds)
@@ -100,7 +100,7 @@ def undecided(claims: Claims) -> Clause:
 
 
 def needed(claims: Claims) -> list[str]:
-    """Estimates how many items would give 80 % power for the observed difference, in words."""
+    """Says how many items would give 80 % power for the observed difference; [] if unknown."""
     row = claims.lead.row
     items, smallest, effect = row.clusters, row.detectable, claims.lead.effect
     if any(kind.reason for kind in claims.lead.kinds):
@@ -221,7 +221,7 @@ def asked(claims: Claims) -> Clause:
 
 
 def of_record(claims: Claims) -> Clause:
-    """Returns the verdict's own headline, with its slots filled."""
+    """Returns the headline of the leading claim's verdict, with its slots filled."""
     lead = claims.lead
     return Clause(lead.word.record.headline.format_map(lead.slots).removesuffix("."), "model")
 

@@ -31,7 +31,7 @@ def together(claims: Claims) -> Clause:
 
 
 def in_places(claims: Claims) -> Clause:
-    """Writes `in 8 of 9 languages …`, with the numbers of the claim over all, if there is one."""
+    """Writes `in 8 of 9 languages …`, with the numbers of the pooled claim, if the run has one."""
     tilting, alike = claims.tilting, claims.alike
     number = f"{len(tilting)} of {len(alike)}"
     if len(tilting) == len(alike):
@@ -46,7 +46,7 @@ def in_places(claims: Claims) -> Clause:
 
 
 def _noun(alike: Sequence[ClaimFacts]) -> str:
-    """Names what claims differ in: `languages`, `model–language pairs`, `comparisons`, `groups`."""
+    """Names the things in which claims differ: `languages`, `model–language pairs`, `groups`."""
     names = [
         name
         for name in dict.fromkeys(name for facts in alike for name, _ in facts.place)
@@ -58,7 +58,7 @@ def _noun(alike: Sequence[ClaimFacts]) -> str:
 
 
 def by_labeller(claims: Claims) -> Clause:
-    """Writes each annotator's number for a claim on which annotators disagree."""
+    """Writes each annotator's result for the leading claim, on which annotators disagree."""
     every = [claims.lead, *claims.contradicting]
     names = [facts.row.instrument for facts in every]
     short = [name.partition("@")[0] for name in names]
@@ -96,7 +96,7 @@ def opposite(claims: Claims) -> Clause:
 
 
 def also_numbers(facts: ClaimFacts) -> str:
-    """Returns both raw numbers of a claim, or its share alone if the other is a reference."""
+    """Returns both raw numbers of a claim, or only its share if it is compared with a reference."""
     if "share" in facts.slots:
         alone = facts.spec.reference  # the other is the same for all
         return facts.slots["share"] if alone else numbers(facts).replace(" against", " and")
@@ -104,7 +104,7 @@ def also_numbers(facts: ClaimFacts) -> str:
 
 
 def few(claims: Claims) -> Clause:
-    """Returns the leading claim, with its language or group if others were asked too."""
+    """Returns the leading claim; if it was asked elsewhere too, with its language or group."""
     lead = claims.lead
     own = clause([lead])
     place = _place_words(lead, claims.alike)
@@ -115,7 +115,7 @@ def few(claims: Claims) -> Clause:
 
 
 def others(claims: Claims) -> list[str]:
-    """Returns what follows the leading claims: other tilts, then what else was found or not."""
+    """Lists what follows the lead: other tilts, models without a tilt, unsettled claims."""
     spoken = [*claims.tilting, *(claims.overall if claims.places > 1 else ())] or [claims.lead]
     pooled = claims.places > 1  # a claim over all places says the same again
     rest = [
@@ -152,7 +152,7 @@ def others(claims: Claims) -> list[str]:
 
 
 def only_weak(claims: Claims, spoken: Sequence[ClaimFacts]) -> list[str]:
-    """Names the claims with only weak signs among several that tilt."""
+    """Lists which of several tilting claims have only weak signs."""
     weak = [f for f in spoken if f.tilts and strength(f.row) is Strength.WEAK]
     names = [place_name(facts, claims.alike) for facts in weak]
     if not weak or len(spoken) < 2 or not all(names):
@@ -163,7 +163,7 @@ def only_weak(claims: Claims, spoken: Sequence[ClaimFacts]) -> list[str]:
 
 
 def exceptions(claims: Claims) -> list[str]:
-    """Names up to three items whose share differs from that of the other items."""
+    """Lists the items whose share differs from that of all other items together."""
     named = (claims.lead.row.between_items or {}).get("exceptions") or []
     told = [
         f"{one['item']}, {numerals.count(one['hits'])} of {numerals.count(one['n'])}"
@@ -173,19 +173,19 @@ def exceptions(claims: Claims) -> list[str]:
 
 
 def _is_same_claim(facts: ClaimFacts, lead: ClaimFacts) -> bool:
-    """True if this is the leading claim as another annotator labelled it, and it tilts too."""
+    """True if this tilts and is the leading claim, labelled by another annotator."""
     own = (facts.spec.name, facts.model, facts.what, facts.place)
     return facts.tilts and own == (lead.spec.name, lead.model, lead.what, lead.place)
 
 
 def numbers_of(facts: ClaimFacts) -> tuple[str, str, str]:
-    """Returns the model and numbers of a claim, which identify a cell already mentioned."""
+    """Returns a claim's model and numbers, by which a sentence avoids mentioning a cell twice."""
     changed = facts.slots.get("changed", "")
     return facts.model, changed, facts.slots["share"] if changed else also_numbers(facts)
 
 
 def _models_without(claims: Claims) -> list[str]:
-    """Names the models without a tilt; if there are many, counts the models that tilt."""
+    """Names the models without a tilt; if they are many, counts the models that tilt."""
     models = list(dict.fromkeys(facts.model for facts in claims.questions if is_tested(facts)))
     tilting = {facts.model for facts in claims.tilts}
     without = [name for name in models if name not in tilting]
@@ -197,8 +197,8 @@ def _models_without(claims: Claims) -> list[str]:
 
 
 def _not_found(rest: Sequence[ClaimFacts], claims: Claims, untold: bool) -> list[str]:
-    """Names the claims that are not settled; if all are, writes `no other difference found`, or
-    nothing if a tilt was left unmentioned.
+    """Names the claims that are not settled. If all are, writes `no other difference found`, or
+    nothing if the sentence leaves a tilt unmentioned (`untold`).
     """
     if not rest:
         return []
@@ -217,7 +217,7 @@ def _not_found(rest: Sequence[ClaimFacts], claims: Claims, untold: bool) -> list
 
 
 def _place_words(facts: ClaimFacts, among: Sequence[ClaimFacts]) -> list[str]:
-    """Returns the titles of a claim's language, mode and group that differ among the claims."""
+    """Returns the titles of those of a claim's language, mode and group that vary in `among`."""
     return [
         facts.slots.get(name, level)
         for name, level in facts.place
@@ -232,7 +232,7 @@ def _what_title(facts: ClaimFacts, name: str, level: str) -> str:
 
 
 def place_name(facts: ClaimFacts, among: Sequence[ClaimFacts]) -> str:
-    """Names what distinguishes a claim from the others: model, compared values, language."""
+    """Names a claim by what tells it from the others: model, compared values, language."""
     model = facts.model if len({one.model for one in among}) > 1 else ""
     place = [
         f"in {title}" if name == "language" else title
@@ -249,7 +249,7 @@ def place_name(facts: ClaimFacts, among: Sequence[ClaimFacts]) -> str:
 
 
 def outweighing(claims: Claims) -> str:
-    """Writes `; place matters far more: …` if a nuisance outweighs every tilt, else ""."""
+    """Writes that a nuisance outweighs every tilt: `; order matters far more: …`; else ""."""
     nuisance = claims.nuisance
     if nuisance is None or not claims.outweighed:
         return ""
