@@ -129,23 +129,19 @@ def adjust_by_claim(protocol: Protocol, rows: Sequence[Estimate]) -> list[Estima
         if row.p is None or (not is_corrected and row.key in replaced):
             continue
         leads = row.key in first or (is_corrected and uncorrected_key(row) in led)
-        family_name = (spec.family or spec.nuisance) if spec else ""
-        family = (HEADLINE, family_name) if leads else (family_name or name, "")
+        theme = (spec.family or spec.nuisance) if spec else ""
+        family = (HEADLINE, theme) if leads else (theme or name, "")
         members.setdefault(family, {}).setdefault(hypothesis(spec, row), []).append(place)
     _join_equal_claims(members)
     adjusted = list(rows)
     for (name, part), claims in members.items():
         label = f"{name}: {part}" if part else name
         if name == HEADLINE:
-            _write(
-                adjusted,
-                claims,
-                label,
-                multiplicity.nested(p=_cells_by_claim(specs, adjusted, claims)),
-            )
+            p = multiplicity.nested(p=_cells_by_claim(specs, adjusted, claims))
         else:
-            p = [adjusted[places[0]].p for places in claims.values()]
-            _write(adjusted, claims, label, multiplicity.adjust(p=p, method="benjamini-hochberg"))
+            unadjusted = [adjusted[places[0]].p for places in claims.values()]
+            p = multiplicity.adjust(p=unadjusted, method="benjamini-hochberg")
+        _write(adjusted, claims, label, p)
     leading = [place for place, row in enumerate(rows) if row.key in first]
     _test_items(adjusted, leading)
     _name_cells(adjusted, leading)
