@@ -39,7 +39,7 @@ def bibtex(content: Content) -> str:
 
 
 def cff(content: Content) -> str:
-    """Writes a CITATION.cff 1.2.0, authors to be filled in. JSON strings are YAML strings."""
+    """Writes a CITATION.cff 1.2.0 with a gap for authors. Its strings are JSON, so valid YAML."""
     lines = {
         "cff-version": "1.2.0",
         "type": "dataset",

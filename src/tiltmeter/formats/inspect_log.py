@@ -26,7 +26,7 @@ _METRICS = ("value", "low", "high", "p_adjusted")
 
 @dataclass(frozen=True, slots=True)
 class InspectLog:
-    """One log: a model in one mode.
+    """The log of one model in one mode.
 
     subject: the model's name, without folders; part: the model's trials in the mode; begun, ended:
     ISO 8601; claims: the model's verdicts in the mode, as JSON.

@@ -1,5 +1,5 @@
-"""The outputs of a run one by one, each with what was asked, its call and its labels, as formats of
-others take them: people under a number, no folder, address or key.
+"""The outputs of a run one by one, each with its messages, its call and its labels, for export:
+people appear as numbers; folders, addresses and keys are removed.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ class Sample:
 
 
 def samples(store: Store, subject: str, hide: Hide) -> Iterator[Sample]:
-    """Yields the outputs of a subject, by id. hide: anonymises names (`private.hider`)."""
+    """Yields the outputs of a subject, sorted by id. hide: anonymises names (`private.hider`)."""
     secrets = environment_secrets()
 
     def text_of(output: Output) -> str:  # what failed is told in words of ours, with its address

@@ -2,7 +2,7 @@
 
 The files that a manifest lists are compared by SHA-256. Two documents are for people to complete; a
 seal puts their new hashes into the manifest, with the day and the old hashes, as an `UpdateAction`
-(RO-Crate 1.2, provenance of changes). Nothing else can be sealed, so no number can.
+(RO-Crate 1.2, provenance of changes). Nothing else can be sealed, hence no changed number.
 """
 
 from __future__ import annotations
@@ -49,8 +49,8 @@ class Seal:
 
 @dataclass(frozen=True, slots=True)
 class FolderCheck:
-    """A folder that matches its manifest. files: how many it has; seals: oldest first; manifest:
-    the manifest's own SHA-256; left: {document: how often it says "to be filled in"}.
+    """A folder that matches its manifest. files: their number; seals: oldest first; manifest: the
+    manifest's own SHA-256; left: {document: the number of its gaps still to be filled in}.
     """
 
     files: int
@@ -61,7 +61,7 @@ class FolderCheck:
 
 @dataclass(frozen=True, slots=True)
 class _Manifest:
-    """A parsed manifest. graph: all its entities; seals: the entities that are seals."""
+    """A parsed manifest. hashes: {file: SHA-256}; originals: {document: its exported text}."""
 
     whole: dict[str, Json]
     graph: list[dict[str, Json]]
@@ -177,7 +177,7 @@ def _list(texts: Sequence[str]) -> str:
 
 
 def _open_places(folder: Path, listed: Mapping[str, str]) -> Iterator[tuple[str, int]]:
-    """Yields (document, gaps left to fill in); gaps of the manifest count too."""
+    """Yields (document, number of gaps still to be filled in) for documents and the manifest."""
     for name in (*TO_COMPLETE, MANIFEST):
         if name in listed or name == MANIFEST:
             text = (folder / name).read_text("utf-8", errors="replace")

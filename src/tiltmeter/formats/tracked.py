@@ -1,4 +1,4 @@
-"""A run in the form that experiment trackers take: numbers by name, settings, tags, tables."""
+"""A run for experiment trackers (MLflow and others): numbers by name, settings, tags, tables."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ _TAG_CHARACTERS = 5_000  # that MLflow keeps of a tag
 
 
 def metrics(claims: Sequence[Mapping[str, Json]]) -> dict[str, float]:
-    """Returns `MEASURE/LEVEL`, `….low`, `….high`, `….p_adjusted`, `….n`, `….detectable` of each
-    headline claim. If a name is taken, the claim's instrument is added to it.
+    """Returns {name: number} per headline claim: `MEASURE/LEVEL` (its value), `….low`, `….high`,
+    `….p_adjusted`, `….n`, `….detectable`; a name that is taken gets the instrument as well.
     """
     values: dict[str, float] = {}
     for claim in claims:
@@ -39,7 +39,7 @@ def levels_of(claim: Mapping[str, Json]) -> list[str]:
 
 
 def settings(protocol: Protocol, subject: str, variant: str) -> dict[str, str]:
-    """Returns the run's settings as a tracker logs them."""
+    """Returns the settings that a tracker logs: protocol, data, model, variant and version."""
     return {
         "protocol": f"{protocol.name}/{protocol.version}",
         "data": protocol.digest,

@@ -75,13 +75,13 @@ def _pooled(hits: Floats, n: Floats) -> Floats:
 
 
 def _named(chance: Callable[[int], float], n: Floats, others: Floats) -> list[ExceptionalItem]:
-    known = [place for place in range(n.size) if n[place] > 0]
-    if len(known) < LEAST:
+    asked = [place for place in range(n.size) if n[place] > 0]
+    if len(asked) < LEAST:
         return []
-    adjusted = holm(p=[chance(place) for place in known])
+    adjusted = holm(p=[chance(place) for place in asked])
     exceptions = [
         ExceptionalItem(place, float(others[place]), p)
-        for place, p in zip(known, adjusted, strict=True)
+        for place, p in zip(asked, adjusted, strict=True)
         if p is not None and p < ALPHA
     ]
     return sorted(exceptions, key=lambda item: item.p_adjusted)[:MOST]

@@ -63,8 +63,8 @@ def pooled_difference(
     sa, na = _numbers("sums_a", sums_a, "n_a", n_a)
     sb, nb = _numbers("sums_b", sums_b, "n_b", n_b)
     arguments.same_shape("n_a", na, "n_b", nb)
-    kept = (na + nb) > 0
-    sa, na, sb, nb = sa[kept], na[kept], sb[kept], nb[kept]
+    counted = (na + nb) > 0
+    sa, na, sb, nb = sa[counted], na[counted], sb[counted], nb[counted]
     total_a, total_b = float(na.sum()), float(nb.sum())
     blank = Interval(
         None,
@@ -72,7 +72,7 @@ def pooled_difference(
         None,
         "linearised difference of means, t",
         n=total_a + total_b,
-        clusters=int(kept.sum()),
+        clusters=int(counted.sum()),
     )
     if total_a == 0 or total_b == 0:
         return replace(blank, note="no numbers on one side")
@@ -96,12 +96,14 @@ def geometric_ratio(
     """
     sa, na = _numbers("sums_a", sums_a, "n_a", n_a)
     sb, nb = _numbers("sums_b", sums_b, "n_b", n_b)
-    kept = (na > 0) & (nb > 0) & (sa > 0) & (sb > 0)
-    total = float((na + nb)[kept].sum())
-    blank = Interval(None, None, None, "mean of log ratios, t", n=total, clusters=int(kept.sum()))
-    if not kept.any():
+    counted = (na > 0) & (nb > 0) & (sa > 0) & (sb > 0)
+    total = float((na + nb)[counted].sum())
+    blank = Interval(
+        None, None, None, "mean of log ratios, t", n=total, clusters=int(counted.sum())
+    )
+    if not counted.any():
         return replace(blank, note="no numbers on both sides")
-    logs = np.log(sa[kept] / na[kept]) - np.log(sb[kept] / nb[kept])
+    logs = np.log(sa[counted] / na[counted]) - np.log(sb[counted] / nb[counted])
     mean = float(logs.mean())
     log_row = _with_limits(replace(blank, value=mean), (logs - mean) / logs.size)
     ends = (None if end is None else math.exp(end) for end in (log_row.low, log_row.high))
@@ -147,8 +149,8 @@ def slope(*, successes: ArrayLike, n: ArrayLike, reference: ArrayLike) -> Interv
     """
     x, size = arguments.shares("successes", successes, "n", n)
     r, _ = arguments.shares("reference", reference, "1", np.ones_like(size))
-    kept = size > 0
-    x, size, r = x[kept], size[kept], r[kept]
+    counted = size > 0
+    x, size, r = x[counted], size[counted], r[counted]
     items = size.size
     blank = Interval(
         None,

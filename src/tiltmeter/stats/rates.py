@@ -144,8 +144,8 @@ def linearised_share(*, successes: ArrayLike, n: ArrayLike, confidence: float = 
         return replace(blank, value=share, note="one cluster: no interval")
     variance, df = cluster_variance((x - share * size) / total)
     if variance > 0 and (total >= SMOOTH * clusters or (x != np.rint(x)).any()):
-        held = carriers(x if share <= 0.5 else size - x)
-        df = min(df, max(CARRIER_DF * (held - 1), 1.0))
+        carried = carriers(x if share <= 0.5 else size - x)
+        df = min(df, max(CARRIER_DF * (carried - 1), 1.0))
     effective = share * (1 - share) / variance if variance > 0 else float(clusters)
     low, high = wilson_limits(share, effective, t_quantile(0.5 + confidence / 2, df))
     alike = None if variance > 0 else ALIKE
@@ -226,9 +226,9 @@ def clustered_difference(
     xb, nb = arguments.shares("successes_b", successes_b, "n_b", n_b)
     arguments.same_shape("n_a", na, "n_b", nb)
     confidence = arguments.level("confidence", confidence)
-    kept = (na + nb) > 0
-    xa, na, xb, nb = xa[kept], na[kept], xb[kept], nb[kept]
-    total_a, total_b, clusters = float(na.sum()), float(nb.sum()), int(kept.sum())
+    counted = (na + nb) > 0
+    xa, na, xb, nb = xa[counted], na[counted], xb[counted], nb[counted]
+    total_a, total_b, clusters = float(na.sum()), float(nb.sum()), int(counted.sum())
     method, n = "linearised difference, t", total_a + total_b
     blank = Interval(None, None, None, method, confidence, n=n, clusters=clusters)
     if total_a == 0 or total_b == 0:
@@ -326,6 +326,6 @@ def _filled_clusters(x: Floats, size: Floats) -> tuple[Floats, Floats, str | Non
     """Returns the clusters that have outcomes, and a note on the others."""
     if size.size == 0 or size.min() > 0:
         return x, size, None
-    kept = size > 0
-    note = f"{count_of(int((~kept).sum()), 'cluster')} without outcomes left out"
-    return x[kept], size[kept], note
+    filled = size > 0
+    note = f"{count_of(int((~filled).sum()), 'cluster')} without outcomes left out"
+    return x[filled], size[filled], note

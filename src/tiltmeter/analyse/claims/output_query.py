@@ -113,8 +113,8 @@ class OutputQuery:
         def several(name: str) -> tuple[str, ...]:
             return tuple(typed.get(name, ()))
 
-        known = {one.name for one in fields(cls)}
-        if not one("annotator") or any(n not in known for n in typed if not n.startswith(LEVEL)):
+        names = {one.name for one in fields(cls)}
+        if not one("annotator") or any(n not in names for n in typed if not n.startswith(LEVEL)):
             raise UsageError("This address names no outputs that were counted.")
         return cls(
             annotator=one("annotator"),

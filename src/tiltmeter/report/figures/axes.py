@@ -25,15 +25,15 @@ def axis(
     begin at 0 (and end at 1 if `whole`); differences of shares have one of two fixed scales.
     protocol: gives the titles of levels for the names of both sides.
     """
-    seen = [
+    values = [
         v
         for e in estimates
         for v in (e.value, e.low, e.high, e.null_low, e.null_high)
         if v is not None
     ]
     band = (float(spec.band["low"]), float(spec.band["high"])) if spec.band else None
-    seen += [v for v in (spec.null, *(band or ())) if v is not None]
-    scale, domain, ticks = _scale(spec, seen, whole)
+    values += [v for v in (spec.null, *(band or ())) if v is not None]
+    scale, domain, ticks = _scale(spec, values, whole)
     return Axis(
         scale=scale,
         domain=domain,

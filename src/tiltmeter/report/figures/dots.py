@@ -42,10 +42,10 @@ def build(audit: Audit, spec: MeasureSpec, prefix: str) -> Iterator[Dots]:
         levels = len({reading.group(e).get(factor, "") for e in rows})
         pages = strata.pages(strata.present(audit, rows), max(1, STRIPS // levels))
         for number, page in enumerate(pages, 1):
-            kept = [e for e in rows if reading.stratum(e) in page]
+            of_page = [e for e in rows if reading.stratum(e) in page]
             name = audits.slug(prefix, spec.name, "figure", number)
             title = strata.heading(spec, "", number, len(pages))
-            yield dots(audit, spec, kept, factor, name, title)
+            yield dots(audit, spec, of_page, factor, name, title)
 
 
 def dots(

@@ -34,11 +34,11 @@ def build(audit: Audit, spec: MeasureSpec, prefix: str) -> Iterator[Plot]:
         ]
         rows = [e for e in rows if len(reading.grouping(e)) - len(by) == (spec.values == ("*",))]
         pages = _pages(audit, rows, factor)
-        for number, kept in enumerate(pages, 1):
+        for number, page in enumerate(pages, 1):
             name = audits.slug(prefix, spec.name, *by, "figure", number)
-            table = strata.table_id(audit, spec, reading.grouping(kept[0]), prefix)
+            table = strata.table_id(audit, spec, reading.grouping(page[0]), prefix)
             yield dumbbell(
-                audit, spec, kept, factor, name, strata.heading(spec, "", number, len(pages)), table
+                audit, spec, page, factor, name, strata.heading(spec, "", number, len(pages)), table
             )
 
 
@@ -74,17 +74,17 @@ def dumbbell(
     levels = _levels(audit, estimates, factor)
     labels = strata.labels(audit, estimates)
     rows: dict[tuple[str, str], list[Point]] = {}
-    said: dict[tuple[str, str], list[str]] = {}
+    sides: dict[tuple[str, str], list[str]] = {}
     for estimate in sorted(estimates, key=lambda e: audit.strata.index(reading.stratum(e))):
         level, rest = reading.group(estimate)[factor], _rest(estimate, factor)
         heading = labels[reading.stratum(estimate)] if len(labels) > 1 else ""
         place = (heading, ", ".join(part for _, part in rest) or "all")
         starred = _star(spec, tests, estimate, factor)
-        made = forest.point(audit, spec, estimate, levels.index(level))
-        rows.setdefault(place, []).append(replace(made, text=made.text + starred))
-        said.setdefault(place, []).append(f"{level} {reading.number(estimate, spec)}{starred}")
+        point = forest.point(audit, spec, estimate, levels.index(level))
+        rows.setdefault(place, []).append(replace(point, text=point.text + starred))
+        sides.setdefault(place, []).append(f"{level} {reading.number(estimate, spec)}{starred}")
     points = [
-        f"{', '.join(filter(None, place))}: {', '.join(parts)}" for place, parts in said.items()
+        f"{', '.join(filter(None, place))}: {', '.join(parts)}" for place, parts in sides.items()
     ]
     return Plot(
         id=name,
@@ -110,9 +110,9 @@ def _rest(estimate: Estimate, factor: str) -> tuple[tuple[str, str], ...]:
 def _levels(audit: Audit, estimates: Sequence[Estimate], factor: str) -> list[str]:
     """Sorts levels in the design's order, with the contrasts' levels first."""
     first = {spec.contrast.get("level") for spec in audit.protocol.measures if spec.contrast}
-    seen = list(dict.fromkeys(reading.group(e)[factor] for e in estimates))
+    levels = list(dict.fromkeys(reading.group(e)[factor] for e in estimates))
     order = audit.protocol.levels.get(factor, {})
-    return sorted(seen, key=lambda level: (level not in first, order.get(level, 0)))
+    return sorted(levels, key=lambda level: (level not in first, order.get(level, 0)))
 
 
 def _contrasts(audit: Audit, spec: MeasureSpec) -> Iterator[MeasureSpec]:
@@ -130,15 +130,15 @@ def _contrasts(audit: Audit, spec: MeasureSpec) -> Iterator[MeasureSpec]:
 
 def _tests(audit: Audit, spec: MeasureSpec, factor: str) -> Tests:
     """Returns {(stratum, group, baseline level): True if the adjusted test is significant}."""
-    found: Tests = {}
+    tests: Tests = {}
     for e in (e for other in _contrasts(audit, spec) for e in audit.of(other.name)):
         baseline = (e.contrast or {}).get(factor, "").rpartition(numerals.BETWEEN)[2]
         if baseline:
-            found.setdefault(
+            tests.setdefault(
                 (reading.stratum(e), tuple(reading.group(e).items()), baseline),
                 strata.significant(e),
             )
-    return found
+    return tests
 
 
 def _star(spec: MeasureSpec, tests: Tests, estimate: Estimate, factor: str) -> str:

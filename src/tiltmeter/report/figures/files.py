@@ -92,12 +92,12 @@ def _resolve(sheet: str) -> str:
         )
         | WHITE
     )
-    kept = []
+    children = []
     for selector, body in rules:
         if re.search(r"\bsvg\b|\.fig-|\.[smpqchg]\d|\.middle|\.end", selector):
             value = re.sub(r"var\((--[\w-]+)\)", lambda name: colours[name[1]], body)
-            kept.append(f"{selector.strip()}{{{value.strip()}}}")
-    return "\n".join(kept)
+            children.append(f"{selector.strip()}{{{value.strip()}}}")
+    return "\n".join(children)
 
 
 def _by_browser(svg: str, path: Path) -> None:

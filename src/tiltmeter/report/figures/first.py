@@ -39,22 +39,22 @@ def first_figure(
         _leading(audit, leading),
         stacked.outcomes(audit, PREFIX),
     )
-    found = next(chain(*kinds), None)
-    if found is None:
+    figure = next(chain(*kinds), None)
+    if figure is None:
         return None
-    own = audit.estimates[0].variant  # tables begin with it
-    table = own + found.table.removeprefix(PREFIX) if found.table else ""
-    note = _without_stratum(audit, found.note)
-    shown = replace(found, folded=False, note=note, table=table)
-    return in_per_cent(titled(audit, names, shown), audit.protocol.matters / 100)
+    variant = audit.estimates[0].variant  # tables begin with it
+    table = variant + figure.table.removeprefix(PREFIX) if figure.table else ""
+    note = _without_stratum(audit, figure.note)
+    unfolded = replace(figure, folded=False, note=note, table=table)
+    return in_per_cent(titled(audit, names, unfolded), audit.protocol.matters / 100)
 
 
 def _without_stratum(audit: Audit, note: str) -> str:
     """Drops the stratum from the figure's note if it is the only one: the screen names it above."""
-    own = {reading.stratum(e): e for e in audit.estimates}.values()
-    if len({e.subject for e in own}) > 1:
+    one_each = {reading.stratum(e): e for e in audit.estimates}.values()
+    if len({e.subject for e in one_each}) > 1:
         return note
-    begins = (strata.alone(strata.labels(audit, [e])) for e in own)
+    begins = (strata.alone(strata.labels(audit, [e])) for e in one_each)
     return next((note[len(text) :] for text in begins if text and note.startswith(text)), note)
 
 
@@ -81,11 +81,13 @@ def _figures(audit: Audit, tilted: Collection[str], attribute: str) -> Iterator[
 def _leading(audit: Audit, leading: str) -> Iterator[Figure]:
     """Yields a forest plot of the leading measure, or of the first headline that has a number."""
     rows = families.headline(audit.protocol, audit.estimates)
-    known = [spec for spec, row in rows if row.value is not None]
-    spec = next((spec for spec in known if spec.name == leading), next(iter(known), None))
+    measured = [spec for spec, row in rows if row.value is not None]
+    spec = next((spec for spec in measured if spec.name == leading), next(iter(measured), None))
     if spec is not None:
-        own = [row for one, row in rows if one is spec and row.value is not None]
-        yield from _forest(audit, spec, own if len(own) > 2 else _with_groups(audit, spec, own))
+        of_first = [row for one, row in rows if one is spec and row.value is not None]
+        yield from _forest(
+            audit, spec, of_first if len(of_first) > 2 else _with_groups(audit, spec, of_first)
+        )
 
 
 def _with_groups(audit: Audit, spec: MeasureSpec, own: Sequence[Estimate]) -> list[Estimate]:
@@ -102,23 +104,23 @@ def _forest(audit: Audit, spec: MeasureSpec, rows: Sequence[Estimate]) -> Iterat
     """Yields a plot with as many strata as fit; with several models, in a panel per model."""
     subjects = list(dict.fromkeys(e.subject for e in rows))
     if len(subjects) > 1 and len({reading.contrast_label(e) for e in rows}) <= strata.SERIES:
-        shown = subjects[:MOST_PANELS]
-        yield _panels(audit, spec, [e for e in rows if e.subject in shown], len(subjects))
+        models = subjects[:MOST_PANELS]
+        yield _panels(audit, spec, [e for e in rows if e.subject in models], len(subjects))
         return
-    kept: list[Estimate] = []
+    chosen: list[Estimate] = []
     for stratum in audit.strata:
-        own = [e for e in rows if reading.stratum(e) == stratum]
-        if kept and len(kept) + len(own) > ROWS:
+        of_stratum = [e for e in rows if reading.stratum(e) == stratum]
+        if chosen and len(chosen) + len(of_stratum) > ROWS:
             break
-        kept += own
-    if not kept:
+        chosen += of_stratum
+    if not chosen:
         return
     name, title = _named(spec)
-    contrasts = list(dict.fromkeys(reading.contrast_label(e) for e in kept))
-    if 1 < len(contrasts) <= strata.SERIES and len(kept) > len(contrasts):
-        yield _joined(audit, spec, kept, contrasts, name, title)
+    contrasts = list(dict.fromkeys(reading.contrast_label(e) for e in chosen))
+    if 1 < len(contrasts) <= strata.SERIES and len(chosen) > len(contrasts):
+        yield _joined(audit, spec, chosen, contrasts, name, title)
     else:
-        yield forest.forest(audit, spec, kept, name, title, _table(audit, spec, kept))
+        yield forest.forest(audit, spec, chosen, name, title, _table(audit, spec, chosen))
 
 
 def _table(audit: Audit, spec: MeasureSpec, rows: Sequence[Estimate]) -> str:
@@ -137,11 +139,11 @@ def _panels(audit: Audit, spec: MeasureSpec, rows: Sequence[Estimate], models: i
     whole = _joined(audit, spec, rows, contrasts, *_named(spec))
     lines: list[FigureRow] = []
     for subject in dict.fromkeys(e.subject for e in rows):
-        own = [e for e in rows if e.subject == subject]
-        part = _joined(audit, spec, own, contrasts, *_named(spec))
+        of_subject = [e for e in rows if e.subject == subject]
+        part = _joined(audit, spec, of_subject, contrasts, *_named(spec))
         lines += [replace(row, group=subject) for row in part.rows]
-    shown = len({row.group for row in lines})
-    note = f"{whole.note} {shown} of {models} models; the others below." if shown < models else ""
+    panels = len({row.group for row in lines})
+    note = f"{whole.note} {panels} of {models} models; the others below." if panels < models else ""
     return replace(whole, rows=tuple(lines), panels=True, note=note or whole.note)
 
 
@@ -200,19 +202,19 @@ def _moved(
         mark = " ▲: a tilt was found." if tilted else ""
         table = _table(audit, spec, [rows[0].estimate])
         figure = stacked.stack_bars(audit, rows, (), name, title, table)
-        told = wording.title(audit.protocol, factor, base)
-        yield replace(figure, note=f"{figure.note} First bar: {told}.{mark}")
+        base_title = wording.title(audit.protocol, factor, base)
+        yield replace(figure, note=f"{figure.note} First bar: {base_title}.{mark}")
 
 
 def _moved_attribute(audit: Audit) -> str:
     """Returns the attribute with the largest divergence, among those that most items have."""
-    found: dict[str, list[float]] = {}
+    shifts: dict[str, list[float]] = {}
     for measure in (spec for spec in audit.protocol.measures if spec.attribute == EVERY):
         for e in audit.of(measure.name) if measure.null is not None else ():
             if "attribute" in e.condition and e.value is not None:
-                found.setdefault(e.condition["attribute"], []).append(e.value)
-    most = max((len(values) for values in found.values()), default=0)
-    shared = {name: values for name, values in found.items() if 2 * len(values) > most}
+                shifts.setdefault(e.condition["attribute"], []).append(e.value)
+    most = max((len(values) for values in shifts.values()), default=0)
+    shared = {name: values for name, values in shifts.items() if 2 * len(values) > most}
     return max(shared, key=lambda name: max(shared[name]), default="")
 
 
@@ -257,8 +259,8 @@ def titled(audit: Audit, names: Mapping[str, str], figure: Figure) -> Figure:
         )
         return replace(figure, rows=rows, series=tuple(map(words, figure.series)))
     if isinstance(figure, Heat):
-        told = tuple((words(label), cells) for label, cells in figure.rows)
-        return replace(figure, rows=told, columns=tuple(map(words, figure.columns)))
+        titled_rows = tuple((words(label), cells) for label, cells in figure.rows)
+        return replace(figure, rows=titled_rows, columns=tuple(map(words, figure.columns)))
     if isinstance(figure, Dots):
         strips = tuple(replace(one, label=words(one.label)) for one in figure.strips)
         return replace(figure, strips=strips)

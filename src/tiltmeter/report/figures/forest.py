@@ -26,13 +26,13 @@ def build(audit: Audit, spec: MeasureSpec, prefix: str) -> Iterator[Plot]:
     ]
     pages = strata.pages(strata.present(audit, rows))
     for number, page in enumerate(pages, 1):
-        kept = [e for e in rows if reading.stratum(e) in page]
+        of_page = [e for e in rows if reading.stratum(e) in page]
         title = strata.heading(spec, "", number, len(pages))
         name, table = (
             audits.slug(prefix, spec.name, "figure", number),
             audits.slug(prefix, spec.name),
         )
-        yield forest(audit, spec, kept, name, title, table)
+        yield forest(audit, spec, of_page, name, title, table)
 
 
 def gauge(

@@ -42,21 +42,21 @@ def chart(
     headings = sum(1 for heading, _ in groupby(row.heading for row in rows) if heading)
     top = legend_height(legend, narrow) + (BAND if axis.band else 0)
     bottom = top + HEADING * headings + sum(row.height for row in rows)
-    made = root(figure, bottom + AXIS + (SIDES if any(axis.ends) else 0), narrow)
-    add_legend(made, legend, narrow)
+    svg = root(figure, bottom + AXIS + (SIDES if any(axis.ends) else 0), narrow)
+    add_legend(svg, legend, narrow)
     x = axis.places(sides[0] + INSET, sides[1] - INSET)
     every = 2 if narrow and len(axis.ticks) > 6 else 1
-    add_grid(made, axis, x, (top - 4, bottom + 4), [label for _, label in axis.ticks[::every]])
-    add_sides(made, axis, sides, bottom + 42)
+    add_grid(svg, axis, x, (top - 4, bottom + 4), [label for _, label in axis.ticks[::every]])
+    add_sides(svg, axis, sides, bottom + 42)
     y = top
     for heading, members in groupby(rows, key=lambda row: row.heading):
         if heading:
-            text(made, 4 if narrow else 8, y + HEADING - 11, heading, "fig-heading")
+            text(svg, 4 if narrow else 8, y + HEADING - 11, heading, "fig-heading")
             y += HEADING
         for row in members:
-            row.draw(made, x, y)
+            row.draw(svg, x, y)
             y += row.height
-    return ET.tostring(made, encoding="unicode")
+    return ET.tostring(svg, encoding="unicode")
 
 
 def legend_height(legend: Legend, narrow: bool) -> float:

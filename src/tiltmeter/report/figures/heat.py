@@ -63,8 +63,8 @@ def build(audit: Audit, spec: MeasureSpec, prefix: str) -> Iterator[Heat]:
                 spec, ", ".join([*detail, *filter(None, [stratum])]), number, len(parts)
             )
             table = strata.table_id(audit, spec, reading.grouping(grid.shown()[0]), prefix)
-            made = heat(audit, spec, grid, columns)
-            yield replace(made, id=name, title=title, table=table, folded=place > OPEN)
+            figure = heat(audit, spec, grid, columns)
+            yield replace(figure, id=name, title=title, table=table, folded=place > OPEN)
 
 
 def _groupings(spec: MeasureSpec) -> list[tuple[str, ...]]:
@@ -95,21 +95,24 @@ def _grids(audit: Audit, spec: MeasureSpec, by: tuple[str, ...]) -> Iterator[tup
     column, present, labels = by[-1], strata.present(audit, rows), strata.labels(audit, rows)
     rows, silent = _order_columns(audit, rows, column), {column, *_implied_factors(rows, by)}
     for stratum in present:
-        kept = [e for e in rows if reading.stratum(e) == stratum]
+        of_stratum = [e for e in rows if reading.stratum(e) == stratum]
         words = labels[stratum] if len(present) > 1 else ""
         yield (
             words,
             _grid(
-                column, (kept, rows), lambda e: reading.group(e)[column], lambda e: _row(e, silent)
+                column,
+                (of_stratum, rows),
+                lambda e: reading.group(e)[column],
+                lambda e: _row(e, silent),
             ),
         )
 
 
 def _grid(across: str, of: tuple[list[Estimate], list[Estimate]], column: Name, row: Name) -> Grid:
     """Arranges estimates by row and column. of: (those to show, all that share the scale)."""
-    shown, scaled = of
+    visible, scaled = of
     cells: dict[str, dict[str, Estimate]] = {}
-    for e in shown:
+    for e in visible:
         cells.setdefault(row(e) or "all", {})[column(e)] = e
     return Grid(across, cells, scaled)
 
@@ -153,14 +156,14 @@ def heat(
             return None
         number = _words(spec, e.value, signed=reading.is_signed(spec, e))
         words = grid.words[row, column] if grid.words else (number, _symbol(e, spec, leaders))
-        told = spec.null is None or e.p is None or strata.significant(e)
+        is_bold = spec.null is None or e.p is None or strata.significant(e)
         query = query_of(audit.protocol, e).text()
         return HeatCell(
-            level(e.value) if told else 0, words[0], numerals.count(e.n), words[1], query
+            level(e.value) if is_bold else 0, words[0], numerals.count(e.n), words[1], query
         )
 
     cells = {row: tuple(cell(row, column) for column in columns) for row in grid.rows}
-    said = [
+    lines = [
         f"{row}, {column}: {one.text}{one.symbol} (n {one.n})"
         if one
         else f"{row}, {column}: nothing measured"
@@ -171,7 +174,7 @@ def heat(
     return Heat(
         id="",
         title="",
-        text=strata.describe_figure(spec, said),
+        text=strata.describe_figure(spec, lines),
         note=strata.alone(strata.labels(audit, grid.scaled)) + _note(spec, bool(leaders), holes),
         across=grid.across,
         columns=tuple(columns),
@@ -188,13 +191,13 @@ def scale_of(
     ends; values beyond an end get its colour. Ratios are scaled by their logarithm.
     """
     ratio = spec.unit in numerals.RATIOS
-    known = [math.log(v) if ratio else v for v in values if v > 0 or not ratio] or [0.0]
+    sizes = [math.log(v) if ratio else v for v in values if v > 0 or not ratio] or [0.0]
     base = (
         (math.log(spec.null) if ratio else spec.null)
         if spec.null is not None
-        else min(0.0, *known, 0.0)
+        else min(0.0, *sizes, 0.0)
     )
-    reach = _reach(spec, base, max((abs(v - base) for v in known), default=0.0) or 1.0)
+    reach = _reach(spec, base, max((abs(v - base) for v in sizes), default=0.0) or 1.0)
     steps = STEPS if spec.null is not None else 2 * STEPS
 
     def level(value: float) -> int:

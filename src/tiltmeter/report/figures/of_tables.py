@@ -30,8 +30,8 @@ def figure(read: Audit, table: CrossTable) -> Plot | Heat:
 
 def _plot(read: Audit, table: CrossTable) -> Plot:
     """Returns a plot with a row per row of the table, under the first of its levels as heading."""
-    spec, shown = _spec(read, table), list(table.estimates.values())
-    rows, said = [], []
+    spec, estimates = _spec(read, table), list(table.estimates.values())
+    rows, texts = [], []
     for levels, cells in table.rows:
         points = [
             forest.point(read, spec, table.estimates[levels, column], number, digits=2)
@@ -41,15 +41,15 @@ def _plot(read: Audit, table: CrossTable) -> Plot:
         named = [level for level in levels if level]
         heading, label = (named[0], JOIN.join(named[1:])) if named[1:] else ("", *named)
         rows.append(FigureRow(heading, label or "all", tuple(points)))
-        said.append(f"{', '.join(levels)}: {', '.join(cells)}")
+        texts.append(f"{', '.join(levels)}: {', '.join(cells)}")
     return Plot(
         id=slug("table", table.title),
         title=table.title,
-        text=f"{table.title}. {'; '.join(said[: strata.SAID])}.",
+        text=f"{table.title}. {'; '.join(texts[: strata.SAID])}.",
         note=" ".join(table.notes),
         series=tuple(_named(table.column_names, column) for column in table.columns),
         rows=tuple(rows),
-        axis=axes.axis(spec, shown, whole=False),
+        axis=axes.axis(spec, estimates, whole=False),
         joined=len(table.columns) < 3,
     )
 
@@ -73,8 +73,8 @@ def _heat(read: Audit, table: CrossTable) -> Heat:
             mark = next((one for one in (LEADER, OPEN_LEADER) if text.endswith(one)), "")
             number = reading.value(e, spec, 2)
             words[JOIN.join(levels), JOIN.join(column)] = number, mark
-    shown = list(table.estimates.values())
-    grid = heat.Grid(JOIN.join(table.column_names), rows, shown, words)
+    estimates = list(table.estimates.values())
+    grid = heat.Grid(JOIN.join(table.column_names), rows, estimates, words)
     figure = heat.heat(read, spec, grid, [*map(JOIN.join, table.columns)])
     name, note = slug("table", table.title), " ".join(table.notes)
     return replace(figure, id=name, title=table.title, note=note)

@@ -119,8 +119,8 @@ def _draw_joined(made: ET.Element, points: Sequence[Point], x: Places, middle: f
     """Draws a connecting line, then the points on it, each a little lower than the last."""
     first = middle - OFFSET * (len(points) - 1) / 2
     places = [(point, first + OFFSET * n) for n, point in enumerate(points)]
-    seen = [(x(point.value), y) for point, y in places if point.value is not None]
-    for (x1, y1), (x2, y2) in pairwise(seen):
+    drawn = [(x(point.value), y) for point, y in places if point.value is not None]
+    for (x1, y1), (x2, y2) in pairwise(drawn):
         shape(made, "line", "fig-join", x1=x1, x2=x2, y1=y1, y2=y2)
     for point, y in places:
         draw_point(made, point, x, y, line="fig-thin")
@@ -173,8 +173,8 @@ def draw_scale(plot: Plot) -> str:
         at = GAUGE - 2 if end else 2
         text(drawing, at, 26, words, f"fig-tick{end}")
         bare = side.removeprefix("towards ").partition(" with ")[0]
-        told = cut_text(bare, GAUGE / 2 - 18)
-        arrow = f"{told} →" if end else f"← {told}"
+        caption = cut_text(bare, GAUGE / 2 - 18)
+        arrow = f"{caption} →" if end else f"← {caption}"
         text(drawing, at, 11, arrow if side else "", f"fig-tick{end}")
         upright_line(drawing, "fig-grid", x(value), 27, 30)
     if axis.null is not None and 40 < x(axis.null) < GAUGE - 40:

@@ -29,8 +29,8 @@ def in_per_cent(figure: Figure, matters: float) -> Figure:
         axis = axis_over([*_drawn(figure.rows)], figure.axis, matters, signed=signed)
         return replace(figure, rows=rows, axis=axis)
     if isinstance(figure, Dots):
-        seen = [dot.value for strip in figure.strips for dot in strip.dots]
-        axis = axis_over(seen, figure.axis, matters, signed=False)
+        values = [dot.value for strip in figure.strips for dot in strip.dots]
+        axis = axis_over(values, figure.axis, matters, signed=False)
         strips = tuple(replace(one, number=_per_cent(one.number)) for one in figure.strips)
         return replace(figure, strips=strips, axis=axis)
     return figure

@@ -71,11 +71,11 @@ def build(audit: Audit, spec: MeasureSpec, prefix: str) -> Iterator[Stacked]:
             count_outcomes(audit, e, label),
         )
     name, table = audits.slug(prefix, spec.name, "figure"), audits.slug(prefix, spec.name)
-    known = (*spec.among, *spec.values)
+    values = (*spec.among, *spec.values)
     yield from _pages(
         audit,
         list(rows.values()),
-        known,
+        values,
         name,
         f"every outcome of the labels “{spec.attribute}”",
         table,
@@ -129,10 +129,10 @@ def _count_bar(audit: Audit, rates: Sequence[Estimate]) -> StackedCounts:
     """Counts one condition's outcomes; those without a rate (many words) are answers."""
     counts = {e.condition["outcome"]: sum(e.outcomes.values()) for e in rates}
     total = max(e.n for e in rates)
-    left = total - sum(counts.values())
+    remainder = total - sum(counts.values())
     label = ", ".join(reading.condition(rates[0]).values()) or "all"
     queries = {e.condition["outcome"]: query_of(audit.protocol, e).text() for e in rates}
-    rest = {REST: left} if left > _DUST * total else {}
+    rest = {REST: remainder} if remainder > _DUST * total else {}
     return StackedCounts(rates[0], label, {**rest, **counts}, total, queries)
 
 
@@ -153,9 +153,9 @@ def _pages(
         strata.present(audit, [row.estimate for row in rows]), max(1, BARS // each)
     )
     for number, page in enumerate(pages, 1):
-        kept = [row for row in rows if reading.stratum(row.estimate) in page]
+        of_page = [row for row in rows if reading.stratum(row.estimate) in page]
         words = reading.title(title) + (f" ({number} of {len(pages)})" if len(pages) > 1 else "")
-        yield stack_bars(audit, kept, known, audits.slug(name, number), words, table)
+        yield stack_bars(audit, of_page, known, audits.slug(name, number), words, table)
 
 
 def stack_bars(
@@ -167,11 +167,11 @@ def stack_bars(
     table: str = "",
 ) -> Stacked:
     """Stacks a bar per row: answers in the order of declaration, then non-answers likewise."""
-    seen = dict.fromkeys(
+    values = dict.fromkeys(
         v for row in rows for v, count in row.counts.items() if count > _DUST * row.total
     )
-    answers = [v for v in dict.fromkeys((*known, *seen)) if v in seen and v not in NO_ANSWERS]
-    parts = (*answers, *(v for v in NO_ANSWERS if v in seen))
+    answers = [v for v in dict.fromkeys((*known, *values)) if v in values and v not in NO_ANSWERS]
+    parts = (*answers, *(v for v in NO_ANSWERS if v in values))
     labels = strata.labels(audit, [row.estimate for row in rows])
     bars = [_bar(row, parts, labels) for row in sorted(rows, key=lambda r: _place(audit, r))]
     alone = all(bar.label == "all" for bar in bars) and len(labels) > 1

@@ -68,8 +68,8 @@ def _qualifying_badges(
         else:
             continue
         break
-    found = [one for one in judged if one.nuisance and one.word == Word.TILT]
-    for one in sorted(found, key=lambda one: -effect_of(one))[:1]:
+    tilts = [one for one in judged if one.nuisance and one.word == Word.TILT]
+    for one in sorted(tilts, key=lambda one: -effect_of(one))[:1]:
         size = headlines.amount(one.value, one.unit, False)
         yield Badge("tilt", f"▲ {one.nuisance}: {size}", query=one.query.text())
     stopped = read_progress(store)
@@ -117,11 +117,11 @@ def _verdict_badges(protocol: Protocol, judged: Sequence[Verdict]) -> Iterator[B
     levels = list(dict.fromkeys(one.claim.row.condition.get(factor, "") for one in judged))
     if factor and 1 < len([level for level in levels if level]) <= LEVELS:
         for level in filter(None, levels):
-            own = [one for one in judged if one.claim.row.condition.get(factor) == level]
-            top = leading(own)
+            of_level = [one for one in judged if one.claim.row.condition.get(factor) == level]
+            top = leading(of_level)
             if top is not None:
-                same = [one for one in own if one.word == top.word]
-                of = f", {len(same)} of {len(own)}" if len(own) > 1 else ""
+                same = [one for one in of_level if one.word == top.word]
+                of = f", {len(same)} of {len(of_level)}" if len(of_level) > 1 else ""
                 grade = max(_grades(same), key=list(Strength).index, default="")
                 about = f"{wording.title(protocol, factor, level)}: {grade or _text(top.word)}{of}"
                 yield _badge(top.word, about, judged, same)

@@ -68,9 +68,9 @@ def _group(
 ) -> ExampleGroup:
     """Returns the first outputs that share a label, and how many share it."""
     stored = (outputs.one(store, trial) for trial in alike.ids[:most])
-    kept = tuple(_example(store, protocol, *one) for one in stored if one)
+    chosen = tuple(_example(store, protocol, *one) for one in stored if one)
     title = f"{alike.subject} · {alike.mode} · {alike.value}"
-    return ExampleGroup(title, len(alike.ids), kept)
+    return ExampleGroup(title, len(alike.ids), chosen)
 
 
 def _rule(what: str, quota: int, shown: int, total: int) -> str:

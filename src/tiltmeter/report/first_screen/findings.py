@@ -35,9 +35,9 @@ def findings(audit: Audit, judged: Iterable[Verdict] | None = None) -> Iterator[
 
 def _quiet_nuisances(judged: Sequence[Verdict]) -> list[Verdict]:
     """Returns the verdicts on nuisances without a tilt, except that on the largest effect."""
-    own = [one for one in judged if one.nuisance]
-    quiet = [one for one in own if one.word != Word.TILT]
-    largest = max(own, key=effect_of, default=None)
+    nuisances = [one for one in judged if one.nuisance]
+    quiet = [one for one in nuisances if one.word != Word.TILT]
+    largest = max(nuisances, key=effect_of, default=None)
     return [one for one in quiet if one is not largest]
 
 
@@ -152,8 +152,8 @@ def _contrasts(
     counted = (spec.attribute, spec.values, spec.among, spec.where)
     for other in audit.protocol.measures:
         alike = (other.attribute, other.values, other.among, other.where) == counted
-        shown = measure_kind(other.kind).sides == "level"  # one number against another
-        if other.contrast and other is not spec and alike and shown:
+        one_sided = measure_kind(other.kind).sides == "level"  # one number against another
+        if other.contrast and other is not spec and alike and one_sided:
             rows = [e for e in audit.wholes(other.name, reading.stratum(estimate)) if e.contrast]
             if len(rows) == 1:
                 yield other, rows[0]
@@ -179,15 +179,16 @@ def _by_group(
             continue
         parts: dict[str, list[Estimate]] = {}
         for word, row in tested:
-            said = sentences.direction(spec, row) or "a difference found"
+            direction = sentences.direction(spec, row) or "a difference found"
             if word == Word.NO_DIFFERENCE and given_up:
                 word = Word.NOT_PURSUED  # with the whole, before its full n
-            said = said if word == Word.TILT else word.chip
-            parts.setdefault(said, []).append(row)
-        told = "; ".join(
-            f"{said} in {_estimate_list(audit, spec, named)}" for said, named in parts.items()
+            direction = direction if word == Word.TILT else word.chip
+            parts.setdefault(direction, []).append(row)
+        details = "; ".join(
+            f"{direction} in {_estimate_list(audit, spec, named)}"
+            for direction, named in parts.items()
         )
-        yield by, told
+        yield by, details
 
 
 def _estimate_list(audit: Audit, spec: MeasureSpec, estimates: Sequence[Estimate]) -> str:
@@ -204,5 +205,5 @@ def _contrast(spec: MeasureSpec, estimate: Estimate) -> str:
         return f"{name}: not measured ({estimate.note or 'no reason was stored'})."
     if word == Word.NO_TEST:
         return f"{name}: {number}; no test was made."
-    said = "" if word == Word.TILT else f"{word.chip}, "
-    return f"{name}: {said}{number}, {sentences.chance(estimate)}."
+    prefix = "" if word == Word.TILT else f"{word.chip}, "
+    return f"{name}: {prefix}{number}, {sentences.chance(estimate)}."

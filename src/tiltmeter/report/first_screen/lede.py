@@ -37,11 +37,11 @@ def lede(spoken: Sequence[Verdict], judged: Sequence[Verdict]) -> Iterator[tuple
     sizes = [(_size(one, among), one.query.text()) for one in spoken[:NAMED]]
     aside = _nuisances(lead) or _nuisance_claims(spoken, judged)
     texts = [*sizes, (aside, ""), *((text, "") for text in _cautions(lead))]
-    seen: set[str] = set()
+    written: set[str] = set()
     for text, query in texts:
-        if text and text not in seen and (room == CHARACTERS or len(text) <= room):
+        if text and text not in written and (room == CHARACTERS or len(text) <= room):
             room -= len(text)
-            seen.add(text)
+            written.add(text)
             yield text, query
 
 
@@ -122,10 +122,10 @@ def _least(one: Verdict) -> str:
     tests = row.family_size or 1
     if not facts.tilts or tests < 2 or row.unit != "share" or row.stopped:
         return ""
-    found = at_confidence(row, 1 - ALPHA / tests)
-    if found is None:
+    at_level = at_confidence(row, 1 - ALPHA / tests)
+    if at_level is None:
         return ""
-    away = [end - facts.null for end in found]
+    away = [end - facts.null for end in at_level]
     nearer = min(map(abs, away))
     if away[0] * away[1] <= 0 or nearer < ONE_POINT / 2:
         return ""
@@ -149,10 +149,10 @@ def _without_gold(one: Verdict) -> str:
     row, raw = one.claim.row, one.claim.raw
     if row is raw or raw.value is None:
         return ""
-    shown = numerals.percent(raw.value)
+    share = numerals.percent(raw.value)
     if reading.is_signed(one.claim.spec, raw):
-        shown = numerals.points(raw.value)
-    return f"as people's labels correct it, {shown} without"
+        share = numerals.points(raw.value)
+    return f"as people's labels correct it, {share} without"
 
 
 def _nuisances(lead: Verdict) -> str:

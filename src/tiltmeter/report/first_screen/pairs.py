@@ -49,8 +49,10 @@ def pairs_that_differ(
             place = tuple(sorted((n, v) for n, v in card.levels.items() if n not in aside))
             sides.setdefault(place, {}).setdefault(level, []).append(card)
     outcomes: dict[tuple[bool, bool], list[dict[str, CardOutput]]] = {}
-    for own in sides.values():
-        for more, less in zip(own.get(wanted.more, ()), own.get(wanted.less, ()), strict=False):
+    for answers in sides.values():
+        for more, less in zip(
+            answers.get(wanted.more, ()), answers.get(wanted.less, ()), strict=False
+        ):
             pair = {wanted.more: more, wanted.less: less}
             outcomes.setdefault((counted[more.id], counted[less.id]), []).append(pair)
     total = sum(map(len, outcomes.values()))
@@ -59,13 +61,13 @@ def pairs_that_differ(
     if wanted.both:
         alike = outcomes.get((True, True), [])
         kept = alike or max(outcomes.values(), key=len)
-        pair = min(kept, key=lambda own: own[wanted.more].id)
+        pair = min(kept, key=lambda answers: answers[wanted.more].id)
         chosen = {level: [pair[level]] for level in (wanted.less, wanted.more)}
         return Pairs(chosen, f"{len(alike)} of {total} prompts give {wanted.both} in both")
     so, reverse = (len(outcomes.get(hit, ())) for hit in ((True, False), (False, True)))
     kept = outcomes.get((True, False)) or max(outcomes.values(), key=len)
     away = _from_median(outcomes, protocol.item, wanted)
-    pair = min(kept, key=lambda own: (away(own), own[wanted.more].id))
+    pair = min(kept, key=lambda answers: (away(answers), answers[wanted.more].id))
     chosen = {level: [pair[level]] for level in (wanted.less, wanted.more)}
     differ = "differs" if so == 1 else "differ"
     return Pairs(chosen, f"{so} of {total} pairs {differ} so, {reverse} the other way")
@@ -73,13 +75,13 @@ def pairs_that_differ(
 
 def _changes_with(cards: Sequence[CardOutput], cue: str, ends: tuple[str, str]) -> frozenset[str]:
     """Returns the factors that share no level between the two levels of the cue (`ends`)."""
-    seen: dict[str, tuple[set[str], set[str]]] = {}
+    levels: dict[str, tuple[set[str], set[str]]] = {}
     for card in cards:
         if card.levels.get(cue, "") in ends:
             side = ends.index(card.levels[cue])
             for name, level in card.levels.items():
-                seen.setdefault(name, (set(), set()))[side].add(level)
-    return frozenset(name for name, (more, less) in seen.items() if not more & less)
+                levels.setdefault(name, (set(), set()))[side].add(level)
+    return frozenset(name for name, (more, less) in levels.items() if not more & less)
 
 
 def _from_median(

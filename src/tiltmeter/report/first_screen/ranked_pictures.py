@@ -33,17 +33,19 @@ def grids(store: Store, protocol: Protocol, estimates: Sequence[Estimate]) -> It
             items = ranked.setdefault(row.subject, {})
             items.setdefault(row.condition[protocol.item], []).append(row.value)
     taken = {item for items in ranked.values() for item, _ in _ends(items)}
-    shown: dict[tuple[str, str], dict[str, list[PicturedOutput]]] = {}
+    by_item: dict[tuple[str, str], dict[str, list[PicturedOutput]]] = {}
     for one in outputs.iter_pictured(store):
         item = one.levels[protocol.item]
         if item in taken:
-            kept = shown.setdefault((one.subject, item), {}).setdefault(_side(spec, one.levels), [])
-            if len(kept) < SAMPLES:
-                kept.append(one)
+            cell = by_item.setdefault((one.subject, item), {}).setdefault(
+                _side(spec, one.levels), []
+            )
+            if len(cell) < SAMPLES:
+                cell.append(one)
     for subject, items in ranked.items():
         chosen = _ends(items)
-        if any((subject, item) in shown for item, _ in chosen):
-            yield _grid(store, protocol, spec, subject, chosen, shown, len(items))
+        if any((subject, item) in by_item for item, _ in chosen):
+            yield _grid(store, protocol, spec, subject, chosen, by_item, len(items))
 
 
 def _ends(items: Mapping[str, Sequence[float]]) -> list[tuple[str, float]]:

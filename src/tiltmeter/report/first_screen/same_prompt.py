@@ -49,8 +49,8 @@ def same_prompt(
     if not chosen:
         return None
     by_level = {
-        level: [pair for card in own if (pair := outputs.one(store, card.id))]
-        for level, own in chosen.items()
+        level: [pair for card in cards_of if (pair := outputs.one(store, card.id))]
+        for level, cards_of in chosen.items()
     }
     prompts = [pairs[0][0].prompt for pairs in by_level.values() if pairs]
     before, after = _common_ends(prompts)
@@ -105,13 +105,17 @@ def _choose(
     by_item: dict[str, list[CardOutput]] = {}
     for card in cards:
         by_item.setdefault(card.levels.get(protocol.item, ""), []).append(card)
-    own = next((own for own in by_item.values() if len(_levels(own, cue)) > 1), list(cards))
-    present = [level for level in levels if level in _levels(own, cue)]
+    of_item = next(
+        (of_item for of_item in by_item.values() if len(_levels(of_item, cue)) > 1), list(cards)
+    )
+    present = [level for level in levels if level in _levels(of_item, cue)]
     order = protocol.levels.get(cue, {})
-    rest = sorted(_levels(own, cue) - set(present), key=lambda level: order.get(level, 0))
+    rest = sorted(_levels(of_item, cue) - set(present), key=lambda level: order.get(level, 0))
     wanted = (present if len(present) > 1 else [*present, *rest])[:SIDES]
     first = (
-        next((card for card in own if card.levels.get(cue, "") == wanted[0]), None) if own else None
+        next((card for card in of_item if card.levels.get(cue, "") == wanted[0]), None)
+        if of_item
+        else None
     )
     if first is None:
         return {}
@@ -121,7 +125,7 @@ def _choose(
         return sum(card.levels[name] != level for name, level in first.levels.items())
 
     return {
-        level: sorted((c for c in own if c.levels.get(cue, "") == level), key=distance)[:many]
+        level: sorted((c for c in of_item if c.levels.get(cue, "") == level), key=distance)[:many]
         for level in wanted
     }
 

@@ -52,17 +52,17 @@ def screen(
     subjects = list(dict.fromkeys(row.subject for row in audit.estimates)) if audit else []
     names = short_names([name for name in subjects if " + " not in name], named)
     line = tuple(_with_short(part, names) for part in about if part)
-    told = tuple((short, name) for name, short in names.items())
+    abbreviations = tuple((short, name) for name, short in names.items())
     if audit is None or protocol is None or not judged:
-        said = NO_HEADLINE if audit and audit.estimates else _nothing_measured(store)
-        return Screen(line, told, said, (), (), None, None, CAUTION)
+        headline = NO_HEADLINE if audit and audit.estimates else _nothing_measured(store)
+        return Screen(line, abbreviations, headline, (), (), None, None, CAUTION)
     sentence = first_sentence([one.facts for one in judged])
     spoken = [one for facts in sentence.claims for one in judged if one.facts is facts]
     lead, lines = spoken[0], [*lede(spoken, judged)]
     lines += labelling_people.lines(store, protocol, lead)
-    shown = Screen(
+    first = Screen(
         line=line,
-        names=told,
+        names=abbreviations,
         headline=sentence.text,
         lead=sentence.lead,
         asked=protocol.question,
@@ -75,10 +75,10 @@ def screen(
         queries=tuple(query for _, query in lines),
     )
     if not for_page:
-        return shown
+        return first
     cue = _cue(protocol, lead, sentence.situation)
     return replace(
-        shown,
+        first,
         figure=_figure(audit, names, judged, lead, cue),
         prompt=same_prompt.same_prompt(
             store,
@@ -142,8 +142,8 @@ def _wanted(protocol: Protocol, lead: Verdict, cue: str, situation: str) -> Want
     ends = reading.ends(effects.get(cue, row), cue)
     if ends is None or not sides:
         return None
-    own = row.condition.get(facts.spec.attribute)
-    values = (own,) if own else tuple(facts.spec.values)
+    word = row.condition.get(facts.spec.attribute)
+    values = (word,) if word else tuple(facts.spec.values)
     more, less = ends if sides["level"] >= sides["baseline"] else reversed(ends)
     both = ""
     if cue in effects and situation != "nuisance":
@@ -161,15 +161,15 @@ def _levels(judged: Sequence[Verdict], lead: Verdict, cue: str) -> list[str]:
     tilts = sorted(
         (one for one in judged if one.word == Word.TILT), key=lambda one: -effect_of(one)
     )
-    own = [one.claim.row.condition.get(cue, "") for one in tilts]
+    levels = [one.claim.row.condition.get(cue, "") for one in tilts]
     ends = (lead.claim.row.contrast or {}).get(cue, "").split(numerals.BETWEEN)
-    return [level for level in dict.fromkeys([base, *reversed(ends), *own]) if level]
+    return [level for level in dict.fromkeys([base, *reversed(ends), *levels]) if level]
 
 
 def _nothing_measured(store: Store) -> str:
     """Says that nothing was measured yet, and, if people label, with which command they do."""
-    kept = settings.definition(store)
-    instruments = kept["declared"].get("instruments") if kept else None
+    stored = settings.definition(store)
+    instruments = stored["declared"].get("instruments") if stored else None
     listed = instruments if isinstance(instruments, Sequence) else ()
     if not any(isinstance(one, Mapping) and one.get("kind") == "people" for one in listed):
         return "Nothing was measured yet."

@@ -44,8 +44,10 @@ def first(found: Sequence[Finding]) -> tuple[Finding, ...]:
     of: dict[str, list[Finding]] = {}
     for one in sorted(found, key=place_on_screen):
         of.setdefault(one.measure, []).append(one)
-    kept = {name: rows[: max(1, ROOM // len(of))] for name, rows in of.items()}
-    return tuple(one for name in dict.fromkeys(one.measure for one in found) for one in kept[name])
+    rows_of = {name: rows[: max(1, ROOM // len(of))] for name, rows in of.items()}
+    return tuple(
+        one for name in dict.fromkeys(one.measure for one in found) for one in rows_of[name]
+    )
 
 
 def place_on_screen(finding: Finding) -> tuple[bool, int]:
@@ -58,11 +60,11 @@ def label_findings(found: Sequence[Finding]) -> tuple[Finding, ...]:
     """Labels each finding by the levels that its measure's others lack, or by its model."""
     labelled = []
     for one in found:
-        others = [other.parts for other in found if other.measure == one.measure]
+        same_measure = [other.parts for other in found if other.measure == one.measure]
         differ = [
             level
             for name, level in one.parts
-            if any((name, level) not in parts for parts in others)
+            if any((name, level) not in parts for parts in same_measure)
         ]
         labelled.append(replace(one, label=" · ".join(differ) or one.parts[0][1]))
     return tuple(labelled)

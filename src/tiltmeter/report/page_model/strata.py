@@ -27,7 +27,7 @@ def labels(audit: Audit, estimates: Sequence[Estimate]) -> dict[Stratum, str]:
         return {reading.stratum(first): " · ".join(level for _, level in audit.brief(first))}
     differ = [len(set(levels)) > 1 for levels in zip(*named.values(), strict=True)]
     return {
-        stratum: " · ".join(level for level, kept in zip(levels, differ, strict=True) if kept)
+        stratum: " · ".join(level for level, differs in zip(levels, differ, strict=True) if differs)
         for stratum, levels in named.items()
     }
 
@@ -48,8 +48,8 @@ def alone(labels: Mapping[Stratum, str]) -> str:
 
 def present(audit: Audit, estimates: Iterable[Estimate]) -> list[Stratum]:
     """Returns the strata of these estimates, in the audit's order."""
-    seen = {reading.stratum(e) for e in estimates}
-    return [stratum for stratum in audit.strata if stratum in seen]
+    occurring = {reading.stratum(e) for e in estimates}
+    return [stratum for stratum in audit.strata if stratum in occurring]
 
 
 def pages(strata: Sequence[Stratum], most: int = SERIES) -> list[list[Stratum]]:

@@ -139,11 +139,11 @@ def standalone(measure: str, figure: Figure) -> Drawing:
     """Returns a figure as an SVG file that includes the styles of the report's page."""
     sheet = Path(figures.__file__).parents[1] / "templates" / "style.css"
     style = escape(f"{sheet.read_text('utf-8')}\n{_ALONE}", quote=False)
-    shown = sanitize.all_visible(figure)
+    visible = sanitize.all_visible(figure)
     svg = re.sub(
         r"^(<svg[^>]*>)",
         lambda head: f"{head[1]}<style>{style}</style>",
-        without_links(figures.draw(shown)),
+        without_links(figures.draw(visible)),
         count=1,
     )
-    return Drawing(measure, shown.title, shown.text, svg)
+    return Drawing(measure, visible.title, visible.text, svg)

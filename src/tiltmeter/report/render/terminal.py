@@ -46,9 +46,11 @@ def print_tables(tables: Sequence[Table], console: Console, full: bool) -> None:
     """Prints as many tables as fit, or as many rows of the first as fit if it is too long."""
 
     def form(table: Table, most: int) -> CutForm:
-        left = ((len(table.rows) - most, "row"),) if most else ((1, "more table"),)
-        shown = replace(table, rows=table.rows[:most], folded=False)
-        return CutForm(table_lines(shown, console) if most else (), [one for one in left if one[0]])
+        omitted = ((len(table.rows) - most, "row"),) if most else ((1, "more table"),)
+        shortened = replace(table, rows=table.rows[:most], folded=False)
+        return CutForm(
+            table_lines(shortened, console) if most else (), [one for one in omitted if one[0]]
+        )
 
     parts = []
     for number, table in enumerate(tables):
@@ -77,12 +79,12 @@ def _lines(content: Content, console: Console, papers: Sequence[Table]) -> Itera
             yield from lines_of(console, Text(where, "dim"))
             continue
         if papers and section.variant != "default":
-            tables, left = papers, section.tables
+            tables, others = papers, section.tables
         else:
-            printed, left = [*printed, *tables], ()
+            printed, others = [*printed, *tables], ()
         for table in tables:
             yield from table_lines(table, console)
-        yield from _rest(left, console)
+        yield from _rest(others, console)
     yield from _signatures(content, printed, console)
 
 
@@ -179,11 +181,11 @@ def _grid(table: Table, width: int) -> Grid | None:
 
 def _signatures(content: Content, printed: Sequence[Table], console: Console) -> Iterator[str]:
     """Yields the signatures of all printed numbers, each on one line that is not wrapped."""
-    seen = {finding.mark for finding in content.findings} | {
+    marks = {finding.mark for finding in content.findings} | {
         mark for table in printed for mark, _ in table.marks
     }
     yield ""
     for signature in content.signatures:
-        if signature.mark in seen:
+        if signature.mark in marks:
             line = Text(f"{signature.mark:<4} {signature.text}", "dim")
             yield from lines_of(console, line, wide=True)

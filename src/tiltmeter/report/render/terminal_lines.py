@@ -78,13 +78,13 @@ def _part(block: ScreenBlock, console: Console) -> Part:
 def _form(block: ScreenBlock, most: int, console: Console) -> CutForm:
     rows = block.rows.rows if isinstance(block.rows, Table) else block.rows
     places = sorted((block.order or range(len(rows)))[:most])
-    left = block.hidden + len(rows) - len(places)
+    omitted = block.hidden + len(rows) - len(places)
     if isinstance(block.rows, Table):
         lines = column_lines(block.rows, [block.rows.rows[n] for n in places], console)
     else:
         texts = (f"{block.begin}{block.rows[n]}" for n in places)
         lines = [line for text in texts for line in text_lines(console, text, block.style)]
-    return CutForm(lines, ((left, block.noun),) if left and block.noun else ())
+    return CutForm(lines, ((omitted, block.noun),) if omitted and block.noun else ())
 
 
 def column_lines(table: Table, rows: Sequence[Sequence[str]], console: Console) -> list[str]:

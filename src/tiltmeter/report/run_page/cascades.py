@@ -58,13 +58,13 @@ def shares(store: Store) -> list[Shares]:
     return [
         Shares(
             name,
-            kept.judge,
-            kept.sure,
+            stored.judge,
+            stored.sure,
             label_counts.answers(store, name),
-            asked.get((name, kept.judge), 0),
+            asked.get((name, stored.judge), 0),
             label_counts.asked_in_vain(store, name),
         )
-        for name, kept in settings.cascades(store).items()
+        for name, stored in settings.cascades(store).items()
     ]
 
 

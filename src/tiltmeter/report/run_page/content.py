@@ -198,8 +198,11 @@ def _section(audit: audits.Audit, for_page: bool) -> Section:
     name = audit.estimates[0].variant
     variant = audit.protocol.variants.get(name)
     title = "Results" if name == "default" else f"Results, variant “{name}”"
-    drawn, listed = figures(audit, name) if for_page else (), estimate_tables.tables(audit, name)
-    return Section(name, title, variant.text if variant else "", tuple(drawn), tuple(listed))
+    figures_of, listed = (
+        figures(audit, name) if for_page else (),
+        estimate_tables.tables(audit, name),
+    )
+    return Section(name, title, variant.text if variant else "", tuple(figures_of), tuple(listed))
 
 
 def _validation(store: Store, protocol: Protocol) -> Iterator[Section]:
@@ -246,8 +249,8 @@ def _prompts(protocol: Protocol, estimates: Sequence[Estimate]) -> Pairs:
         first.setdefault(
             " · ".join(f"{name}: {cell[name]}" for name in names), protocol.prompt_text(cell)
         )
-    shown = tuple(first.items())[:PROMPTS]
-    return (*shown, ("", f"and {len(first) - PROMPTS} more")) if len(first) > PROMPTS else shown
+    prompts = tuple(first.items())[:PROMPTS]
+    return (*prompts, ("", f"and {len(first) - PROMPTS} more")) if len(first) > PROMPTS else prompts
 
 
 def _measures(protocol: Protocol, estimates: Sequence[Estimate]) -> Pairs:

@@ -153,8 +153,8 @@ def _again(fact: Facts) -> str:
 
 def _asked_line(part: TrialPart) -> tuple[str, str]:
     names = ("temperature", "top_p", "max_tokens")
-    drawn = part.max_tokens == 0  # a picture, which only has a seed
-    settings = [] if drawn else [f"{name} {_setting(getattr(part, name))}" for name in names]
+    is_picture = part.max_tokens == 0  # a picture, which only has a seed
+    settings = [] if is_picture else [f"{name} {_setting(getattr(part, name))}" for name in names]
     if part.begin:
         settings.append(f"answer begun with “{part.begin}”")
     return (

@@ -29,8 +29,8 @@ def with_names(found: Comparison, labels: Mapping[str, str]) -> tuple[Comparison
 
     def row_with_names(row: ComparisonRow) -> ComparisonRow:
         first, second = (short(side) for side in row.runs)
-        held = {**(row.estimate.contrast or {}), "run": f"{second} {numerals.MINUS} {first}"}
-        return replace(row, runs=(first, second), estimate=replace(row.estimate, contrast=held))
+        levels = {**(row.estimate.contrast or {}), "run": f"{second} {numerals.MINUS} {first}"}
+        return replace(row, runs=(first, second), estimate=replace(row.estimate, contrast=levels))
 
     shortened = {model: name for model, name in names.items() if name != model}
     return replace(found, rows=tuple(map(row_with_names, found.rows))), shortened

@@ -162,21 +162,21 @@ def _cautions(found: Comparison) -> Iterator[str]:
 
 def _figure(found: Comparison, rows: Sequence[ComparisonRow]) -> Arrows | None:
     """Draws an arrow per number with the first row's unit and runs; None without numbers."""
-    kept = [row for row in rows if None not in (row.first, row.second)]
-    if not kept:
+    in_both = [row for row in rows if None not in (row.first, row.second)]
+    if not in_both:
         return None
-    lead = first_words.change_of(found, kept[0])
+    lead = first_words.change_of(found, in_both[0])
     alike = [
         row
-        for row in kept
-        if row.runs == kept[0].runs
+        for row in in_both
+        if row.runs == in_both[0].runs
         and (row.estimate.unit, first_words.change_of(found, row).signed)
         == (lead.unit, lead.signed)
     ]
     arrows = tuple(_arrow(found, row) for row in alike[:MOST_ROWS])
-    seen = [value for arrow in arrows for value in arrow.values]
-    left = len(kept) - len(arrows)
-    more = f" {count_of(left, 'more number')} in the table." if left else ""
+    values = [value for arrow in arrows for value in arrow.values]
+    omitted = len(in_both) - len(arrows)
+    more = f" {count_of(omitted, 'more number')} in the table." if omitted else ""
     described = "; ".join(f"{a.label}: {a.texts[0]} to {a.texts[1]}" for a in arrows)
     return Arrows(
         id="arrows",
@@ -184,9 +184,9 @@ def _figure(found: Comparison, rows: Sequence[ComparisonRow]) -> Arrows | None:
         text=described,
         note=f"One arrow per headline number; a thick one is a difference that was found.{more}",
         table="comparison",
-        runs=kept[0].runs,
+        runs=in_both[0].runs,
         rows=arrows,
-        axis=_axis(seen, lead.unit, lead.signed),
+        axis=_axis(values, lead.unit, lead.signed),
     )
 
 

@@ -109,8 +109,8 @@ def _side_by_side(of: Mapping[str, Analysed]) -> Table:
     words: set[Word] = set()
     for name, run in of.items():
         default = [e for e in run.estimates if e.variant == run.estimates[0].variant]
-        known = read_background(run.store, run.protocol, default)
-        for one in findings.judge(audits.audit(run.protocol, default, {}), known):
+        background = read_background(run.store, run.protocol, default)
+        for one in findings.judge(audits.audit(run.protocol, default, {}), background):
             spec, raw = one.claim.spec, one.claim.raw
             key = (spec.text or spec.name, _parts(raw))
             cells.setdefault(key, {})[name, raw.subject] = _cell(one)

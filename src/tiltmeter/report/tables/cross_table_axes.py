@@ -90,9 +90,9 @@ def _place(read: Audit, estimates: Sequence[Estimate], layout: TableLayout) -> P
     for name in named - {*FIXED}:
         if not any(name in axes(e) for e in estimates):
             raise UnknownName("axis", name, _all_axes(estimates))
-    found = _of_one_grouping(read, estimates, layout)
+    placed = _of_one_grouping(read, estimates, layout)
     differing = [
-        name for name in _all_axes(found) if len({axes(e).get(name, "") for e in found}) > 1
+        name for name in _all_axes(placed) if len({axes(e).get(name, "") for e in placed}) > 1
     ]
     loose = [name for name in differing if name not in named]
     rows, columns = layout.rows, layout.columns
@@ -101,22 +101,22 @@ def _place(read: Audit, estimates: Sequence[Estimate], layout: TableLayout) -> P
         loose = [name for name in loose if name not in columns]
     for name in list(loose):
         others = [other for other in loose if other != name]
-        if _implied(found, name, (*others, *rows, *columns)):
+        if _implied(placed, name, (*others, *rows, *columns)):
             loose = others
     rows = (*loose, *rows)
-    rows, columns = (_without_single(found, names) for names in (rows, columns))
-    cells = {(_levels(e, rows), _levels(e, columns)): e for e in found}
+    rows, columns = (_without_single(placed, names) for names in (rows, columns))
+    cells = {(_levels(e, rows), _levels(e, columns)): e for e in placed}
     return Placed(rows, columns, cells)
 
 
 def _without_single(found: Sequence[Estimate], names: Levels) -> Levels:
     """Drops stratum axes with only one level, which a note gives; keeps at least the last."""
-    kept = [
+    several = [
         name
         for name in names
         if name not in FIXED or len({axes(e).get(name, "") for e in found}) > 1
     ]
-    return tuple(kept) or names[-1:]
+    return tuple(several) or names[-1:]
 
 
 def _default_column(read: Audit, layout: TableLayout, loose: Sequence[str]) -> str:
@@ -128,10 +128,10 @@ def _default_column(read: Audit, layout: TableLayout, loose: Sequence[str]) -> s
 
 def _implied(found: Sequence[Estimate], name: str, others: Sequence[str]) -> bool:
     """True if the levels on the other axes determine the level on this axis."""
-    told: dict[Levels, set[str]] = {}
+    implied: dict[Levels, set[str]] = {}
     for e in found:
-        told.setdefault(_levels(e, others), set()).add(axes(e).get(name, ""))
-    return bool(others) and all(len(levels) == 1 for levels in told.values())
+        implied.setdefault(_levels(e, others), set()).add(axes(e).get(name, ""))
+    return bool(others) and all(len(levels) == 1 for levels in implied.values())
 
 
 def _of_one_grouping(
@@ -160,10 +160,10 @@ def _of_one_grouping(
 def _factors(read: Audit, estimate: Estimate) -> tuple[str, ...]:
     """Returns the factors of an estimate's group, apart from the attribute that it counts."""
     spec = read.spec(estimate.measure)
-    own = spec.attribute if spec else ""
-    return tuple(name for name in reading.grouping(estimate) if name != own)
+    attribute = spec.attribute if spec else ""
+    return tuple(name for name in reading.grouping(estimate) if name != attribute)
 
 
 def _levels(estimate: Estimate, names: Sequence[str]) -> Levels:
-    own = axes(estimate)
-    return tuple(own.get(name, "") for name in names)
+    levels = axes(estimate)
+    return tuple(levels.get(name, "") for name in names)

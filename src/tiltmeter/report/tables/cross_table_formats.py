@@ -173,16 +173,16 @@ def _without_repeats(
     rows: Sequence[tuple[tuple[str, ...], tuple[str, ...]]],
 ) -> list[tuple[tuple[str, ...], tuple[str, ...]]]:
     """Blanks labels that equal the row above, from the left; never a row's last label."""
-    shown, above = [], tuple[str, ...]()
+    result, above = [], tuple[str, ...]()
     for levels, cells in rows:
         kept = [
             n
             for n in range(len(levels))
             if levels[: n + 1] != above[: n + 1] or n == len(levels) - 1
         ]
-        shown.append((tuple(level if n in kept else "" for n, level in enumerate(levels)), cells))
+        result.append((tuple(level if n in kept else "" for n, level in enumerate(levels)), cells))
         above = levels
-    return shown
+    return result
 
 
 def terminal_table(table: CrossTable) -> Table:

@@ -35,29 +35,33 @@ def behind(
     """Returns the drawers of a page, and {query as text: drawer's id}, for every row and for all
     other counts in figures and badges. Numbers without stored outputs have no drawer.
     """
-    shown = dict(_shown(content.examples, content.pictures))
+    examples = dict(_shown(content.examples, content.pictures))
     counted = Counted(store, protocol)
     drawers: dict[tuple[str, int, Pairs], Behind] = {}
     titles: dict[object, str] = {}
     ids: dict[str, str] = {}
     names = {model: short for short, model in content.screen.names}
-    known = (
+    outputs = (
         (query_of(protocol, row), _title(protocol, row, names))
         for row in rows
         if row.value is not None and not row.measure.endswith(BY_WORD)
     )
-    for query, title in chain(known, _beside_rows(content)):
+    for query, title in chain(outputs, _beside_rows(content)):
         text = query.text()
         if text in ids:
             continue
-        found = counted.shown(query, shown)
-        if found.total:
-            name = titles.setdefault((found.labels, query.values), title)
-            key = (name, found.total, found.here)
+        behind_cell = counted.shown(query, examples)
+        if behind_cell.total:
+            name = titles.setdefault((behind_cell.labels, query.values), title)
+            key = (name, behind_cell.total, behind_cell.here)
             if key not in drawers:
                 number = f"b{len(drawers) + 1}"
-                places = tuple((shown[output], label) for output, label in found.here)[:MOST_LISTED]
-                drawers[key] = Behind(number, name, found.total, len(found.here), places, text)
+                places = tuple((examples[output], label) for output, label in behind_cell.here)[
+                    :MOST_LISTED
+                ]
+                drawers[key] = Behind(
+                    number, name, behind_cell.total, len(behind_cell.here), places, text
+                )
             ids[text] = drawers[key].id
     return tuple(drawers.values()), ids
 

@@ -133,8 +133,8 @@ def _letters(rows: Sequence[Estimate]) -> dict[str, str]:
 def _corrected_rows(audit: Audit, rows: Sequence[Estimate]) -> list[Estimate]:
     """Returns the gold-corrected versions of these rows, as the table shows notes of both."""
     keys = {(reading.stratum(e), reading.key(e)) for e in rows}
-    found = audit.of(f"{rows[0].measure}{reading.CORRECTED}")
-    return [e for e in found if (reading.stratum(e), reading.key(e)) in keys]
+    corrected = audit.of(f"{rows[0].measure}{reading.CORRECTED}")
+    return [e for e in corrected if (reading.stratum(e), reading.key(e)) in keys]
 
 
 def _letter(place: int) -> str:
@@ -174,9 +174,9 @@ def _outcome_table(audit: Audit, prefix: str) -> Iterator[Table]:
     rates = audit.of(reading.OUTCOME_RATE)
     if not rates:
         return
-    seen = list(dict.fromkeys(e.condition.get("outcome", "") for e in rates))
-    names = [name for name in seen if name not in OUTCOMES] + [
-        name for name in OUTCOMES if name in seen
+    outcomes = list(dict.fromkeys(e.condition.get("outcome", "") for e in rates))
+    names = [name for name in outcomes if name not in OUTCOMES] + [
+        name for name in OUTCOMES if name in outcomes
     ]
     conditions: dict[object, list[Estimate]] = {}
     for e in sorted(rates, key=lambda e: audit.strata.index(reading.stratum(e))):

@@ -72,12 +72,12 @@ def section(found: Validation) -> Section | None:
         f"{attribute}: people skipped {', '.join(f'{n} ({why})' for why, n in reasons.items())}."
         for attribute, reasons in found.skipped.items()
     )
-    said = [
+    lines = [
         f"{text}.".replace("..", "."),
         *skips,
         *(f"Mind: {line}." for card in found.cards for line in card.warnings),
     ]
-    return Section(VALIDATION, "Judges against people", " ".join(said), (), tuple(tables(found)))
+    return Section(VALIDATION, "Judges against people", " ".join(lines), (), tuple(tables(found)))
 
 
 def tables(found: Validation) -> Iterator[Table]:
@@ -237,11 +237,11 @@ def _panels(found: Sequence[PanelAccuracy]) -> Iterator[Table]:
 
 def comparison(found: Comparison, everything: bool = False) -> Table:
     """Tabulates differences, second run minus first, with verdicts. everything: all measures."""
-    kept = [
+    rows = [
         row for row in found.rows if everything or (row.headline and row.estimate.value is not None)
     ]
-    several = len({row.estimate.instrument for row in kept}) > 1
-    notes = dict.fromkeys(row.estimate.note for row in kept if row.estimate.note)
+    several = len({row.estimate.instrument for row in rows}) > 1
+    notes = dict.fromkeys(row.estimate.note for row in rows if row.estimate.note)
     letters = {note: chr(ord("a") + n % 26) for n, note in enumerate(notes)}
     fields: tuple[Field[ComparisonRow], ...] = (
         words("measure", lambda row: row.estimate.measure),
@@ -264,15 +264,15 @@ def comparison(found: Comparison, everything: bool = False) -> Table:
         f"verdict: different (adjusted p and interval), equivalent (the 90 % interval lies within "
         f"{margin} of 0), no difference found at this n, or undecided"
     )
-    told = tuple((letter, note) for note, letter in letters.items())
-    return table_of("comparison", "Runs against one another", about, kept, fields, told)
+    footnotes = tuple((letter, note) for note, letter in letters.items())
+    return table_of("comparison", "Runs against one another", about, rows, fields, footnotes)
 
 
 def _group(row: ComparisonRow, several: bool) -> str:
     """Writes the levels of a difference, after its instrument if there are several."""
     e = row.estimate
-    held = held_of(e).values()
-    against = (level if numerals.MINUS in level else f"against {level}" for level in held)
+    levels = held_of(e).values()
+    against = (level if numerals.MINUS in level else f"against {level}" for level in levels)
     by = [e.instrument.partition("@")[0]] if several else []
     return ", ".join([*by, *filter(None, e.condition.values()), *against])
 

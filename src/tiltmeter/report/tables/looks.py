@@ -86,17 +86,17 @@ def _rows(
 
 
 def _levels(claim: PlannedClaim, protocol: Protocol) -> dict[str, str]:
-    found = {"measure": claim.measure, "model": claim.subject}
+    levels = {"measure": claim.measure, "model": claim.subject}
     for name, level in (*claim.condition.items(), *(claim.contrast or {}).items()):
-        found[name] = wording.title(protocol, name, level)
-    return found
+        levels[name] = wording.title(protocol, name, level)
+    return levels
 
 
 def _figure(found: StoppingProgress, rows: Sequence[Row]) -> Plot:
     series = tuple(
         f"look {look.number}, round {look.rounds} of {found.plan.looks[-1]}" for look in found.made
     )
-    drawn = tuple(
+    lines = tuple(
         FigureRow(claim.measure, f"{label}: {_state_words(path)}", tuple(map(_point, path)))
         for claim, label, path in rows[:MOST_ROWS]
     )
@@ -108,7 +108,7 @@ def _figure(found: StoppingProgress, rows: Sequence[Row]) -> Plot:
         note=NOTE,
         table=audits.slug(LOOKS),
         series=series,
-        rows=drawn,
+        rows=lines,
         axis=Axis(
             scale="log",
             domain=(LEAST_P, 1.0),

@@ -37,20 +37,20 @@ def quotes(
     for name in by:
         if name not in (*protocol.factors, protocol.item, "model"):
             raise UnknownName("factor", name, (*protocol.factors, protocol.item, "model"))
-    known = labels.attributes(store)
-    if not attribute and len(known) == 1:
-        attribute = known[0]
-    if attribute not in known:
-        raise UnknownName("attribute with labels", attribute, known)
+    present = labels.attributes(store)
+    if not attribute and len(present) == 1:
+        attribute = present[0]
+    if attribute not in present:
+        raise UnknownName("attribute with labels", attribute, present)
     groups: dict[Levels, list[str]] = {}
     for output, value in sorted(_values(store, attribute).items()):
         stored = outputs.one(store, output)
         if stored is None:
             continue
         trial, reply = stored
-        shown = groups.setdefault((value, *_levels(trial, by, named or {})), [])
-        if len(shown) < number and reply.text.strip():
-            shown.append(reply.text.strip()[:LONGEST_CHARACTERS])
+        group = groups.setdefault((value, *_levels(trial, by, named or {})), [])
+        if len(group) < number and reply.text.strip():
+            group.append(reply.text.strip()[:LONGEST_CHARACTERS])
     rows = [
         (key, (text,)) for key in _in_order(protocol, attribute, by, groups) for text in groups[key]
     ]
@@ -69,15 +69,15 @@ def quotes(
 
 def _values(store: Store, attribute: str) -> dict[str, str]:
     """Returns {output: the first value that a model or a rule gave it}."""
-    found: dict[str, str] = {}
+    values: dict[str, str] = {}
     for output, _, value in labels.of_machines(store, (attribute,)):
-        found.setdefault(output, value)
-    return found
+        values.setdefault(output, value)
+    return values
 
 
 def _levels(trial: Trial, by: Sequence[str], named: Mapping[str, str]) -> Levels:
-    own = {**trial.factors, "model": named.get(trial.subject, trial.subject)}
-    return tuple(own.get(name, "") for name in by)
+    levels = {**trial.factors, "model": named.get(trial.subject, trial.subject)}
+    return tuple(levels.get(name, "") for name in by)
 
 
 def _in_order(

@@ -35,12 +35,12 @@ def _by_set(attributes: Sequence[Attribute]) -> Table:
 
     def of(part: str) -> Field[tuple[str, ...]]:
         def names(row: tuple[str, ...]) -> str:
-            own = (
+            rows = (
                 attribute
                 for attribute in attributes
                 if _set(attribute, attributes) == row and attribute.part == part
             )
-            return ", ".join(one.name for one in own)
+            return ", ".join(one.name for one in rows)
 
         return words(f"of the {part}", names)
 

@@ -142,8 +142,8 @@ class Crossed:
         """
         keys, codes = np.unique(self.word * self.sides + self.side, return_inverse=True)
         alone = np.bincount(keys % self.sides) == 1
-        drawn = np.flatnonzero(~alone[keys % self.sides])
-        tables: Floats = (codes == drawn[:, None]).astype(np.float64)
+        rows = np.flatnonzero(~alone[keys % self.sides])
+        tables: Floats = (codes == rows[:, None]).astype(np.float64)
         return tables
 
     @cached_property

@@ -115,14 +115,14 @@ def _components(
         cell = sums.setdefault(key, [0.0, 0.0])
         cell[0] += size
         cell[1] += count
-    kept = {key: cell for key, cell in sums.items() if cell[0] > 0}
+    positive = {key: cell for key, cell in sums.items() if cell[0] > 0}
     design = Crossed.of(
-        side=[0] * len(kept),
-        word=[name for _, name in kept],
-        item=[line for line, _ in kept],
-        n=[size for size, _ in kept.values()],
+        side=[0] * len(positive),
+        word=[name for _, name in positive],
+        item=[line for line, _ in positive],
+        n=[size for size, _ in positive.values()],
     )
-    shares = np.array([[count / size for size, count in kept.values()]])
+    shares = np.array([[count / size for size, count in positive.values()]])
     return design, components(design, shares, item_shifts=False)
 
 

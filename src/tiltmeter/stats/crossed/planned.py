@@ -67,15 +67,15 @@ def planned_shift_of_words(design: WordsDesign, *, level: float = 0.05) -> float
     answers = max(1, round(design.answers * fewer))
     spread = fewer**-0.5
     crossed = Crossed.of(side=side, word=word, item=item, n=[answers] * len(prompts))
-    drawn = Spreads(design.words_sd, BY_ITEM_SD * spread, PROMPT_SD * spread)
+    spreads = Spreads(design.words_sd, BY_ITEM_SD * spread, PROMPT_SD * spread)
     low, high = 0.0, MOST_LOGITS
-    if _power(crossed, drawn, high, level)[0] < POWER:
+    if _power(crossed, spreads, high, level)[0] < POWER:
         return None
     for _ in range(STEPS):
         middle = (low + high) / 2
-        enough = _power(crossed, drawn, middle, level)[0] >= POWER
+        enough = _power(crossed, spreads, middle, level)[0] >= POWER
         low, high = (low, middle) if enough else (middle, high)
-    return _power(crossed, drawn, high, level)[1]
+    return _power(crossed, spreads, high, level)[1]
 
 
 def words_part(design: WordsDesign) -> float:

@@ -115,11 +115,11 @@ def word_weight(design: Crossed) -> float:
         return 0.0
     parts = components(design, design.indicators, pooled_words=False)
     both = design.squared_weights
-    left = both - float(parts.items.sum())
+    remainder = both - float(parts.items.sum())
     between = float(parts.words.sum() - parts.cells.sum())
-    if left < NEGLIGIBLE * both or between <= 0:
+    if remainder < NEGLIGIBLE * both or between <= 0:
         return 0.0
-    return left / between
+    return remainder / between
 
 
 def _item_shifts(design: Crossed, rest: Floats) -> Floats:

@@ -43,17 +43,17 @@ def items_differ(
     y = arguments.vector("shares", shares)
     counts = design.by_word(np.ones_like(y))
     rest = y - (design.by_word(y) / counts)[design.word]
-    kept = _items(design)
-    if kept.size < 2:
+    usable = _items(design)
+    if usable.size < 2:
         return Test(None, None, METHOD, note=TOO_FEW)
-    shapes = _by_shape(design, kept, rest)
+    shapes = _by_shape(design, usable, rest)
     observed = float(_statistic([(first, values[None]) for first, values in shapes])[0])
-    reached, done, stretch = 0, 0, kept.size / (kept.size - 1)
+    reached, done, stretch = 0, 0, usable.size / (usable.size - 1)
     while done < draws and (done == 0 or reached * 10 <= done):
         many = min(max(1, BLOCK // rest.size) if done else FIRST_DRAWS, draws - done)
         done += many
-        drawn = _statistic([(first, _deal(values, many, generator)) for first, values in shapes])
-        reached += int((drawn * stretch >= observed * (1 - TIE)).sum())
+        shuffled = _statistic([(first, _deal(values, many, generator)) for first, values in shapes])
+        reached += int((shuffled * stretch >= observed * (1 - TIE)).sum())
     p = monte_carlo_p(exceeding=reached, draws=done)
     return Test(observed, p, METHOD, smallest_p=1 / (1 + done), draws=done)
 

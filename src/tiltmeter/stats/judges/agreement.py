@@ -208,8 +208,8 @@ def _jackknife(sums: Floats, parts: Callable[[Floats], tuple[Floats, Floats]]) -
         value = 1 - apart / chance
         if c < 2:
             return replace(blank, value=value, note="one cluster: no interval")
-        left, expected = parts(sums.sum(axis=0) - sums)
-        without = np.where(expected > 1e-12, 1 - left / expected, np.nan)
+        omitted, expected = parts(sums.sum(axis=0) - sums)
+        without = np.where(expected > 1e-12, 1 - omitted / expected, np.nan)
     few = rates.few_clusters(c)
     if not np.isfinite(without).all():
         hangs = replace(blank, value=value, note="a class hangs on one item: no interval")

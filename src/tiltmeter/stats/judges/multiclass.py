@@ -138,8 +138,8 @@ def on_simplex(point: Floats) -> Floats:
     """Returns the nearest point with no negative part and sum 1 (Duchi et al. 2008, figure 1)."""
     falling = np.sort(point)[::-1]
     excess = (np.cumsum(falling) - 1) / np.arange(1, point.size + 1)
-    kept = int(np.count_nonzero(falling > excess))
-    shares: Floats = np.maximum(point - excess[kept - 1], 0.0)
+    positive = int(np.count_nonzero(falling > excess))
+    shares: Floats = np.maximum(point - excess[positive - 1], 0.0)
     return shares
 
 

@@ -101,9 +101,9 @@ def _sign_sums(d: Floats) -> Singles:
     sums = np.empty((len(d), 1 << d.shape[1] - 1), np.float32)
     sums[:, :1], width = single[:, :1], 1
     for item in single.T[1:, :, None]:
-        known = sums[:, :width]
-        np.subtract(known, item, out=sums[:, width : 2 * width])
-        known += item
+        filled = sums[:, :width]
+        np.subtract(filled, item, out=sums[:, width : 2 * width])
+        filled += item
         width *= 2
     return sums
 

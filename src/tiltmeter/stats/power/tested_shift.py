@@ -46,12 +46,12 @@ def observed_tested_shift(*, rates: ArrayLike, level: float = 0.05, seed: int = 
     if spread <= TIE:
         return None
     generator = np.random.default_rng([seed, items, conditions])
-    drawn = centred[generator.integers(0, items, (TABLES, items))] / spread
-    drawn = generator.permuted(drawn, axis=2)
+    resampled = centred[generator.integers(0, items, (TABLES, items))] / spread
+    resampled = generator.permuted(resampled, axis=2)
     tested = np.eye(conditions)[0]
 
     def rejection_share(shift: float, tables: int) -> float:
-        return float(tested_rejects(drawn[:tables] + shift * tested, level).mean())
+        return float(tested_rejects(resampled[:tables] + shift * tested, level).mean())
 
     smallest = smallest_shift(rejection_share, far_enough(rejection_share))
     return None if smallest is None else smallest * spread
@@ -60,8 +60,8 @@ def observed_tested_shift(*, rates: ArrayLike, level: float = 0.05, seed: int = 
 def reject_few(centred: Floats, level: float, seed: int) -> RejectionShare:
     """Returns a function: shift → share rejected of tables that are resampled from few items."""
     places, negative = _draw_places(centred.size, seed)
-    drawn = np.where(negative, -centred[places], centred[places])
-    return flips_of_shifted(drawn, level)
+    flipped = np.where(negative, -centred[places], centred[places])
+    return flips_of_shifted(flipped, level)
 
 
 def reject_many(centred: Floats, level: float, seed: int) -> RejectionShare:

@@ -124,14 +124,16 @@ def _tallies(place: int, part: CellPart, design: StoppingDesign) -> Iterator[_Ta
         if len(rows):
             _add_counts(sums, rows, block, _shuffles(design.seed, design.draws - 1, look, place))
         onehot = whole.onehot[:end]
-        seen = np.flatnonzero(onehot.any(axis=0))
-        if not all(sizes) or not seen.size:
+        values = np.flatnonzero(onehot.any(axis=0))
+        if not all(sizes) or not values.size:
             yield None
             continue
-        member = whole.member[seen]
-        kept = replace(whole, onehot=onehot[:, seen], member=member, sizes=tuple(sizes))
-        columns = tuple(names[column] for column in seen.tolist())
-        yield _Tally(place, tuple(range(groups)), kept, columns, [group[:, seen] for group in sums])
+        member = whole.member[values]
+        reduced = replace(whole, onehot=onehot[:, values], member=member, sizes=tuple(sizes))
+        columns = tuple(names[column] for column in values.tolist())
+        yield _Tally(
+            place, tuple(range(groups)), reduced, columns, [group[:, values] for group in sums]
+        )
 
 
 def _column_values(part: CellPart) -> Iterator[str]:

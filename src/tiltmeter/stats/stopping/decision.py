@@ -127,8 +127,8 @@ def _test(
     if data is None or data.looks < look:
         if before is None or before.state == "on":
             raise ValueError(f"{claim.key}: no data of look {look}, though it was asked on")
-        kept = before.look, before.q, before.p, before.information
-        return _Tested(claim.key, *kept, before, False)
+        earlier = before.look, before.q, before.p, before.information
+        return _Tested(claim.key, *earlier, before, False)
     if isinstance(data, PlainTests):
         q, p = data.p[-1], bonferroni_over_looks(data.p, design)
     else:

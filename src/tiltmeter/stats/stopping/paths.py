@@ -53,8 +53,8 @@ class ItemPaths:
         """D of each item at the last look: tested rate less the others' mean, or less ``null``."""
         rates = self.rates[:, :, -1]
         gaps = rates[:, 0] - (rates[:, 1:].mean(axis=1) if rates.shape[1] > 1 else self.null)
-        known: Floats = gaps[~np.isnan(gaps)]
-        return known
+        measured: Floats = gaps[~np.isnan(gaps)]
+        return measured
 
     @property
     def sampling_variance(self) -> float | None:
@@ -63,8 +63,8 @@ class ItemPaths:
         weights = np.full(others + 1, 1 / max(others, 1) ** 2)
         weights[0] = 1.0
         each = self.noise[:, :, -1] @ weights
-        known = each[~np.isnan(each)]
-        return float(known.mean()) if known.size else None
+        measured = each[~np.isnan(each)]
+        return float(measured.mean()) if measured.size else None
 
 
 def paths_of_counts(*, hits: ArrayLike, outcomes: ArrayLike, null: float = 0.5) -> ItemPaths:

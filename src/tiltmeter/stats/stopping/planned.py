@@ -133,18 +133,18 @@ def _paths(family: ForecastFamily, drift: Floats, rng: np.random.Generator) -> F
     design = family.design
     t = np.array([information_of(design, claim.ratio) for claim in family.claims])
     steps = np.sqrt(np.diff(t, axis=1, prepend=0.0))
-    drawn = rng.standard_normal((RUNS, *t.shape)) * steps
-    z: Floats = drawn.cumsum(axis=2) / np.sqrt(t) + drift[:, None] * np.sqrt(t)
+    noise = rng.standard_normal((RUNS, *t.shape)) * steps
+    z: Floats = noise.cumsum(axis=2) / np.sqrt(t) + drift[:, None] * np.sqrt(t)
     return z
 
 
 def _estimated_information(family: ForecastFamily, rng: np.random.Generator) -> Floats:
     """Simulates each run's estimate of t, (runs, m, looks): 1 - (1-t)·V/V̂, V̂ from its items."""
-    known = np.array([information_of(family.design, claim.ratio) for claim in family.claims])
+    information = np.array([information_of(family.design, claim.ratio) for claim in family.claims])
     freedom = np.array([max(claim.items - 1, 1) for claim in family.claims])
     estimated = rng.chisquare(freedom, (RUNS, freedom.size)) / freedom
     estimated[:, [claim.items == 0 for claim in family.claims]] = 1.0
-    t: Floats = np.maximum(1 - (1 - known) / estimated[..., None], LEAST_VARIANCE)
+    t: Floats = np.maximum(1 - (1 - information) / estimated[..., None], LEAST_VARIANCE)
     return t
 
 
