@@ -42,7 +42,7 @@ class Threshold:
     """A bound on a measure at some levels.
 
     sides: "both" sides of `null`, the "one" that is written, or the "distance" from 0.
-    null: the value that stands for no tilt, None if the measure has none; unit: of the measure.
+    null: the value that means no tilt, None if the measure has none; unit: the measure's.
     """
 
     text: str
@@ -56,7 +56,7 @@ class Threshold:
 
     @property
     def center(self) -> float | None:
-        """The value from which distances count; None if the bound holds on one side only."""
+        """The value from which distances are taken; None if the bound holds on one side only."""
         if self.sides == "distance":
             return 0.0
         if self.sides == "one" or self.null is None or self._holds(self.null):
@@ -95,7 +95,7 @@ def parse(text: str) -> Threshold:
 
 def check(threshold: Threshold, protocol: Protocol) -> Threshold:
     """Returns a threshold with the null value and unit of its measure. Raises UsageError, before
-    anything is asked, for a measure or a factor that the protocol does not have.
+    any call, for a measure or a factor that the protocol does not have.
     """
     names = [measure.name for measure in protocol.measures]
     if threshold.measure not in names and not threshold.measure.startswith(
