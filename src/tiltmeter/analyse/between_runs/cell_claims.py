@@ -69,8 +69,8 @@ def _row(
     parts: Sequence[ObjectOutputs],
     objects: Sequence[str],
 ) -> Iterator[ComparisonRow]:
-    there = [part for part in parts if all(len(group) for group in part.groups)]
-    if there:
+    complete = [part for part in parts if all(len(group) for group in part.groups)]
+    if complete:
         row, shares = claim_row(
             pairing.measure, about, Compared(parts, objects, pairing.names, True)
         )

@@ -205,17 +205,17 @@ def pair_rows(protocol: Protocol, pair: RunPair, margin: float) -> Iterator[Comp
     If a run stopped early, p and intervals allow for its interim looks, and no difference counts
     as smaller than the margin.
     """
-    known: dict[tuple[tuple[str, str], ...], tuple[tuple[float, float], ...]] = {}
+    cached: dict[tuple[tuple[str, str], ...], tuple[tuple[float, float], ...]] = {}
     for row in _pair_rows(protocol, pair, margin):
         condition = row.estimate.condition
         place = tuple((name, condition[name]) for name in LOOKED_AT if condition.get(name))
-        if place not in known:
-            known[place] = tuple(looks_price(p.store, p.subject, dict(place)) for p in pair)
-        if known[place] == ((1.0, 1.0), (1.0, 1.0)):
+        if place not in cached:
+            cached[place] = tuple(looks_price(p.store, p.subject, dict(place)) for p in pair)
+        if cached[place] == ((1.0, 1.0), (1.0, 1.0)):
             yield row
         else:
             within = None if row.within_margin is None else False
-            yield replace(row, estimate=paying(row.estimate, known[place]), within_margin=within)
+            yield replace(row, estimate=paying(row.estimate, cached[place]), within_margin=within)
 
 
 def _pair_rows(protocol: Protocol, pair: RunPair, margin: float) -> Iterator[ComparisonRow]:

@@ -119,12 +119,12 @@ def _headline(found: Comparison, rows: Sequence[ComparisonRow], lead: Comparison
 
 def _open(change: Change, word: Word) -> str:
     """Writes both values of a change that is not settled, and the reason why not."""
-    told, (head, mark, values) = change.between(), change.between().partition(":")
+    sentence, (head, mark, values) = change.between(), change.between().partition(":")
     start = f"the {head[4:]}" if head.startswith("The ") else head
     begins, ends = OPEN.get(word, ("", ""))
     if not ends:
-        return f"{word.chip[:1].upper()}{word.chip[1:]}: {told}"
-    return f"Whether {start}{ends},{values}" if mark else f"{begins}: {told}"
+        return f"{word.chip[:1].upper()}{word.chip[1:]}: {sentence}"
+    return f"Whether {start}{ends},{values}" if mark else f"{begins}: {sentence}"
 
 
 def _no_difference(change: Change, rows: Sequence[ComparisonRow]) -> str:
@@ -261,8 +261,8 @@ def amount_of_margin(margin: float, unit: str) -> str:
 
 def detectable_of(verdicts: Sequence[Verdict]) -> str:
     """Returns the largest of the detectable differences of shares; "" if none is known."""
-    known = [v.detectable for v in verdicts if v.detectable is not None and v.unit == "share"]
-    return numerals.points(max(known)) if known else ""
+    differences = [v.detectable for v in verdicts if v.detectable is not None and v.unit == "share"]
+    return numerals.points(max(differences)) if differences else ""
 
 
 def _nouns(found: Comparison, row: ComparisonRow) -> tuple[str, str]:

@@ -193,10 +193,10 @@ def _steps(runs: Sequence[OpenRun], made: Sequence[DatedRun], margin: float) -> 
     pairs: dict[tuple[int, int], list[RunPair]] = {}
     reasons: dict[tuple[int, int], list[str]] = {}
     for first, second in places:
-        found, refused = _compare_pairs(runs, parts, (first, second), margin)
-        pairs[first, second], reasons[first, second] = [pair for pair, _ in found], refused
-        rows += [row for _, own in found for row in own]
-    every = [pair for own in pairs.values() for pair in own]
+        steps, refused = _compare_pairs(runs, parts, (first, second), margin)
+        pairs[first, second], reasons[first, second] = [pair for pair, _ in steps], refused
+        rows += [row for _, group in steps for row in group]
+    every = [pair for group in pairs.values() for pair in group]
     judged = compare.with_claims(as_one_family([run.protocol for run in runs]), rows, every)
     return [_step(place, made, pairs[place], judged, reasons[place]) for place in places]
 
@@ -264,30 +264,30 @@ def as_one_family(protocols: Sequence[Protocol]) -> Protocol:
 def _lines(runs: Sequence[OpenRun], steps: Sequence[HistoryStep]) -> Iterator[HistoryLine]:
     """Yields a line per headline number, told apart by measure, levels, model and annotator."""
     every = [[*run.verdicts] for run in runs]
-    apart = any(len({one.subject for one in own}) > 1 for own in every)
-    judges = any(_several_annotators(own) for own in every)
+    several_models = any(len({one.subject for one in group}) > 1 for group in every)
+    judges = any(_several_annotators(group) for group in every)
 
     def key(one: Verdict) -> Key:
-        held = held_of(one)
+        levels = held_of(one)
         return (
-            one.subject if apart else "",
+            one.subject if several_models else "",
             one.instrument.partition("@")[0] if judges else "",
             one.measure,
             tuple(sorted(one.condition.items())),
-            tuple(sorted(held.items())),
+            tuple(sorted(levels.items())),
         )
 
-    values = [{key(one): one for one in own} for own in every]
+    values = [{key(one): one for one in group} for group in every]
     moved = [{key(verdict): verdict for verdict in step.verdicts} for step in steps]
-    for place in dict.fromkeys(one for own in values for one in own):
+    for place in dict.fromkeys(one for group in values for one in group):
         subject, _, measure, condition, contrast = place
         yield HistoryLine(
             measure,
             subject,
             dict(condition),
             dict(contrast),
-            tuple(own.get(place) for own in values),
-            tuple(own.get(place) for own in moved),
+            tuple(group.get(place) for group in values),
+            tuple(group.get(place) for group in moved),
         )
 
 

@@ -237,10 +237,10 @@ class JoinedRuns:
         within = None
         if row.value is not None and row.spread is not None:
             se, df = row.spread
-            held = association.equivalence(
+            is_equivalent = association.equivalence(
                 value=row.value, se=se, df=df, margin=self.pairing.margin
             )
-            within = held.p is not None and held.p <= ALPHA
+            within = is_equivalent.p is not None and is_equivalent.p <= ALPHA
         return self.pairing.row(row, values, within)
 
 
@@ -295,7 +295,7 @@ def _pair_of(sides: Sides, spec: MeasureSpec, control: str) -> Pair:
         tuple(sides.sum_by_cluster(values[side]) for side in (TESTED, control))
         for values in (sides.hits, sides.among, sides.total)
     )
-    left = tuple(every - counted for every, counted in zip(total, among, strict=True))
+    uncounted = tuple(every - counted for every, counted in zip(total, among, strict=True))
     about = {(spec.contrast or {})["factor"]: control}
     outcomes = {
         value: sum(sides.outcomes[side].get(value, 0.0) for side in (TESTED, control))
@@ -307,7 +307,7 @@ def _pair_of(sides: Sides, spec: MeasureSpec, control: str) -> Pair:
         about,
         (hits[0], hits[1]),
         (among[0], among[1]),
-        (left[0], left[1]),
+        (uncounted[0], uncounted[1]),
         outcomes,
         sides.names,
     )

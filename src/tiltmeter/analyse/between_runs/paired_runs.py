@@ -146,7 +146,7 @@ class PairedTables:
         """Returns the row with this stratum and with the contrast second run − first."""
         where = dict(self.stratum)
         annotator = where.pop("annotator")
-        held = {name: level for name, level in (row.contrast or {}).items() if name != RUN}
+        levels = {name: level for name, level in (row.contrast or {}).items() if name != RUN}
         first, second = self.names
         return replace(
             row,
@@ -154,7 +154,7 @@ class PairedTables:
             subject=self.second.subject,
             instrument=annotator,
             condition={**where, **row.condition},
-            contrast={FACTOR: f"{second} − {first}", **held},
+            contrast={FACTOR: f"{second} − {first}", **levels},
         )
 
     def row(

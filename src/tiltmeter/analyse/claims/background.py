@@ -61,15 +61,17 @@ class Background:
 
     def of_plan(self, subject: str) -> settings.Progress:
         """Counts the answered and planned trials of a subject; sums over a pool of subjects."""
-        own = [self.plan[name] for name in subject.split(TOGETHER) if name in self.plan]
-        return settings.Progress(sum(one.answered for one in own), sum(one.planned for one in own))
+        planned = [self.plan[name] for name in subject.split(TOGETHER) if name in self.plan]
+        return settings.Progress(
+            sum(one.answered for one in planned), sum(one.planned for one in planned)
+        )
 
     def of_labels(self, row: Estimate) -> tuple[int, int]:
         """Counts the answers behind a claim: (those that its annotator labelled, all)."""
         mode = row.condition.get("mode", "")
         keys = [(subject, mode, row.instrument) for subject in row.subject.split(TOGETHER)]
-        own = [self.labelled[key] for key in keys if key in self.labelled]
-        return sum(done for done, _ in own), sum(there for _, there in own)
+        counts = [self.labelled[key] for key in keys if key in self.labelled]
+        return sum(done for done, _ in counts), sum(there for _, there in counts)
 
 
 def read_background(store: Store, protocol: Protocol, rows: Sequence[Estimate]) -> Background:
@@ -79,8 +81,8 @@ def read_background(store: Store, protocol: Protocol, rows: Sequence[Estimate]) 
         for one in label_sets.labelled(store)
     }
     cut = cut_replies.count_cut(store, protocol)
-    known = _gold_facts(store, protocol, rows)
-    return Background(known, _plan(store), labelled, cut, settings.cascades(store))
+    facts = _gold_facts(store, protocol, rows)
+    return Background(facts, _plan(store), labelled, cut, settings.cascades(store))
 
 
 def claim_key(spec: MeasureSpec, row: Estimate) -> Key:
@@ -95,15 +97,15 @@ def claim_key(spec: MeasureSpec, row: Estimate) -> Key:
 def _plan(store: Store) -> dict[str, settings.Progress]:
     planned = settings.planned_trials(store)
     answered: dict[str, int] = {}
-    there: dict[str, int] = {}
+    counts: dict[str, int] = {}
     for part in trials.parts(store):
         answered[part.subject] = answered.get(part.subject, 0) + part.answered
-        there[part.subject] = there.get(part.subject, 0) + part.trials
+        counts[part.subject] = counts.get(part.subject, 0) + part.trials
     return {
         subject: settings.Progress(
             number,
             max(
-                there[subject],
+                counts[subject],
                 sum(sum(levels.values()) for levels in planned.get(subject, {}).values()),
             ),
         )
@@ -118,14 +120,14 @@ def _gold_facts(store: Store, protocol: Protocol, rows: Sequence[Estimate]) -> d
     facts: dict[Key, GoldFacts] = {}
     for spec, row in families.headline(protocol, rows) if pairs else ():
         key = claim_key(spec, row)
-        own = pairs.get(key[:2], [])
-        if own and key[2] and key not in facts:
-            levels = _levels(spec, own)
-            golds = [_binary(one, key[2], protocol.item, own) for one in levels.values()]
+        of_attribute = pairs.get(key[:2], [])
+        if of_attribute and key[2] and key not in facts:
+            levels = _levels(spec, of_attribute)
+            golds = [_binary(one, key[2], protocol.item, of_attribute) for one in levels.values()]
             facts[key] = GoldFacts(
-                len(own),
+                len(of_attribute),
                 people.get(spec.attribute, 0),
-                _refuted(key, golds, len(own)),
+                _refuted(key, golds, len(of_attribute)),
                 errors_between((spec.contrast or {}).get("factor", ""), levels, key, protocol.item),
             )
     return facts
@@ -163,23 +165,23 @@ def errors_between(
     if len(levels) != 2:
         return ""
     one, other = levels
-    every = [pair for own in levels.values() for pair in own]
-    first, second = (_binary(own, key[2], item, every) for own in levels.values())
+    every = [pair for group in levels.values() for pair in group]
+    first, second = (_binary(group, key[2], item, every) for group in levels.values())
     counted = "/".join(key[2])
-    found, kept_apart = error_gaps(first=first, second=second, confidence=1 - ALPHA / 2)[1]
-    told = [
+    difference, kept_apart = error_gaps(first=first, second=second, confidence=1 - ALPHA / 2)[1]
+    gaps = [
         f"{what} {numerals.points(gap)} {'more' if gap > 0 else 'less'} often"
         for what, gap in (
-            (f"it finds {counted} where it is", _sure_gap(found)),
+            (f"it finds {counted} where it is", _sure_gap(difference)),
             (f"it sees {counted} where it is not", -_sure_gap(kept_apart)),
         )
         if gap
     ]
-    if not told:
+    if not gaps:
         return ""
     return (
         f"The judge errs otherwise where {factor} is {one} than where it is {other}: there "
-        f"{' and '.join(told)}. The uncorrected difference is in part the judge's."
+        f"{' and '.join(gaps)}. The uncorrected difference is in part the judge's."
     )
 
 
@@ -197,7 +199,7 @@ def _levels(spec: MeasureSpec, pairs: Sequence[GoldPair]) -> dict[str, list[Gold
     levels = {
         name: [p for p in pairs if p.factors.get(contrast["factor"]) == name] for name in named
     }
-    return {name: own for name, own in levels.items() if own} or {"": list(pairs)}
+    return {name: group for name, group in levels.items() if group} or {"": list(pairs)}
 
 
 def _binary(

@@ -67,7 +67,7 @@ def gather(
     kin = {name: _kin(spec, by_stratum) for name, spec in specs.items()}
     labels = short_names([row.subject for row in rows], named)
     bare = cues_not_asked(protocol)
-    among = {key: StratumRows(own) for key, own in by_stratum.items()}
+    among = {key: StratumRows(rows_of) for key, rows_of in by_stratum.items()}
     for spec, raw in leads:
         stratum = families.stratum(protocol, raw)
         here = among[stratum]
@@ -155,15 +155,15 @@ def _levels_by_claim(
     """Returns {measure: per claim's condition, and per contrast, {factor: the levels in claims of
     the measure}}; a factor's levels include None if some claim lacks the factor.
     """
-    found: dict[str, list[Estimate]] = {}
+    by_claim: dict[str, list[Estimate]] = {}
     for spec, row in leads:
-        found.setdefault(spec.name, []).append(row)
+        by_claim.setdefault(spec.name, []).append(row)
     return {
         name: [
             _levels([row.condition for row in rows]),
             _levels([row.contrast or {} for row in rows]),
         ]
-        for name, rows in found.items()
+        for name, rows in by_claim.items()
     }
 
 
@@ -174,10 +174,10 @@ def _levels(places: Sequence[Mapping[str, str]]) -> dict[str, set[str | None]]:
 
 def _about(raw: Estimate, levels: Sequence[Mapping[str, set[str | None]]]) -> str:
     """Joins the levels of a claim and its contrast in which its measure's claims differ."""
-    own = (raw.condition, raw.contrast or {})
+    raw_levels = (raw.condition, raw.contrast or {})
     return ", ".join(
         level
-        for place, among in zip(own, levels, strict=True)
+        for place, among in zip(raw_levels, levels, strict=True)
         for name, level in place.items()
         if len(among[name]) > 1
     )
@@ -205,9 +205,9 @@ def _parts(
     aside = {protocol.item, *(factor for factor, _ in nuisance_measures(protocol, spec))}
     aside -= raw.condition.keys()
     for row in kin:
-        own = len(row.condition) > len(raw.condition)
+        is_part = len(row.condition) > len(raw.condition)
         inside = row.condition.items() >= raw.condition.items()
-        if (own or row.measure in spec.parts) and inside and not aside & row.condition.keys():
+        if (is_part or row.measure in spec.parts) and inside and not aside & row.condition.keys():
             yield row
 
 
@@ -248,10 +248,10 @@ def _interactions(
         yield from _nuisances(protocol, spec, raw, of_measure)
         return
     factors = {factor for factor, _ in nuisance_measures(protocol, spec)}
-    own = (raw.contrast or {}).items()
+    levels = (raw.contrast or {}).items()
     for row in of_measure.get(spec.name + INTERACTION, ()):
         factor = next((name for name in row.contrast or {} if name in factors), "")
-        if factor and row.condition == raw.condition and own <= (row.contrast or {}).items():
+        if factor and row.condition == raw.condition and levels <= (row.contrast or {}).items():
             yield factor, row, _values_by_level(protocol, spec, raw, of_measure, factor)
 
 

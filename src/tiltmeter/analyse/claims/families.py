@@ -54,10 +54,10 @@ def _coarsest(
     strata: dict[Key, list[Estimate]] = {}
     for row in rows:
         strata.setdefault(stratum(protocol, row), []).append(row)
-    for own in strata.values():
-        groupings = [grouping(spec, protocol, row) for row in own]
+    for group in strata.values():
+        groupings = [grouping(spec, protocol, row) for row in group]
         chosen = () if () in groupings else groupings[0]
-        yield from (row for row, by in zip(own, groupings, strict=True) if by == chosen)
+        yield from (row for row, by in zip(group, groupings, strict=True) if by == chosen)
 
 
 def stratum(protocol: Protocol, row: Estimate) -> Key:
@@ -129,41 +129,42 @@ def adjust_by_claim(protocol: Protocol, rows: Sequence[Estimate]) -> list[Estima
         if row.p is None or (not is_corrected and row.key in replaced):
             continue
         leads = row.key in first or (is_corrected and uncorrected_key(row) in led)
-        own = (spec.family or spec.nuisance) if spec else ""
-        family = (HEADLINE, own) if leads else (own or name, "")
+        theme = (spec.family or spec.nuisance) if spec else ""
+        family = (HEADLINE, theme) if leads else (theme or name, "")
         members.setdefault(family, {}).setdefault(hypothesis(spec, row), []).append(place)
     _join_equal_claims(members)
-    made = list(rows)
+    adjusted = list(rows)
     for (name, part), claims in members.items():
         label = f"{name}: {part}" if part else name
         if name == HEADLINE:
-            _write(made, claims, label, multiplicity.nested(p=_cells_by_claim(specs, made, claims)))
+            p = multiplicity.nested(p=_cells_by_claim(specs, adjusted, claims))
         else:
-            p = [made[places[0]].p for places in claims.values()]
-            _write(made, claims, label, multiplicity.adjust(p=p, method="benjamini-hochberg"))
+            unadjusted = [adjusted[places[0]].p for places in claims.values()]
+            p = multiplicity.adjust(p=unadjusted, method="benjamini-hochberg")
+        _write(adjusted, claims, label, p)
     leading = [place for place, row in enumerate(rows) if row.key in first]
-    _test_items(made, leading)
-    _name_cells(made, leading)
+    _test_items(adjusted, leading)
+    _name_cells(adjusted, leading)
     corrected = [
         place
         for place, row in enumerate(rows)
         if row.measure.endswith(CORRECTED) and uncorrected_key(row) in led
     ]
     gone = {place for place in leading if uncorrected_key(rows[place]) in replaced}
-    _adjust_narrower(made, [*(place for place in leading if place not in gone), *corrected])
-    return made
+    _adjust_narrower(adjusted, [*(place for place in leading if place not in gone), *corrected])
+    return adjusted
 
 
 def _adjust_narrower(made: list[Estimate], leads: Iterable[int]) -> None:
     """Adjusts p of headline tests limited to their own cue words or items, by Holm over the run."""
-    found = {place: made[place].population for place in leads}
-    known = {
+    populations = {place: made[place].population for place in leads}
+    narrower = {
         place: named
-        for place, named in found.items()
+        for place, named in populations.items()
         if named is not None and named["p_these"] is not None
     }
-    adjusted = multiplicity.holm(p=[named["p_these"] for named in known.values()])
-    for (place, named), p in zip(known.items(), adjusted, strict=True):
+    adjusted = multiplicity.holm(p=[named["p_these"] for named in narrower.values()])
+    for (place, named), p in zip(narrower.items(), adjusted, strict=True):
         made[place] = replace(made[place], population={**named, "p_these_adjusted": p})
 
 
@@ -172,14 +173,14 @@ def _test_items(made: list[Estimate], leads: Iterable[int]) -> None:
     tests in a family of their own over the run, so that no claim's p changes.
     """
     tests = {place: made[place].test_items for place in leads if made[place].p_adjusted is not None}
-    done = {place: test() for place, test in tests.items() if test is not None}
-    found = {place: one for place, one in done.items() if one is not None}
-    adjusted = multiplicity.holm(p=[one["p"] for one in found.values()])
-    for (place, one), p in zip(found.items(), adjusted, strict=True):
-        known = {**one, "p_adjusted": p or 0.0, "claims": len(found)}
-        if known["p_adjusted"] >= ALPHA:
-            known["exceptions"] = []
-        made[place] = replace(made[place], between_items=known)
+    results = {place: test() for place, test in tests.items() if test is not None}
+    testable = {place: one for place, one in results.items() if one is not None}
+    adjusted = multiplicity.holm(p=[one["p"] for one in testable.values()])
+    for (place, one), p in zip(testable.items(), adjusted, strict=True):
+        with_p = {**one, "p_adjusted": p or 0.0, "claims": len(testable)}
+        if with_p["p_adjusted"] >= ALPHA:
+            with_p["exceptions"] = []
+        made[place] = replace(made[place], between_items=with_p)
 
 
 def _name_cells(made: list[Estimate], leads: Iterable[int]) -> None:
@@ -246,13 +247,13 @@ def _join_equal_claims(members: dict[tuple[str, str], dict[Key, list[int]]]) -> 
     """Puts rows that test one hypothesis into one family: the headline row's, else the first's."""
     owner: dict[Key, list[int]] = {}
     for family in sorted(members, key=lambda family: family[0] != HEADLINE):
-        own = members[family]
-        for key in list(own):
+        joint = members[family]
+        for key in list(joint):
             if key in owner:
-                owner[key].extend(own.pop(key))
+                owner[key].extend(joint.pop(key))
             else:
-                owner[key] = own[key]
-        if not own:
+                owner[key] = joint[key]
+        if not joint:
             del members[family]
 
 

@@ -95,20 +95,20 @@ def code(outcomes: Iterable[Outcome]) -> int:
 
 
 def _rows(threshold: Threshold, estimates: Sequence[Estimate]) -> list[Estimate]:
-    own = [row for row in estimates if row.measure == threshold.measure]
+    of_measure = [row for row in estimates if row.measure == threshold.measure]
     if threshold.condition:
-        own = [
+        of_measure = [
             row
-            for row in own
+            for row in of_measure
             if all(_level(row, factor) == level for factor, level in threshold.condition)
         ]
-    kept = _coarsest(own, {factor for factor, _ in threshold.condition})
+    coarsest = _coarsest(of_measure, {factor for factor, _ in threshold.condition})
     corrected = {
         uncorrected_key(row): row
         for row in estimates
         if row.measure == threshold.measure + CORRECTED and row.value is not None
     }
-    return [corrected.get(row.key, row) for row in kept]
+    return [corrected.get(row.key, row) for row in coarsest]
 
 
 def _level(row: Estimate, factor: str) -> str | None:
@@ -130,10 +130,10 @@ def _outcome(threshold: Threshold, row: Estimate, rows: int, claim: Verdict | No
         return Outcome(threshold, row, "inconclusive", None, None)
     if claim is not None and verdicts.is_open(claim):
         return Outcome(threshold, row, "inconclusive", low, high, claim.sentence)
-    found = _by_interval(threshold, row, (low, high))
-    if found.word == "shown" and claim is not None and _says_more(threshold, claim):
-        return replace(found, word="inconclusive", open=claim.sentence)
-    return found
+    outcome = _by_interval(threshold, row, (low, high))
+    if outcome.word == "shown" and claim is not None and _says_more(threshold, claim):
+        return replace(outcome, word="inconclusive", open=claim.sentence)
+    return outcome
 
 
 def _says_more(threshold: Threshold, claim: Verdict) -> bool:

@@ -119,19 +119,19 @@ def verdicts(
 def judge(claim: Claim, background: Background) -> Verdict:
     """Returns the verdict on one claim, with its cautions."""
     row, spec = claim.row, claim.spec
-    known = background.of_judge(spec, row)
+    of_judge = background.of_judge(spec, row)
     has_null = row.value is not None and spec.null is not None
     unsettled = list(reversing_cautions(claim)) if has_null else []
-    people = "" if known.refuted else labels_of_people.disagree(claim, known)
-    scarce = "" if people and row.voices else _scarce_gold(claim, known)
+    people = "" if of_judge.refuted else labels_of_people.disagree(claim, of_judge)
+    scarce = "" if people and row.voices else _scarce_gold(claim, of_judge)
     alone = "" if scarce else people
     few = _too_few_items(row, spec.null)
     cut = cut_replies.share_of(row, background.cut)
     much_cut = cut_replies.sentence(cut) if cut > cut_replies.MUCH else ""
-    word = _word(claim, known, unsettled, scarce or few or alone or much_cut)
+    word = _word(claim, of_judge, unsettled, scarce or few or alone or much_cut)
     differing = sentences.items_differ(spec, row) if word.record.items and items_differ(row) else ""
     first = [
-        *_told((CautionKind.JUDGE_REFUTED, known.refuted)),
+        *_told((CautionKind.JUDGE_REFUTED, of_judge.refuted)),
         *unsettled,
         *_told(
             (CautionKind.GOLD_SCARCE, scarce),
@@ -141,18 +141,18 @@ def judge(claim: Claim, background: Background) -> Verdict:
             (CautionKind.ITEMS_DIFFER, differing),
         ),
     ]
-    rest = further_cautions(claim, first, known)
+    rest = further_cautions(claim, first, of_judge)
     cautions = (*first, *rest, *_plan_cautions(background, row))
     if cut_replies.SOME < cut <= cut_replies.MUCH:
         cautions = (*cautions, Caution(CautionKind.CUT, cut_replies.sentence(cut)))
     open_ = [text for text in (scarce, few, alone, much_cut) if text]
     reasons = _reasons(claim, word, open_, [caution.text for caution in unsettled], differing)
     joined = row.instrument in background.cascades
-    facts = _facts(claim, word, cautions, known.refuted, joined=joined)
+    facts = _facts(claim, word, cautions, of_judge.refuted, joined=joined)
     return Verdict(
         word=word,
         headline=first_sentence([facts]).text,
-        sentence=sentences.verdict(word, spec, row, claim.about, reasons, known.refuted),
+        sentence=sentences.verdict(word, spec, row, claim.about, reasons, of_judge.refuted),
         measure=spec.name,
         reference=spec.null,
         direction=sentences.direction(spec, row),
@@ -277,11 +277,11 @@ def _half_width(row: Estimate) -> float:
 
 
 def _plan_cautions(background: Background, row: Estimate) -> Iterator[Caution]:
-    labelled, there = background.of_labels(row)
+    labelled, stored = background.of_labels(row)
     count = numerals.count
-    if labelled < there:
+    if labelled < stored:
         kind = CautionKind.PARTLY_LABELLED
-        yield Caution(kind, kind.text(labelled=count(labelled), there=count(there)))
+        yield Caution(kind, kind.text(labelled=count(labelled), there=count(stored)))
     answered, planned = background.of_plan(row.subject)
     if answered < planned:
         kind = CautionKind.PARTLY_ANSWERED

@@ -96,8 +96,8 @@ def _decide(
 def _side(before: Floats, after: Floats) -> float:
     """Returns the sign of a worsening: that of the earlier tilt if shown, else of the change."""
     was = _mean(before, 0.95)
-    shown = was.low is not None and was.high is not None and was.low * was.high > 0
-    direction = float(before.mean()) if shown else float((after - before).mean())
+    was_clear = was.low is not None and was.high is not None and was.low * was.high > 0
+    direction = float(before.mean()) if was_clear else float((after - before).mean())
     return -1.0 if direction < 0 else 1.0
 
 

@@ -222,14 +222,14 @@ def _outside(sides: Sequence[Side], sense: Sense) -> str | None:
         for pair, number in pairs.items()
     ]
     total = sum(number for _, number in cells)
-    left = sum(
+    beyond = sum(
         number
         for (truth, called), number in cells
         if not (sense.counts(truth) and sense.counts(called))
     )
-    if not total or left / total < MANY_OUTSIDE:
+    if not total or beyond / total < MANY_OUTSIDE:
         return None
     return (
-        f"{left:g} of {total:g} gold labels left out, where person or judge gave a value outside "
+        f"{beyond:g} of {total:g} gold labels left out, where person or judge gave a value outside "
         "of the denominator: right only where the judge drops all values alike"
     )

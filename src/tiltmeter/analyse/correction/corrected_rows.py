@@ -215,13 +215,13 @@ def hits(measure: MeasureSpec, condition: Mapping[str, str], by: Sequence[str]) 
     the row is about one, or the measure's. () if the row's trials expect different values.
     """
     if measure.expected:
-        known = all(factor in condition for factor in measure.expected)
+        is_known = all(factor in condition for factor in measure.expected)
         expected = (
             value
             for factor, levels in measure.expected.items()
             for value in levels.get(condition.get(factor, ""), "").split(SEVERAL)
         )
-        return [*filter(None, expected)] if known else ()
+        return [*filter(None, expected)] if is_known else ()
     return (
         (condition[measure.attribute],)
         if measure.attribute in condition and measure.attribute not in by

@@ -76,8 +76,8 @@ class Cut:
         key = tuple(values)
         total = self._sums.get(key)
         if total is None:
-            kept = (self.values[value] for value in key if value in self.values)
-            total = self._sums[key] = sum(kept, start=np.zeros(len(self.items)))
+            columns = (self.values[value] for value in key if value in self.values)
+            total = self._sums[key] = sum(columns, start=np.zeros(len(self.items)))
         return total
 
 
@@ -133,9 +133,9 @@ class CountTable:
 
     def answers(self, measure: MeasureSpec) -> tuple[str, ...]:
         """Returns the values in the denominator: the declared ones, else all answers that occur."""
-        seen = self.rows.filter(pl.col("attribute") == measure.attribute)["value"].unique().sort()
+        values = self.rows.filter(pl.col("attribute") == measure.attribute)["value"].unique().sort()
         return measure.among or tuple(
-            value for value in seen if value not in (*OUTCOMES, *measure.without)
+            value for value in values if value not in (*OUTCOMES, *measure.without)
         )
 
     def cuts(self, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Cut]:

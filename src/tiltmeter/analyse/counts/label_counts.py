@@ -55,10 +55,10 @@ class _Words:
     """
 
     def __init__(self, store: Store) -> None:
-        known = {number: str(text) for number, text in store.words().items() if number is not None}
-        ordered = sorted(known, key=known.__getitem__)
-        self.texts = pl.Series([known[number] for number in ordered], dtype=pl.String)
-        places: list[int | None] = [None] * (max(known, default=0) + 1)
+        texts = {number: str(text) for number, text in store.words().items() if number is not None}
+        ordered = sorted(texts, key=texts.__getitem__)
+        self.texts = pl.Series([texts[number] for number in ordered], dtype=pl.String)
+        places: list[int | None] = [None] * (max(texts, default=0) + 1)
         for place, number in enumerate(ordered):
             places[number] = place
         self.places = pl.Series(places, dtype=pl.Int32)
@@ -123,7 +123,7 @@ def read_cells(
     protocol: needed if some names are columns of its tables but not factors, such as cue words.
     These are looked up by the prompt; "" for a prompt that is not of this design.
     """
-    known, by_text = ({}, False) if protocol is None else _columns_by_place(protocol, names)
+    columns, by_text = ({}, False) if protocol is None else _columns_by_place(protocol, names)
     order = [] if protocol is None else _factors(protocol)
     designs: dict[tuple[int, ...], int] = {}
     asked = ("subject", "mode", "factors", "prompt")[: 4 if by_text else 3]
@@ -134,8 +134,8 @@ def read_cells(
     numbered = []
     for number, subject, mode, factors, *prompt in different.sort(asked).iter_rows():
         levels = json.loads(factors)
-        if known:
-            levels |= known.get((*(levels.get(name, "") for name in order), *prompt), {})
+        if columns:
+            levels |= columns.get((*(levels.get(name, "") for name in order), *prompt), {})
         cell = (subject, mode, *(levels.get(name, "") for name in names))
         numbered.append((number, places.setdefault(cell, len(places))))
     of_design = by_columns({"design": pl.Int64, "place": pl.Int64}, numbered)
@@ -214,11 +214,11 @@ def with_derived(
         if wanted and derived.attribute not in wanted:
             continue
         derived_rows = rows.filter(pl.col("attribute") == derived.source)
-        known = derived_rows.select(language, "value").unique()
+        pairs = derived_rows.select(language, "value").unique()
         values = pl.DataFrame(
             [
                 (level, value, list(derived.values(level, value)))
-                for level, value in known.iter_rows()
+                for level, value in pairs.iter_rows()
             ],
             {"level": pl.String, "value": pl.String, "values": pl.List(pl.String)},
             orient="row",

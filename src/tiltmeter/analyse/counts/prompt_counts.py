@@ -90,19 +90,21 @@ def prompt_counts(
 
 def _counted(rows: pl.DataFrame, measure: MeasureSpec, values: Sequence[str]) -> pl.DataFrame:
     """Returns an attribute's rows with what each adds to sums, squares and denominator."""
-    kept = rows.filter(pl.col("attribute") == measure.attribute)
+    of_attribute = rows.filter(pl.col("attribute") == measure.attribute)
     if measure.without:
-        kept = kept.filter(~pl.col("value").is_in(list(measure.without)))
+        of_attribute = of_attribute.filter(~pl.col("value").is_in(list(measure.without)))
     weight, value = pl.col("weight"), pl.col("value")
     if measure.kind in NUMERIC:
         number = value.cast(pl.Float64, strict=False)
-        kept = kept.filter(number.is_finite())
+        of_attribute = of_attribute.filter(number.is_finite())
         if values:
-            kept = kept.filter(value.is_in(list(values)))
-        return kept.with_columns(sums=number * weight, squares=number**2 * weight, among=weight)
+            of_attribute = of_attribute.filter(value.is_in(list(values)))
+        return of_attribute.with_columns(
+            sums=number * weight, squares=number**2 * weight, among=weight
+        )
     hits = pl.when(value.is_in(list(values))).then(weight).otherwise(0.0)
     inside = value.is_in(list(measure.among)) if measure.among else pl.lit(True)
-    return kept.with_columns(
+    return of_attribute.with_columns(
         sums=hits, squares=hits, among=pl.when(inside).then(weight).otherwise(0.0)
     )
 

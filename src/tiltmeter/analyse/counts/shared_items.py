@@ -32,10 +32,10 @@ def spread_shared(frame: pl.DataFrame, protocol: Protocol) -> pl.DataFrame:
     rows = rows.join(asked, on=["subject", item], how="semi", maintain_order="left")
     names = [name for name in protocol.factors if name in frame.columns and name != item]
     for name, levels in _own(protocol, names).items():
-        known = pl.DataFrame(
+        shared = pl.DataFrame(
             list(levels.items()), {item: pl.String, "own": pl.String}, orient="row"
         )
-        joined = rows.join(known, on=item, how="left", maintain_order="left")
+        joined = rows.join(shared, on=item, how="left", maintain_order="left")
         rows = joined.with_columns(pl.coalesce("own", name).alias(name)).drop("own")
     return pl.concat(
         [alone.with_columns(pl.lit("").alias(SHARED)), rows.select(*frame.columns, SHARED)]
@@ -44,14 +44,14 @@ def spread_shared(frame: pl.DataFrame, protocol: Protocol) -> pl.DataFrame:
 
 def _own(protocol: Protocol, names: list[str]) -> dict[str, dict[str, str]]:
     """Returns {factor: {item: its level}} for items with only one level in their own cells."""
-    seen: dict[str, dict[str, set[str]]] = {name: {} for name in names}
+    levels_of: dict[str, dict[str, set[str]]] = {name: {} for name in names}
     for cell in protocol.cells:
         if SEVERAL not in cell[protocol.item]:
             for name in names:
-                seen[name].setdefault(cell[protocol.item], set()).add(cell[name])
+                levels_of[name].setdefault(cell[protocol.item], set()).add(cell[name])
     return {
         name: {item: next(iter(levels)) for item, levels in items.items() if len(levels) == 1}
-        for name, items in seen.items()
+        for name, items in levels_of.items()
     }
 
 

@@ -67,8 +67,8 @@ class OutputGroup(Sequence[Values]):
         places = np.array([place[value] for value in labels], dtype=np.int64)
         numbers: list[int] = np.bincount(places, minlength=len(values)).tolist()
         pairs = zip(values, numbers, strict=True)
-        known = {value: number for value, number in pairs if value not in MISSING}
-        return AttributeColumn(places, values, numbers, known)
+        code_of = {value: number for value, number in pairs if value not in MISSING}
+        return AttributeColumn(places, values, numbers, code_of)
 
 
 def group_of(outputs: Sequence[Values]) -> OutputGroup:
@@ -90,9 +90,9 @@ def codes_with_values(
     for group in map(group_of, groups):
         rows = np.empty((len(group), len(attributes)), dtype=np.int64)
         for place, name in enumerate(attributes):
-            known, column = numbers[name], group.column(name)
+            code_of, column = numbers[name], group.column(name)
             codes_of_column = [
-                -1 if value in MISSING else known.setdefault(value, len(known))
+                -1 if value in MISSING else code_of.setdefault(value, len(code_of))
                 for value in column.values
             ]
             rows[:, place] = np.array(codes_of_column, dtype=np.int64)[column.places]
@@ -102,9 +102,9 @@ def codes_with_values(
 
 def counts(groups: Sequence[Sequence[Values]], attribute: str) -> list[list[int]]:
     """Counts each value in each group; every group's list covers the values of all groups."""
-    known = [group_of(group).column(attribute).known for group in groups]
-    seen = sorted({value for one in known for value in one})
-    return [[one.get(value, 0) for value in seen] for one in known]
+    columns = [group_of(group).column(attribute).known for group in groups]
+    values = sorted({value for one in columns for value in one})
+    return [[one.get(value, 0) for value in values] for one in columns]
 
 
 def value_counts(outputs: Sequence[Values], attribute: str) -> dict[str, float]:

@@ -45,9 +45,10 @@ class LabelledOutput(NamedTuple):
 class LabelledOutputs:
     """All outputs of a run by stratum, and the factors of the trials.
 
-    asked:     the factors of each measured trial, with or without labels. lists:     the closed
-    lists of each annotator. chosen_on: by annotator, {subject: the outputs on which its attributes
-    were chosen}. groups:    a cache of `split_by_base`, for all measures that split outputs alike.
+    asked:     the factors of each measured trial, with or without labels.
+    lists:     the closed lists of each annotator.
+    chosen_on: by annotator, {subject: the outputs on which its attributes were chosen}.
+    groups:    a cache of `split_by_base`, for all measures that split outputs alike.
     drawn:     shuffles that strata and measures share.
     """
 
@@ -63,7 +64,10 @@ class LabelledOutputs:
     def pool_subjects(self, stratum: Stratum) -> list[LabelledOutput]:
         """Returns the outputs of all subjects with the annotator and mode of this stratum."""
         return [
-            one for key, found in self.outputs.items() if key[1:] == stratum[1:] for one in found
+            one
+            for key, outputs in self.outputs.items()
+            if key[1:] == stratum[1:]
+            for one in outputs
         ]
 
     def subjects(self, stratum: Stratum) -> list[str]:
@@ -85,14 +89,14 @@ def read_labelled_outputs(store: Store, protocol: Protocol) -> LabelledOutputs:
         label_sets.by_output(store), label_sets.weighted(store)
     ):
         subject, mode, factors = trials[number]
-        said = [words[one] for one in json.loads(values)]
-        for annotator, own in places(annotators, attributes):
+        texts = [words[one] for one in json.loads(values)]
+        for annotator, places_of in places(annotators, attributes):
             outputs = outputs_of.setdefault((subject, annotator, mode), {})
             if number not in outputs:
                 outputs[number] = LabelledOutput(factors, {})
-            known = outputs[number].values
-            for attribute, place in own:
-                known[attribute] = max(known.get(attribute, ""), said[place])
+            values_of = outputs[number].values
+            for attribute, place in places_of:
+                values_of[attribute] = max(values_of.get(attribute, ""), texts[place])
     aside = {name for name, mode in protocol.modes.items() if mode.for_discovery}
     asked = {
         tuple(factors.items()): factors for _, mode, factors in trials.values() if mode not in aside
@@ -117,8 +121,8 @@ def _places_by_annotator(
     lists = [[words[one] for one in json.loads(text)] for text in (annotators, attributes)]
     named = zip(*lists, count(), strict=False)
     return [
-        (annotator, [(attribute, place) for _, attribute, place in own])
-        for annotator, own in groupby(sorted(named), itemgetter(0))
+        (annotator, [(attribute, place) for _, attribute, place in group])
+        for annotator, group in groupby(sorted(named), itemgetter(0))
     ]
 
 
@@ -149,10 +153,12 @@ class BaseAndGroups:
     """The outputs of one object (or of all): those of the base prompt, and those of each group.
 
     groups:     in the order of the design, without the base; empty if no output has a label.
-    attributes: those of any of these outputs, in the order of the closed lists. lists:
-    {attribute: its closed list}. background: the attributes of a picture's background (all others
-    describe the product). subject:    the model that gave the outputs; "" if they are of all
-    models. drawn:      shuffles that strata and measures share. supports:   a cache of `support`.
+    attributes: those of any of these outputs, in the order of the closed lists.
+    lists:      {attribute: its closed list}.
+    background: the attributes of a picture's background (all others describe the product).
+    subject:    the model that gave the outputs; "" if they are of all models.
+    drawn:      shuffles that strata and measures share.
+    supports:   a cache of `support`.
     """
 
     condition: Mapping[str, str]
@@ -189,16 +195,16 @@ class BaseAndGroups:
 
     def dimensions(self) -> dict[str, dict[str, OutputGroup]]:
         """Returns {dimension: {group: the values of its outputs}}, in the order of the design."""
-        found: dict[str, dict[str, OutputGroup]] = {}
+        by_dimension: dict[str, dict[str, OutputGroup]] = {}
         for (dimension, group), outputs in self.groups.items():
-            found.setdefault(dimension, {})[group] = outputs
-        return found
+            by_dimension.setdefault(dimension, {})[group] = outputs
+        return by_dimension
 
     def support(self, attribute: str) -> int:
         """Counts the attribute's values: those on its closed list and others in these outputs."""
         if attribute not in self.supports:
-            seen = values_seen([self.base, *self.groups.values()], attribute)
-            self.supports[attribute] = len(seen | set(self.lists.get(attribute, ())))
+            values = values_seen([self.base, *self.groups.values()], attribute)
+            self.supports[attribute] = len(values | set(self.lists.get(attribute, ())))
         return self.supports[attribute]
 
 
@@ -260,8 +266,8 @@ def _split(
         condition = dict(zip(by, key, strict=True))
         of = {"subject": stratum[0], **condition}
         belongs = [one for one in found.lists.get(stratum[1], ()) if one.belongs(of)]
-        seen = dict.fromkeys(name for one in split[key] for name in one.values)
-        named = [*(one.name for one in belongs if one.name in seen), *sorted(seen)]
+        occurring = dict.fromkeys(name for one in split[key] for name in one.values)
+        named = [*(one.name for one in belongs if one.name in occurring), *sorted(occurring)]
         attributes = [name for name in dict.fromkeys(named) if name not in measure.without]
         background = {one.name for one in belongs if one.part == "background"}
         background |= {name for name in attributes if name.startswith("background")}

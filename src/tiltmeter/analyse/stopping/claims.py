@@ -71,7 +71,7 @@ def _fill(
     store: Store, protocol: Protocol, spec: MeasureSpec, asked: Sequence[Trial], annotator: str
 ) -> None:
     """Stores random labels; if all were equal, some tests would be undefined."""
-    drawn = random.Random(0)
+    generator = random.Random(0)
     store.freeze({"protocol": protocol.name})
     measured = [trial for trial in asked if not protocol.modes[trial.mode].for_discovery]
     values = _values(spec)
@@ -88,7 +88,7 @@ def _fill(
         (),
         [Output(trial.id, ANSWER, "", trial.id) for trial in measured],
         [
-            Label(trial.id, annotator, attribute, drawn.choice(values))
+            Label(trial.id, annotator, attribute, generator.choice(values))
             for trial in measured
             for attribute in attributes
             if annotator

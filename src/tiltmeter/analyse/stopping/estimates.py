@@ -67,7 +67,9 @@ class _Stopped:
 
     @cached_property
     def claims(self) -> dict[str, tuple[PlannedClaim, PlannedFamily]]:
-        return {claim.key: (claim, own) for own in self.plan.families for claim in own.claims}
+        return {
+            claim.key: (claim, family) for family in self.plan.families for claim in family.claims
+        }
 
     @cached_property
     def q(self) -> list[dict[str, float | None]]:
@@ -91,10 +93,10 @@ class _Stopped:
     def row(self, row: Estimate) -> Estimate:
         """Returns a row with p over looks. Drops its test of items, as stopping depended on it."""
         row = replace(row, test_items=None)
-        known = self.claims.get(key_of(row)) if row.variant == "default" else None
-        if known is None:
+        planned = self.claims.get(key_of(row)) if row.variant == "default" else None
+        if planned is None:
             return self._other(row)
-        claim, family = known
+        claim, family = planned
         decision = self.made[-1].decisions[claim.key]
         about: dict[str, int | str] = {
             "look": decision.look,
@@ -176,14 +178,14 @@ class _Stopped:
         if not self.ended:
             return len(self.made)
         query = query_of(self.protocol, row)
-        levels = {name: tuple(own) for name, own in query.levels.items()}
+        levels = {name: tuple(values) for name, values in query.levels.items()}
         as_claim = replace(self.plan.claims[0], subjects=query.subjects, levels=levels)
-        found = [
+        rows = [
             look
             for subject, mode, factors, look in self.ended
             if as_claim.counts(subject, mode, factors)
         ]
-        return min(found, default=len(self.made))
+        return min(rows, default=len(self.made))
 
     def _widen(self, row: Estimate, family: PlannedFamily) -> Estimate:
         """Widens the row's interval by g; before the run stops, so that it holds at every look."""

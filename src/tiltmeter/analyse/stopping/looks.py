@@ -286,7 +286,7 @@ def _decide(
     sums: Sequence[Mapping[str, StoredSums]],
     earlier: Mapping[str, StoppingDecision],
 ) -> list[StoppingDecision]:
-    given = [
+    inputs = [
         StoppingClaim(
             claim.key,
             _path(claim, [one[claim.key] for one in sums]) if claim.key in sums[-1] else None,
@@ -294,7 +294,7 @@ def _decide(
         )
         for claim in family.claims
     ]
-    return decide(plan.design(family), given, len(sums), earlier)
+    return decide(plan.design(family), inputs, len(sums), earlier)
 
 
 def _path(

@@ -67,8 +67,8 @@ def cell_of(row: Estimate) -> Moved | None:
 
 def wilson_ends(share: float, n: float) -> tuple[float | None, float | None]:
     """Returns the ends of Wilson's 95 % interval of a share."""
-    found = wilson(share * n, n)
-    return found.low, found.high
+    interval = wilson(share * n, n)
+    return interval.low, interval.high
 
 
 def moved(spec: MeasureSpec, row: Estimate, here: StratumRows) -> Moved | None:
@@ -108,7 +108,7 @@ def _from_base(spec: MeasureSpec, row: Estimate, here: StratumRows, factor: str)
     base = contrast.get("baseline", "")
     levels = _levels(row, here.all, factor, contrast.get("within", "")) - {base}
     shares = {
-        level: _normalised(own) for level, own in outcomes.items() if level in {*levels, base}
+        level: _normalised(counts) for level, counts in outcomes.items() if level in {*levels, base}
     }
     return _most(attribute, shares, [x for x in shares if x in levels], base)
 
@@ -133,15 +133,15 @@ def _shares_by_level(
     spec: MeasureSpec, here: Sequence[Estimate], factor: str
 ) -> dict[str, dict[str, Share]]:
     """Returns {level: {value: its share}}, from a measure of the shares of the same labels."""
-    found: dict[str, dict[str, Share]] = {}
+    shares: dict[str, dict[str, Share]] = {}
     for one in here:
-        told = one.value is not None and one.unit == "share" and not one.contrast
-        if told and one.p is None and {factor, spec.attribute} <= one.condition.keys():
+        is_share = one.value is not None and one.unit == "share" and not one.contrast
+        if is_share and one.p is None and {factor, spec.attribute} <= one.condition.keys():
             value = one.condition[spec.attribute]
-            found.setdefault(one.condition[factor], {}).setdefault(
+            shares.setdefault(one.condition[factor], {}).setdefault(
                 value, Share(one.value or 0.0, one.low, one.high)
             )
-    return found
+    return shares
 
 
 def _most(attribute: str, shares: Shares, levels: Sequence[str], base: str) -> Moved | None:

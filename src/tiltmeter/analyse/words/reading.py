@@ -83,8 +83,8 @@ def level_title(protocol: Protocol, factor: str, level: str) -> str:
 
 def ends(estimate: Estimate, factor: str) -> tuple[str, str] | None:
     """Returns (level, baseline) that a row compares; None if it does not compare two levels."""
-    found = (estimate.contrast or {}).get(factor, "").split(numerals.BETWEEN)
-    return (found[0], found[1]) if len(found) == 2 else None
+    ends_of = (estimate.contrast or {}).get(factor, "").split(numerals.BETWEEN)
+    return (ends_of[0], ends_of[1]) if len(ends_of) == 2 else None
 
 
 def factor_columns(estimates: Sequence[Estimate]) -> dict[str, list[str]]:
@@ -93,11 +93,11 @@ def factor_columns(estimates: Sequence[Estimate]) -> dict[str, list[str]]:
     """
     fields, columns = set(Estimate.columns()), dict[str, list[str]]()
     for place, estimate in enumerate(estimates):
-        told = {
+        differing = {
             **{f"factor_{n}" if n in fields else n: v for n, v in estimate.condition.items()},
             **{f"contrast_{name}": v for name, v in (estimate.contrast or {}).items()},
         }
-        for name, level in told.items():
+        for name, level in differing.items():
             columns.setdefault(name, [""] * len(estimates))[place] = level
     return columns
 
@@ -213,10 +213,10 @@ def directions(spec: MeasureSpec | None, protocol: Protocol | None = None) -> tu
             if spec.signed
             else ("flatter", "steeper")
         )
-    left = [value for value in spec.among if value not in spec.values]
+    uncounted = [value for value in spec.among if value not in spec.values]
     above, others = (
         "/".join(wording.title(protocol, spec.attribute, one) if protocol else one for one in names)
-        for names in (spec.values, left if len(left) <= NAMED else ())
+        for names in (spec.values, uncounted if len(uncounted) <= NAMED else ())
     )
     return (f"towards {others}" if others else f"away from {above}"), f"towards {above}"
 

@@ -37,9 +37,9 @@ def chip(word: Word, spec: MeasureSpec, row: Estimate, protocol: Protocol | None
 
 def direction(spec: MeasureSpec, row: Estimate, protocol: Protocol | None = None) -> str:
     """Names the side of the null value on which a row lies, in the words of the protocol."""
-    own = row.condition.get(spec.attribute)
-    if own and EVERY in spec.values and spec.among:
-        spec = replace(spec, values=(own,))
+    value = row.condition.get(spec.attribute)
+    if value and EVERY in spec.values and spec.among:
+        spec = replace(spec, values=(value,))
     below, above = reading.directions(spec, protocol)
     under = row.value is not None and spec.null is not None and row.value < spec.null
     return below if under else above
@@ -112,13 +112,13 @@ def _level(row: Estimate) -> str:
 
 def _look(row: Estimate) -> str:
     """Says at which look a run that stops early decided the claim, or gave it up; else ""."""
-    told = row.stopped
-    if told is None or told["state"] == "on":
+    stopped = row.stopped
+    if stopped is None or stopped["state"] == "on":
         return ""
-    how = "given up" if told["state"] == "not pursued" else "decided"
+    how = "given up" if stopped["state"] == "not pursued" else "decided"
     return (
-        f", {how} at look {told['look']} of {told['looks']} (round {told['round']} of "
-        f"{told['rounds']})"
+        f", {how} at look {stopped['look']} of {stopped['looks']} (round {stopped['round']} of "
+        f"{stopped['rounds']})"
     )
 
 
@@ -144,10 +144,10 @@ def missing(spec: MeasureSpec, bounds: Estimate, drawn: bool, *, open_: bool) ->
     kinds = _kinds_of_missing(spec, bounds)
     share = sum(kinds.values()) if spec.contrast and kinds else high - low
     named = f" ({_kinds(kinds)})" if len(kinds) > 1 and spec.unit == "share" else ""
-    known = not spec.contrast or kinds  # of two runs, bounds are as wide as both together
-    how_much = numerals.percent(share) if known else "Some"
-    told = f"{how_much} {what}{named}. {_counting_all(spec, bounds)}"
-    return f"{told}, so the direction is not certain." if open_ else f"{told}."
+    is_known = not spec.contrast or kinds  # of two runs, bounds are as wide as both together
+    how_much = numerals.percent(share) if is_known else "Some"
+    sentence = f"{how_much} {what}{named}. {_counting_all(spec, bounds)}"
+    return f"{sentence}, so the direction is not certain." if open_ else f"{sentence}."
 
 
 def missing_differs(spec: MeasureSpec, bounds: Estimate | None, slots: Mapping[str, str]) -> str:
@@ -187,11 +187,11 @@ def _kinds_of_missing(spec: MeasureSpec, bounds: Estimate) -> dict[str, float]:
     up to the width of a share's bounds.
     """
     total = sum(bounds.outcomes.values())
-    left = {v: n for v, n in bounds.outcomes.items() if v not in (*spec.values, *spec.among)}
+    uncounted = {v: n for v, n in bounds.outcomes.items() if v not in (*spec.values, *spec.among)}
     width = total * ((bounds.high or 0.0) - (bounds.low or 0.0))
-    if not spec.contrast and not math.isclose(sum(left.values()), width):
+    if not spec.contrast and not math.isclose(sum(uncounted.values()), width):
         return {}
-    return {value: n / total for value, n in left.items()}
+    return {value: n / total for value, n in uncounted.items()}
 
 
 def _kinds(shares: Mapping[str, float]) -> str:
@@ -215,19 +215,19 @@ def reversal(
     """Writes that a nuisance factor moves the number across the null value."""
     distance = abs((row.value or 0.0) - (spec.null or 0.0))
     more, tilt = numerals.points(effect.value), numerals.points(distance)
-    told = f"The {factor} matters more ({more}) than the tilt ({tilt})"
-    return f"{told}: {_levels(spec, levels)}." if levels else f"{told}."
+    sentence = f"The {factor} matters more ({more}) than the tilt ({tilt})"
+    return f"{sentence}: {_levels(spec, levels)}." if levels else f"{sentence}."
 
 
 def shared_direction(
     spec: MeasureSpec, factor: str, effect: Estimate, levels: Mapping[str, float]
 ) -> str:
     """Writes that a nuisance factor moves the number, but not across the null value."""
-    told = f"The {factor} moves the number by {numerals.points(effect.value)}"
+    sentence = f"The {factor} moves the number by {numerals.points(effect.value)}"
     return (
-        f"{told}, and every level lies on the same side: {_levels(spec, levels)}."
+        f"{sentence}, and every level lies on the same side: {_levels(spec, levels)}."
         if levels
-        else f"{told}."
+        else f"{sentence}."
     )
 
 
@@ -240,24 +240,24 @@ def _levels(spec: MeasureSpec, levels: Mapping[str, float]) -> str:
 
 def items_differ(spec: MeasureSpec, row: Estimate) -> str:
     """Writes how many items lie on each side of no tilt, for items that differ."""
-    found = row.between_items or {}
+    result = row.between_items or {}
     below, above = (
         side or other for side, other in zip(reading.directions(spec), SIDES, strict=True)
     )
     tested = replace(
         row,
-        p=found["p"],
-        p_adjusted=found["p_adjusted"],
-        family_size=int(found["claims"]),
+        p=result["p"],
+        p_adjusted=result["p_adjusted"],
+        family_size=int(result["claims"]),
         adjustment="holm",
     )
     # of a share an item's prompts cannot be told from the item
     where = " in these prompts" if row.contrast is None else ""
     return (
         f"Items differ in this{where} more than chance lets them, {chance(tested)}: of "
-        f"{count_of(found['items'], 'item')} {numerals.count(found['above'])} lie {above}, "
-        f"{numerals.count(found['below'])} {below}.{_exceptions(found)}"
-        f"{CONSTANT if found.get('constant') else ''}"
+        f"{count_of(result['items'], 'item')} {numerals.count(result['above'])} lie {above}, "
+        f"{numerals.count(result['below'])} {below}.{_exceptions(result)}"
+        f"{CONSTANT if result.get('constant') else ''}"
     )
 
 
@@ -300,13 +300,13 @@ def scarce_gold(labels: int, more: int | None, why: str = "") -> str:
     """Says how many gold labels there are, and how many more would show if a tilt is the judge's
     error. more: None if no number would; why: the reason why gold could not correct the number.
     """
-    there = f"{numerals.count(labels)} gold label{'s' * (labels != 1)}"
+    labels_text = f"{numerals.count(labels)} gold label{'s' * (labels != 1)}"
     if more is None:
-        return f"{there}, and no number of them would do over so few items."
+        return f"{labels_text}, and no number of them would do over so few items."
     if more <= 0:
-        return f"{there} do not correct the number ({why.removeprefix('uncorrected: ')})."
+        return f"{labels_text} do not correct the number ({why.removeprefix('uncorrected: ')})."
     least = "at least" if why else "about"
-    return f"{there}, {least} {numerals.count(more)} more would do."
+    return f"{labels_text}, {least} {numerals.count(more)} more would do."
 
 
 def borderline(spec: MeasureSpec, row: Estimate) -> str:

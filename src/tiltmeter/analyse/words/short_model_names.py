@@ -20,12 +20,12 @@ def short_names(subjects: Sequence[str], named: Mapping[str, str] | None = None)
     shortest ending after a colon or slash that no other model has, else A, B, C. A pooled subject
     joins its models' short names, or is "all models" if that is too long.
     """
-    given = named or {}
+    titles = named or {}
     whole = {name: name.split(TOGETHER) for name in subjects if TOGETHER in name}
     unique = list(dict.fromkeys(name for name in subjects if name not in whole))
-    found = {name: given.get(name) or _ending(name, unique) for name in unique}
-    letters = (letter for letter in _letters() if letter not in found.values())
-    alone = {name: short or next(letters) for name, short in found.items()}
+    shortened = {name: titles.get(name) or _ending(name, unique) for name in unique}
+    letters = (letter for letter in _letters() if letter not in shortened.values())
+    alone = {name: short or next(letters) for name, short in shortened.items()}
     together = {name: " + ".join(alone.get(p, p) for p in parts) for name, parts in whole.items()}
     return alone | {
         name: short if len(short) <= LONGEST_CHARACTERS else "all models"

@@ -19,14 +19,14 @@ class Claims:
     @cached_property
     def questions(self) -> list[ClaimFacts]:
         """The claims not about a nuisance; only those labelled by rules and a judge, if any."""
-        own = [facts for facts in self.every if not facts.spec.nuisance] or list(self.every)
-        return [facts for facts in own if facts.joined] or own
+        asked = [facts for facts in self.every if not facts.spec.nuisance] or list(self.every)
+        return [facts for facts in asked if facts.joined] or asked
 
     @cached_property
     def tilts(self) -> list[ClaimFacts]:
         """The tilting questions; refusals come first, since they decide who is answered at all."""
-        found = [facts for facts in self.questions if facts.tilts]
-        return sorted(found, key=lambda facts: not facts.refusals)
+        tilting = [facts for facts in self.questions if facts.tilts]
+        return sorted(tilting, key=lambda facts: not facts.refusals)
 
     @cached_property
     def tested(self) -> list[ClaimFacts]:
@@ -42,8 +42,8 @@ class Claims:
         if self.tilts:
             sure = [facts for facts in self.tilts if strength(facts.row) is not Strength.WEAK]
             first = (sure or self.tilts)[0].spec.name
-            own = [facts for facts in self.tilts if facts.spec.name == first]
-            return max(own, key=lambda facts: (facts.least, facts.effect))
+            of_first = [facts for facts in self.tilts if facts.spec.name == first]
+            return max(of_first, key=lambda facts: (facts.least, facts.effect))
         order = list(dict.fromkeys(facts.spec.name for facts in self.questions))
         return min(
             self.questions,
@@ -81,8 +81,8 @@ class Claims:
     @cached_property
     def tilting(self) -> list[ClaimFacts]:
         """The claims in `alike` that tilt, the largest tilt first."""
-        found = [facts for facts in self.alike if facts.tilts]
-        return sorted(found, key=lambda facts: -facts.effect)
+        tilts = [facts for facts in self.alike if facts.tilts]
+        return sorted(tilts, key=lambda facts: -facts.effect)
 
     @cached_property
     def overall(self) -> list[ClaimFacts]:
@@ -119,22 +119,24 @@ class Claims:
     def nuisance(self) -> Nuisance | None:
         """The nuisance with the largest effect that its test shows, or None."""
         tested = [facts for facts in self.questions if facts.word.record.tested]
-        found = [nuisance for facts in tested for nuisance in facts.nuisances if nuisance.found]
-        own = [
+        candidates = [
+            nuisance for facts in tested for nuisance in facts.nuisances if nuisance.found
+        ]
+        among = [
             Nuisance(facts.spec.nuisance, (), facts.effect, True)
             for facts in self.every
             if facts.spec.nuisance and facts.tilts
         ]
-        return max([*own, *found], key=lambda one: one.size, default=None)
+        return max([*among, *candidates], key=lambda one: one.size, default=None)
 
     @property
     def of_nuisance(self) -> list[ClaimFacts]:
         """The claims on the largest nuisance, for its most affected value; only tilts, if any."""
         name = self.nuisance.name if self.nuisance else ""
-        own = [facts for facts in self.every if name and facts.spec.nuisance == name]
-        found = [facts for facts in own if facts.tilts] or own
-        largest = max(found, key=lambda facts: facts.effect, default=None)
-        return [facts for facts in found if largest is not None and facts.what == largest.what]
+        of_name = [facts for facts in self.every if name and facts.spec.nuisance == name]
+        chosen = [facts for facts in of_name if facts.tilts] or of_name
+        largest = max(chosen, key=lambda facts: facts.effect, default=None)
+        return [facts for facts in chosen if largest is not None and facts.what == largest.what]
 
     @property
     def largest(self) -> float:

@@ -140,9 +140,9 @@ def numbers(facts: ClaimFacts) -> str:
 
 def brief_clause(facts: ClaimFacts, *, model: bool, counted: bool = False) -> str:
     """Writes a claim briefly, after another claim. model: name the model; counted: the value."""
-    own = str(facts.spec.sentence.get("also", ""))
-    if own and fits(own, facts.slots):
-        text = own.format_map(facts.slots)
+    template = str(facts.spec.sentence.get("also", ""))
+    if template and fits(template, facts.slots):
+        text = template.format_map(facts.slots)
     elif "unit" in facts.slots:
         slots = facts.slots
         text = (
@@ -165,15 +165,15 @@ def _template(facts: ClaimFacts, key: str) -> str:
     """Returns the measure's template for a key if its slots can be filled, else the usual one."""
     if facts.unnamed:
         return UNNAMED
-    own = {name: str(text) for name, text in facts.spec.sentence.items()}
+    templates = {name: str(text) for name, text in facts.spec.sentence.items()}
     below = () if facts.above else ("below",)
-    if "alone" in own and "alone" in facts.slots:
-        return own["alone"]
+    if "alone" in templates and "alone" in facts.slots:
+        return templates["alone"]
     for name in (*below, "tilt") if key == "tilt" else (key, *below, "tilt"):
-        told = _equal(own.get(name, ""), facts)
-        turned = name == "tilt" and "{times}" in told and not facts.above  # the wrong way round
-        if told and not turned and fits(told, facts.slots):
-            return told
+        template = _equal(templates.get(name, ""), facts)
+        turned = name == "tilt" and "{times}" in template and not facts.above  # the wrong way round
+        if template and not turned and fits(template, facts.slots):
+            return template
     usual = (_equal(text, facts) for text in _usual(facts))
     return next((text for text in usual if fits(text, facts.slots)), NOTHING)
 
@@ -188,9 +188,9 @@ def _equal(template: str, facts: ClaimFacts) -> str:
     """Rewords a template if the value equals the null: “as often”, not “0 points less often”."""
     if not is_equal(facts):
         return template
-    for told, instead in _AS_MUCH.items():
-        before, found, after = template.partition(told)
-        if found:
+    for phrase, instead in _AS_MUCH.items():
+        before, match, after = template.partition(phrase)
+        if match:
             return f"{before}{instead}{after.replace(' than ', ' as ', 1)}"
     return template
 
@@ -232,7 +232,7 @@ def _plural(match: re.Match[str]) -> str:
 
 def _merged(group: Sequence[ClaimFacts], models: Sequence[str], template: str) -> dict[str, str]:
     """Returns slots that hold for all claims; lists differing numbers by model or as a range."""
-    found = dict(group[0].slots)
+    slots = dict(group[0].slots)
     labelled = False
     named = [name for name in _SLOT.findall(template) if name in NUMBERS]
     for name in dict.fromkeys((*named, *NUMBERS)):
@@ -240,16 +240,16 @@ def _merged(group: Sequence[ClaimFacts], models: Sequence[str], template: str) -
         if len(set(texts)) == 1 or not all(texts):
             continue
         if len(models) == len(group) and 1 < len(models) <= NAMED:
-            told = [f"{text} ({model})" for text, model in zip(texts, models, strict=True)]
-            found[name] = join_names(texts if labelled else told)
+            by_model = [f"{text} ({model})" for text, model in zip(texts, models, strict=True)]
+            slots[name] = join_names(texts if labelled else by_model)
             labelled = True
         else:
-            found[name] = span(texts)
+            slots[name] = span(texts)
     for name, _ in group[0].place:
         titles = list(dict.fromkeys(facts.slots.get(name, "") for facts in group))
         if len(titles) > 1 and all(titles):
-            found[name] = join_names(titles)
-    return found
+            slots[name] = join_names(titles)
+    return slots
 
 
 def span(texts: Sequence[str]) -> str:
@@ -261,10 +261,10 @@ def span(texts: Sequence[str]) -> str:
 
 
 def _read(text: str) -> tuple[float, str, str]:
-    found = _NUMBER.match(text)
-    if found is None:
+    match = _NUMBER.match(text)
+    if match is None:
         return 0.0, text, ""
-    number, unit = found.groups()
+    number, unit = match.groups()
     return float(number.replace(",", "").replace(numerals.MINUS, "-")), number, unit
 
 

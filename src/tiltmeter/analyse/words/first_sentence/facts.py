@@ -135,8 +135,8 @@ class ClaimFacts:
     def what(self) -> tuple[tuple[str, str], ...]:
         """The value that the claim counts and the levels that it compares, as (factor, level)."""
         contrast = self.spec.contrast or {}
-        own = (self.spec.attribute, contrast.get("factor", ""), contrast.get("within", ""))
-        counted = [(name, self.row.condition[name]) for name in own if name in self.row.condition]
+        names = (self.spec.attribute, contrast.get("factor", ""), contrast.get("within", ""))
+        counted = [(name, self.row.condition[name]) for name in names if name in self.row.condition]
         alone = [("alone", self.slots["alone"])] if "alone" in self.slots else []
         return (*counted, *(self.row.contrast or {}).items(), *alone)
 
@@ -163,7 +163,7 @@ def detectable(facts: ClaimFacts) -> str:
     if row.unit in numerals.RATIOS:
         return f"{numerals.odds(1 + row.detectable, 1)} times as often"
     if row.unit == "share":
-        known = reading.detectable(row, facts.spec, 2) != "none"
-        return numerals.points(row.detectable) if known else ""
+        is_known = reading.detectable(row, facts.spec, 2) != "none"
+        return numerals.points(row.detectable) if is_known else ""
     size = numerals.quantity(row.detectable, row.unit)
     return f"a difference of {size}{facts.slots.get('unit', '')}"

@@ -36,11 +36,11 @@ def in_places(claims: Claims) -> Clause:
     number = f"{len(tilting)} of {len(alike)}"
     if len(tilting) == len(alike):
         number = "both" if len(alike) == 2 else f"all {len(alike)}"
-    own = str(claims.lead.spec.sentence.get("strata", ""))
+    template = str(claims.lead.spec.sentence.get("strata", ""))
     pooled = claims.overall if len(tilting) == len(alike) else ()
     inside = clause(pooled or tilting, "places").inside
-    if own and claims.overall and fits(own, claims.overall[0].slots):
-        inside = own.format_map(claims.overall[0].slots)
+    if template and claims.overall and fits(template, claims.overall[0].slots):
+        inside = template.format_map(claims.overall[0].slots)
     comma = "," * inside.startswith(CONDITIONS)
     return Clause(f"in {number} {_noun(alike)}{comma} {inside}")
 
@@ -63,12 +63,12 @@ def by_labeller(claims: Claims) -> Clause:
     names = [facts.row.instrument for facts in every]
     short = [name.partition("@")[0] for name in names]
     labels = short if len({*short}) == len(short) else names
-    told = [
+    labellers = [
         f"by {label} {strength(facts.row) if facts.tilts else facts.word} ({also_numbers(facts)})"
         for label, facts in zip(labels[1:], every[1:], strict=True)
     ]
-    own = clause([claims.lead], whole=False).inside
-    return Clause(f"it hangs on who labels: by {labels[0]} {own}; {join_names(told)}")
+    plain = clause([claims.lead], whole=False).inside
+    return Clause(f"it hangs on who labels: by {labels[0]} {plain}; {join_names(labellers)}")
 
 
 def uncued(claims: Claims) -> Clause:
@@ -78,21 +78,21 @@ def uncued(claims: Claims) -> Clause:
 
 def opposite(claims: Claims) -> Clause:
     """Writes that models tilt to opposite sides: `A …, B does the reverse (…)`."""
-    own = [f for f in claims.tilting if f.above == claims.lead.above]
+    same_way = [f for f in claims.tilting if f.above == claims.lead.above]
     others = [f for f in claims.tilting if f.above != claims.lead.above]
-    main, even = clause(own, whole=False), claims.lead.slots.get("reference", "")
-    told: list[str] = []
+    main, even = clause(same_way, whole=False), claims.lead.slots.get("reference", "")
+    texts: list[str] = []
     for facts in others[:NAMED]:
-        name, model = place_name(facts, claims.alike), "" if told else facts.model
+        name, model = place_name(facts, claims.alike), "" if texts else facts.model
         verb = " does" if name == model else ""
-        told.append(f"{name}{verb}{' the reverse' * (not told)} ({also_numbers(facts)})")
+        texts.append(f"{name}{verb}{' the reverse' * (not texts)} ({also_numbers(facts)})")
     spec = claims.lead.spec
     share = spec.contrast is None and not spec.reference and even
     ending = f"; {even} would be even" if share else ""
     place = _place_words(claims.lead, claims.alike)
-    if len(own) == 1 and place and not any(title in main.text for title in place):
+    if len(same_way) == 1 and place and not any(title in main.text for title in place):
         main = Clause(f"in {' '.join(place)}, {main.inside}")
-    return Clause(f"{main.text}; {join_names(told)}{ending}", main.begins)
+    return Clause(f"{main.text}; {join_names(texts)}{ending}", main.begins)
 
 
 def also_numbers(facts: ClaimFacts) -> str:
@@ -106,12 +106,12 @@ def also_numbers(facts: ClaimFacts) -> str:
 def few(claims: Claims) -> Clause:
     """Returns the leading claim; if it was asked elsewhere too, with its language or group."""
     lead = claims.lead
-    own = clause([lead])
+    lead_clause = clause([lead])
     place = _place_words(lead, claims.alike)
-    if not place or any(title in own.text for title in place):
-        return own
+    if not place or any(title in lead_clause.text for title in place):
+        return lead_clause
     where = " ".join(f"in {title}" if n == 0 else title for n, title in enumerate(place))
-    return Clause(f"{where}, {own.inside}")
+    return Clause(f"{where}, {lead_clause.inside}")
 
 
 def others(claims: Claims) -> list[str]:
@@ -125,21 +125,21 @@ def others(claims: Claims) -> list[str]:
     ]
     agreeing = [facts for facts in rest if _is_same_claim(facts, claims.lead)]
     tilts = [f for f in rest if f.tilts and not f.follows and f not in agreeing]
-    told: dict[str, None] = {}
+    texts: dict[str, None] = {}
     untold = any(facts.follows for facts in rest)
     several = len({facts.model for facts in claims.questions}) > 1
     first = claims.lead.spec.name
     for facts in sorted(tilts, key=lambda f: (f.spec.name != first, -f.effect)):
         if numbers_of(facts) not in {numbers_of(one) for one in spoken}:
             other = facts.slots.get("counted") != claims.lead.slots.get("counted")
-            told.setdefault(brief_clause(facts, model=several, counted=other))
+            texts.setdefault(brief_clause(facts, model=several, counted=other))
         else:
             untold = True
     lines = []
-    if told:
-        more = len(told) - ALSO
+    if texts:
+        more = len(texts) - ALSO
         end = f" and {more} more" if more > 0 else ""
-        lines.append(f"also {'; '.join(list(told)[:ALSO])}{end}")
+        lines.append(f"also {'; '.join(list(texts)[:ALSO])}{end}")
     if agreeing:
         many = "another annotator" if len(agreeing) == 1 else f"{len(agreeing)} other annotators"
         lines.append(f"so also by {many} ({join_names([also_numbers(f) for f in agreeing])})")
@@ -165,17 +165,17 @@ def only_weak(claims: Claims, spoken: Sequence[ClaimFacts]) -> list[str]:
 def exceptions(claims: Claims) -> list[str]:
     """Lists the items whose share differs from that of all other items together."""
     named = (claims.lead.row.between_items or {}).get("exceptions") or []
-    told = [
+    texts = [
         f"{one['item']}, {numerals.count(one['hits'])} of {numerals.count(one['n'])}"
         for one in named
     ]
-    return [f"exception{'s' * (len(told) > 1)}: {'; '.join(told)}"] if told else []
+    return [f"exception{'s' * (len(texts) > 1)}: {'; '.join(texts)}"] if texts else []
 
 
 def _is_same_claim(facts: ClaimFacts, lead: ClaimFacts) -> bool:
     """True if this tilts and is the leading claim, labelled by another annotator."""
-    own = (facts.spec.name, facts.model, facts.what, facts.place)
-    return facts.tilts and own == (lead.spec.name, lead.model, lead.what, lead.place)
+    key = (facts.spec.name, facts.model, facts.what, facts.place)
+    return facts.tilts and key == (lead.spec.name, lead.model, lead.what, lead.place)
 
 
 def numbers_of(facts: ClaimFacts) -> tuple[str, str, str]:
@@ -258,11 +258,13 @@ def outweighing(claims: Claims) -> str:
 
 
 def nuisance_words(claims: Claims, nuisance: Nuisance) -> str:
-    own = claims.of_nuisance
-    if own:
-        return clause(own, whole=False).inside
+    of_nuisance = claims.of_nuisance
+    if of_nuisance:
+        return clause(of_nuisance, whole=False).inside
     if not nuisance.levels:
         return f"{numerals.points(2 * nuisance.size)} between its levels"
     counted = claims.lead.slots.get("counted", "")
-    told = join_names([f"{numerals.percent(share)} ({title})" for title, share in nuisance.levels])
-    return f"“{counted}” in {told}" if counted else told
+    shares = join_names(
+        [f"{numerals.percent(share)} ({title})" for title, share in nuisance.levels]
+    )
+    return f"“{counted}” in {shares}" if counted else shares
