@@ -47,7 +47,7 @@ _LETTERS = re.compile("[a-z]+")
 
 class Found(NamedTuple):
     """A pronoun. form: as written; whose: "primary", "other" or "plural" (several people or
-    things); reference: the word for whom it means, or ""."""
+    things); reference: the word for its referent, or ""."""
 
     form: str
     begin: int

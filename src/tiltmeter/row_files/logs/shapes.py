@@ -1,6 +1,6 @@
-"""The shapes of logs: one function each, which says whether a record is of it and reads it.
+"""The formats of logs: one function each, which parses a record or returns None if it does not fit.
 
-The tutorial on traffic says against what each was checked, and which are only remembered.
+The tutorial on traffic lists which formats were checked against real files, and which were not.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ BATCH_RESULTS = "batch, results"
 
 
 class Exchange(NamedTuple):
-    """A conversation up to its last question, and the answer to that ("" if none)."""
+    """A conversation up to its last question, and the answer to that question, or ""."""
 
     turns: list[Turn]
     answer: str
@@ -88,7 +88,7 @@ def _attributes(record: Record) -> Mapping[str, Any]:
 
 
 def _flat(found: Mapping[str, Any], before: str = "") -> Iterator[tuple[str, Any]]:
-    """Yields attributes, nested ones too, by their full dotted names."""
+    """Yields (full dotted name, value) of attributes, nested ones included."""
     for key, value in found.items():
         yield f"{before}{key}", value
         if isinstance(value, Mapping) and before.count(".") < _DEEPEST:
@@ -101,7 +101,7 @@ def _pairs(listed: list[Any]) -> dict[str, Any]:
 
 
 def _any_value(value: Any) -> Any:
-    """Unwraps an OTLP value: {stringValue: …}, or a structure of such values."""
+    """Unwraps an OTLP value: {stringValue: …}, or a list or object of such values."""
     if not isinstance(value, Mapping):
         return value
     kind, inner = next(iter(value.items()), ("", None))
@@ -112,7 +112,7 @@ def _any_value(value: Any) -> Any:
 
 
 def _numbered(attributes: Mapping[str, Any], name: str) -> list[Turn]:
-    """Returns the messages under a name: one list, or attributes numbered from 0."""
+    """Returns the messages under a name: a list, or attributes numbered from 0."""
     if isinstance(listed := parsed(attributes.get(name)), list):
         return turns(listed)
     messages = []
@@ -134,7 +134,7 @@ def _last_answer(found: list[Turn]) -> str:
 
 
 def opentelemetry(record: Record) -> Exchange | None:
-    """Reads messages in attributes of a span, its event or a log record (GenAI conventions)."""
+    """Parses messages in attributes of a span, its events or a log record (GenAI conventions)."""
     events = (_attributes(one) for one in list_of(record, "events"))
     told_by = (_attributes(record), *events)
     a = next((one for one in told_by if "gen_ai.input.messages" in one), None)
@@ -147,7 +147,7 @@ def opentelemetry(record: Record) -> Exchange | None:
 
 
 def opentelemetry_older(record: Record) -> Exchange | None:
-    """Reads the attributes gen_ai.prompt.N and gen_ai.completion.N."""
+    """Parses the attributes gen_ai.prompt.N and gen_ai.completion.N."""
     a = _attributes(record)
     asked = _numbered(a, "gen_ai.prompt")
     if not asked:
@@ -159,7 +159,7 @@ def opentelemetry_older(record: Record) -> Exchange | None:
 
 
 def openinference(record: Record) -> Exchange | None:
-    """Reads a call as Phoenix logs it."""
+    """Parses a model call as Phoenix logs it."""
     a = _attributes(record)
     asked = _numbered(a, "llm.input_messages")
     if not asked:
@@ -169,7 +169,7 @@ def openinference(record: Record) -> Exchange | None:
 
 
 def asked_and_answered(record: Record) -> tuple[str, Exchange] | None:
-    """Reads a record in which one value asks and one answers, as (name, conversation)."""
+    """Parses a record that has one value for input and one for output: (format, conversation)."""
     a = _attributes(record)
     for name, asked, answered in _VALUES:
         if a.get(asked):
@@ -186,21 +186,21 @@ def _valued(name: str) -> Callable[[Record], Exchange | None]:
 
 
 def langsmith(record: Record) -> Exchange | None:
-    """Reads a run, or an example of a data set, from its inputs and outputs."""
+    """Parses a LangSmith run, or an example of a data set, by its inputs and outputs."""
     if "inputs" not in record or not {"run_type", "outputs"} & record.keys():
         return None
     return Exchange(turns(parsed(record["inputs"])), answer(record.get("outputs")))
 
 
 def weave(record: Record) -> Exchange | None:
-    """Reads a call from its inputs and output."""
+    """Parses a Weave call by its inputs and output."""
     if "op_name" not in record or "inputs" not in record:
         return None
     return Exchange(turns(parsed(record["inputs"])), answer(record.get("output")))
 
 
 def braintrust(record: Record) -> Exchange | None:
-    """Reads a span of a log or experiment; empty for a scorer's or a tool's."""
+    """Parses a Braintrust span of a log or experiment; an empty Exchange for a scorer or tool."""
     span_attributes = record.get("span_attributes")
     if "root_span_id" not in record or not isinstance(span_attributes, Mapping):
         return None
@@ -213,7 +213,7 @@ def braintrust(record: Record) -> Exchange | None:
 
 
 def bedrock(record: Record) -> Exchange | None:
-    """Reads an invocation log of InvokeModel or Converse."""
+    """Parses a Bedrock invocation log of InvokeModel or Converse."""
     asked, answered = record.get("input"), record.get("output")
     if not isinstance(asked, Mapping) or "inputBodyJson" not in asked:
         return None
@@ -222,7 +222,7 @@ def bedrock(record: Record) -> Exchange | None:
 
 
 def vertex(record: Record) -> Exchange | None:
-    """Reads a line of a Vertex AI batch, with the answer if it has one."""
+    """Parses a line of a Vertex AI batch, with the answer if it has one."""
     asked = record.get("request")
     if not isinstance(asked, Mapping) or "contents" not in asked:
         return None
@@ -230,7 +230,7 @@ def vertex(record: Record) -> Exchange | None:
 
 
 def batch(record: Record) -> Exchange | None:
-    """Reads a batch request: OpenAI's from its body, Anthropic's from its params."""
+    """Parses a batch request: OpenAI's by its body, Anthropic's by its params."""
     body = record.get("body") or record.get("params")
     if "custom_id" not in record or not isinstance(body, Mapping):
         return None
@@ -238,7 +238,7 @@ def batch(record: Record) -> Exchange | None:
 
 
 def batch_result(record: Record) -> Exchange | None:
-    """Reads the answer of a batch result; its prompt is in the file of requests."""
+    """Parses a batch result: an answer only, as its prompt is in the file of requests."""
     reply = record.get("response") or record.get("result")
     if "custom_id" not in record or not isinstance(reply, Mapping):
         return None
@@ -246,7 +246,7 @@ def batch_result(record: Record) -> Exchange | None:
 
 
 def promptfoo(record: Record) -> Exchange | None:
-    """Reads a result of an evaluation."""
+    """Parses a result of a promptfoo evaluation."""
     prompt = record.get("prompt")
     if not isinstance(prompt, Mapping) or "raw" not in prompt:
         return None
@@ -257,7 +257,7 @@ def promptfoo(record: Record) -> Exchange | None:
 
 
 def langfuse(record: Record) -> Exchange | None:
-    """Reads an observation or trace; empty for tools, searches, checks and judges."""
+    """Parses a Langfuse observation or trace; an empty Exchange for tools, searches and judges."""
     named = "trace_id" in record or "traceId" in record
     kind = str(record.get("type") or "").upper()
     if "input" not in record or not (named or kind in _ASKING):
@@ -268,7 +268,7 @@ def langfuse(record: Record) -> Exchange | None:
 
 
 def chat(record: Record) -> Exchange | None:
-    """Reads a chat up to its last message; a final answer is taken as the reply."""
+    """Parses a chat; a last message by the assistant is the answer to the turns before it."""
     if not isinstance(parsed(record.get("messages")), list):
         return None
     conversation = turns(record["messages"])
@@ -296,7 +296,7 @@ SHAPES: Mapping[str, Callable[[Record], Exchange | None]] = {
 
 
 def of_calls(record: Record) -> bool:
-    """True if a record is one model call, in logs that also have other records."""
+    """True if a record is one model call, for logs that also have other records."""
     a = _attributes(record)
     kind = next((a[key] for key in _KINDS if a.get(key)), None) or record.get("span_kind") or ""
     operation = str(a.get("ai.operationId") or "")
@@ -307,7 +307,7 @@ def of_calls(record: Record) -> bool:
 
 
 def place(record: Record) -> tuple[str, str]:
-    """Returns (id, parent id) of a span or run; "" for a missing one."""
+    """Returns (id, parent's id) of a span or run; "" if missing."""
     context = record.get("context")
     fields = {**record, **context} if isinstance(context, Mapping) else record
     parents = list_of(record, "span_parents")
@@ -315,7 +315,7 @@ def place(record: Record) -> tuple[str, str]:
 
 
 def who(record: Record) -> tuple[str, str]:
-    """Returns (user, session) of a record; "" for an unknown one."""
+    """Returns (user, session) of a record; "" if unknown."""
     a = _attributes(record)
     if "run_type" in record:  # its session_id is the project, so that of a thread is metadata
         extra = parsed(record.get("extra"))
