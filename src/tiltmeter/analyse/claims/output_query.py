@@ -44,12 +44,14 @@ class OutputQuery:
     """The outputs from which a number was counted.
 
     subjects, levels: () and a factor without an entry stand for all. levels: of the mode, the
-    language, every other factor and the item. values:   the labels that count as hits; () if the
-    number is about all labels. among:    the labels in the denominator; () for all except
-    `without`, which lists values, or attributes if the number is about all attributes. counts:
-    the kind of things that n counts: "labels" (sums of weights), "numbers" (labels that are
-    numbers), "outputs", "prompts" or "cases" (prompts × attributes). having:   a column of the
-    tables; items without a value in it were left out. attribute: "" for all.
+              language, every other factor and the item.
+    values:   the labels that count as hits; () if the number is about all labels.
+    among:    the labels in the denominator; () for all except those in `without`, which lists
+              values, or attributes if the number is about all attributes.
+    counts:   the kind of things that n counts: "labels" (sums of weights), "numbers" (labels that
+              are numbers), "outputs", "prompts" or "cases" (prompts × attributes).
+    having:   a column of the tables; items without a value in it were left out.
+    attribute: "" for all.
     """
 
     annotator: str
