@@ -238,11 +238,11 @@ def _ask(
 
     refuse_gates(registry.protocol(prepared.protocol), asked.printing)
     typed: RunOptions = {**options, "margin": asked.printing.margin}
-    with progress_line() as (shown, tallies):
+    with progress_line() as (progress, tallies):
 
         def watch(stage: str, total: int | None, tally: Tally) -> None:
             tally.lines = tuple(line for line in tally.lines if not pilot_words.quotes(line))
-            shown(stage, total, tally)
+            progress(stage, total, tally)
 
         run = api.run(
             prepared.protocol,
@@ -295,10 +295,10 @@ def _show(asked: _Asked, prepared: Prepared, out: Path) -> None:
 
     for line in prepared.lines:
         asked.tell(line)
-    shown = () if asked.sending.yes and not asked.sending.dry_run else prepared.asked[:SHOWN]
-    for pair in shown:
+    prompts = () if asked.sending.yes and not asked.sending.dry_run else prepared.asked[:SHOWN]
+    for pair in prompts:
         asked.tell(f"  line {pair.line}, {pair.question}: {changes(pair)}")
-    if len(prepared.asked) > len(shown) > 0:
+    if len(prepared.asked) > len(prompts) > 0:
         asked.tell(f"  … and {len(prepared.asked) - SHOWN:,} more")
     asked.tell(f"Look: {out / PAIRS}    Change: {out / CUES}")
 

@@ -56,10 +56,10 @@ def shared(options: type, *first: str, taken: type | None = None) -> Add:
     """Adds all options of a TypedDict to a command. first: the fields that come first in --help;
     taken: the options that the command uses, if it accepts and ignores the others.
     """
-    known = records(options)
-    effective = known if taken is None else records(taken)
-    order = dict.fromkeys((*first, *known))
-    return _stack(*(_option(known[name], name in effective) for name in order))
+    by_name = records(options)
+    effective = by_name if taken is None else records(taken)
+    order = dict.fromkeys((*first, *by_name))
+    return _stack(*(_option(by_name[name], name in effective) for name in order))
 
 
 def single(options: type, name: str, effective: bool = True) -> Add:

@@ -65,9 +65,9 @@ def progress_line() -> Iterator[tuple[Watch, dict[str, Tally]]]:
                 tasks[stage] = progress.add_task(stage_title(stage), total=total, more="")
             more = escape(visible(progress_text(tally, now - started[stage])))
             done = progress_text(tally, now - started[stage], total)
-            held = tally.done + tally.before
-            notices.count(repr(ProgressBar(stage, held, total, done)))
-            progress.update(tasks[stage], completed=held, more=more)
+            finished = tally.done + tally.before
+            notices.count(repr(ProgressBar(stage, finished, total, done)))
+            progress.update(tasks[stage], completed=finished, more=more)
 
         try:
             yield watch, tallies

@@ -52,11 +52,11 @@ def look(
 ) -> list[DoctorFinding]:
     """Checks the machine offline, then each named model; `call` asks each a question."""
     kinds = all_kinds()
-    found = [*_machine(), *_parts(kinds), *_checks(kinds), *_keys(kinds), _own_table()]
+    findings = [*_machine(), *_parts(kinds), *_checks(kinds), *_keys(kinds), _own_table()]
     models = list(models)
     if models:
-        found += wait_for(_models(models, call, connect or Connect()))
-    return found
+        findings += wait_for(_models(models, call, connect or Connect()))
+    return findings
 
 
 def _machine() -> Iterator[DoctorFinding]:
@@ -135,18 +135,18 @@ def _keys(kinds: Iterable[ModelKind]) -> Iterator[DoctorFinding]:
 
 def _own_table() -> DoctorFinding:
     try:
-        found = table.rows()
+        rows = table.rows()
     except TiltmeterError as error:
         return DoctorFinding("models", "table", False, str(error))
-    own = [row.name for row in found.values() if row.own]
+    names = [row.name for row in rows.values() if row.own]
     path = table.own_file()
-    there = (
-        f"{len(own)} of your own in {path}"
+    summary = (
+        f"{len(names)} of your own in {path}"
         if path.is_file()
         else f"none of your own (they would be in {path})"
     )
     return DoctorFinding(
-        "models", "table", True, f"{len(found)} rows, {there}", "tiltmeter ls models"
+        "models", "table", True, f"{len(rows)} rows, {summary}", "tiltmeter ls models"
     )
 
 

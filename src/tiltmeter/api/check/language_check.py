@@ -61,12 +61,12 @@ def check(language: str) -> list[Rates]:
     """Returns the rates per instrument for a shipped language, or for a folder with a language's
     files (`my-audit/languages/sw`). Raises UnknownName and ProtocolError.
     """
-    code, known = load(language)
+    code, language_pack = load(language)
     planted = [
-        *_choices(code, known),
-        *_lists(code, known),
-        *_dialogues(code, known),
-        *_refusals(code, known),
+        *_choices(code, language_pack),
+        *_lists(code, language_pack),
+        *_dialogues(code, language_pack),
+        *_refusals(code, language_pack),
     ]
     names = dict.fromkeys(each.instrument for each in planted)
     return [_rates([each for each in planted if each.instrument == name]) for name in names]
@@ -146,20 +146,22 @@ def _lists(code: str, known: Pack) -> Iterator[PlantedSentence]:
     picks = Picks(InstrumentSpec("picks", "picks", "word", {"words": rows, "asked": _PICKED}))
     picked = words[:_PICKED]
     for text in ways_to_list(picked, code, intros(code)):
-        found = picks.picks_of(text, code)
-        label = found if isinstance(found, str) else "|".join(pick.lexeme for pick in found)
+        chosen = picks.picks_of(text, code)
+        label = chosen if isinstance(chosen, str) else "|".join(pick.lexeme for pick in chosen)
         yield PlantedSentence("picks", text, "|".join(picked), label)
     for line in filter(None, map(refusals.sentence, known.refusals)):
-        found = picks.picks_of(line, code)
-        yield PlantedSentence("picks", line, REFUSAL, found if isinstance(found, str) else "picks")
+        chosen = picks.picks_of(line, code)
+        yield PlantedSentence(
+            "picks", line, REFUSAL, chosen if isinstance(chosen, str) else "picks"
+        )
 
 
 def _words(known: Pack) -> list[str]:
     """Returns ten words from a language's dialogues; character pairs if it has no spaces."""
     text = " ".join(row.reply for row in known.answers if row.instrument == "dialogue")
     unspaced = known.words.get("unspaced")
-    found = re.findall(r"[^\W\d_]{2}" if unspaced else r"[^\s.,!?؟،।¿¡…'’]{3,}", text)
-    words = list(dict.fromkeys(word.lower() for word in found))[:10]
+    tokens = re.findall(r"[^\W\d_]{2}" if unspaced else r"[^\s.,!?؟،।¿¡…'’]{3,}", text)
+    words = list(dict.fromkeys(word.lower() for word in tokens))[:10]
     if len(words) < _PICKED:
         raise UsageError(
             f"languages/{quotes.base(known.code)}/answers.csv needs a dialogue of two lines."

@@ -87,12 +87,12 @@ def audits() -> list[PlantedAudit]:
 def run_audit(audit: PlantedAudit, folder: Path, out: Path) -> Run:
     """Runs an audit in the folder `out`. folder: receives copies of protocols."""
     protocol = with_small_pictures(audit["protocol"], folder)
-    made = run(protocol, audit["model"], out, judge=audit.get("judge", ()), **audit["options"])
+    finished = run(protocol, audit["model"], out, judge=audit.get("judge", ()), **audit["options"])
     if "also" in audit:
         label(out, judge=audit["also"])
     if "gold" in audit:
         _annotate(audit["gold"], out)
-    return made
+    return finished
 
 
 def with_small_pictures(name: str, folder: Path) -> str:

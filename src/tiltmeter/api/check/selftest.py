@@ -45,10 +45,10 @@ def selftest(
     """Runs the audits of some protocols, or of all, in a temporary folder. Raises UnknownName for a
     protocol without audits. watch: called with each check as it is done.
     """
-    known = list(dict.fromkeys(audit["protocol"] for audit in audits()))
+    names = list(dict.fromkeys(audit["protocol"] for audit in audits()))
     for name in protocols:
-        if name not in known:
-            raise UnknownName("protocol with planted audits", name, known)
+        if name not in names:
+            raise UnknownName("protocol with planted audits", name, names)
     checks = []
     with tempfile.TemporaryDirectory(prefix="tiltmeter-selftest-") as folder:
         for number, audit in enumerate(audits()):
@@ -69,8 +69,8 @@ def _checks(audit: PlantedAudit, folder: Path, number: int) -> Iterator[Check]:
         if "gold" in audit and "accuracy" in audit["gold"]:
             yield _compare_accuracy(audit, audit["gold"], audit["gold"]["accuracy"], run)
     except MissingExtra as error:
-        said = f"left out: {error}"
-        yield Check(audit["protocol"], audit["name"], "the run", "", said, True, skipped=True)
+        message = f"left out: {error}"
+        yield Check(audit["protocol"], audit["name"], "the run", "", message, True, skipped=True)
     except TiltmeterError as error:
         yield Check(audit["protocol"], audit["name"], "the run", "", str(error), False)
 

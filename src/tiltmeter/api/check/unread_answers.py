@@ -72,13 +72,13 @@ def shapes_of(texts: Iterable[str], forms: Sequence[str], most: int) -> list[Ans
     By hand: "I say yes", "i say no" and "Hm" have the shapes "i say {form}" (2) and "hm" (1).
     """
     counts, examples = Counter[str](), dict[str, str]()
-    found = re.compile(
+    pattern = re.compile(
         rf"(?<!\w)(?:{'|'.join(re.escape(fold(form)) for form in forms)})(?!\w)"
         if forms
         else "(?!)"
     )
     for text in texts:
-        shape = _shape(" ".join(fold(text).split())[:LONGEST], found)
+        shape = _shape(" ".join(fold(text).split())[:LONGEST], pattern)
         counts[shape] += 1
         examples.setdefault(shape, text)
     return [

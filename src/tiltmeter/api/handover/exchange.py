@@ -113,9 +113,9 @@ def export_inspect(
                 run.ended or now(),
                 [claim for claim in run.claims(subject) if _mode(claim) in (mode, "")],
             )
-            found = samples.samples(run.store, subject, run.hide)
+            rows = samples.samples(run.store, subject, run.hide)
             inspect_log.write_log(
-                _path_of(target, log), log, (one for one in found if one.trial.mode == mode)
+                _path_of(target, log), log, (one for one in rows if one.trial.mode == mode)
             )
         return sorted(target.iterdir())
 

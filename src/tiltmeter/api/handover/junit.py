@@ -35,8 +35,8 @@ def write_junit(
         "errors": ".//error",
         "skipped": ".//skipped",
     }
-    for attribute, found in counts.items():
-        suite.set(attribute, str(len(suite.findall(found))))
+    for attribute, count in counts.items():
+        suite.set(attribute, str(len(suite.findall(count))))
     suites = ElementTree.Element("testsuites")
     suites.append(suite)
     content = ElementTree.tostring(suites, encoding="utf-8", xml_declaration=True)

@@ -49,8 +49,8 @@ def log_to_mlflow(
 
 def _experiment(client: MlflowClient, name: str) -> str:
     """Returns the id of an experiment, creating the experiment if it does not exist."""
-    found = client.get_experiment_by_name(name)
-    return str(found.experiment_id if found else client.create_experiment(name))
+    existing = client.get_experiment_by_name(name)
+    return str(existing.experiment_id if existing else client.create_experiment(name))
 
 
 def _log_subject(
@@ -62,13 +62,13 @@ def _log_subject(
 
     claims, name = run.claims(subject), run.hide(subject)
     begun, ended = _milliseconds(run.begun), _milliseconds(run.ended)
-    made = client.create_run(
+    created = client.create_run(
         experiment,
         start_time=begun,
         tags=tracked.tags(claims),
         run_name=f"{run.protocol.name} {name}",
     )
-    key = str(made.info.run_id)
+    key = str(created.info.run_id)
     for parameter, value in tracked.settings(run.protocol, name, variant).items():
         client.log_param(key, parameter, value)
     for metric, number in tracked.metrics(claims).items():

@@ -82,8 +82,10 @@ def connect(
     options: ConnectOptions, named: Sequence[str] = (), workers: Workers | None = None
 ) -> Connect:
     """Reads the settings of connections. named: models of the user, which may execute code."""
-    given = {"": options.get("base_url", ""), **options.get("base_urls", {})}
-    urls = {whom: tuple(dict.fromkeys(filter(None, several(some)))) for whom, some in given.items()}
+    by_model = {"": options.get("base_url", ""), **options.get("base_urls", {})}
+    urls = {
+        whom: tuple(dict.fromkeys(filter(None, several(some)))) for whom, some in by_model.items()
+    }
     first = {whom: some[0] for whom, some in urls.items() if some}
     return filled(
         Connect,
@@ -98,31 +100,28 @@ def connect(
 
 def workers(options: AskOptions) -> Workers | None:
     """Reads the workers that hold models, None for this process. Raises UsageError if malformed."""
-    given = options.get("workers")
-    return None if given is None else Workers.parse(str(given))
+    spec = options.get("workers")
+    return None if spec is None else Workers.parse(str(spec))
 
 
-def judges_of(declared: Protocol, judge: ModelGiven, options: JudgeOptions) -> ModelGiven:
-    """Returns the judges; a planted judge of single answers learns the protocol."""
-    if options.get("judge_for", ALL) == ALL or not model_names(judge):
-        return judge
-    return tuple(fill_protocol(name, declared, declared) for name in model_names(judge))
-
-
-def judged_by(protocol: Protocol, judge: ModelGiven, options: JudgeOptions) -> Protocol:
-    """Applies the options for judges to the protocol. Raises UsageError if they conflict."""
-    where, sure = options.get("judge_for", ALL), options.get("sure")
-    if where not in JUDGE_FOR:
-        raise UnknownName("--judge-for", where, JUDGE_FOR)
+def with_judges(
+    protocol: Protocol, judge: ModelGiven, options: JudgeOptions
+) -> tuple[ModelGiven, Protocol]:
+    """Returns the judges and the protocol that says which answers each of them labels. A planted
+    judge of single answers learns the protocol. Raises UsageError if the options conflict.
+    """
+    which, sure, names = options.get("judge_for", ALL), options.get("sure"), model_names(judge)
+    if which not in JUDGE_FOR:
+        raise UnknownName("--judge-for", which, JUDGE_FOR)
     if sure is not None and not 0 <= sure <= 1:
         raise UsageError("--sure is a share, from 0 to 1.")
-    if where == UNSURE:
-        return ask_where_unsure(protocol, model_names(judge), sure)
-    if where == UNREAD and sure is None:
-        return ask_about_unread(protocol, model_names(judge))
+    if which != ALL and names:
+        judge = names = tuple(fill_protocol(name, protocol, protocol) for name in names)
+    if which == UNSURE:
+        return judge, ask_where_unsure(protocol, names, sure)
     if sure is not None:
         raise UsageError("--sure needs --judge MODEL --judge-for unsure.")
-    return protocol
+    return judge, ask_about_unread(protocol, names) if which == UNREAD else protocol
 
 
 def asked_protocol(

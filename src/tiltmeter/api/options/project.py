@@ -41,16 +41,16 @@ def project_defaults(folder: Path) -> dict[str, Default]:
     except (OSError, ValueError, RecursionError) as error:  # too many digits, too deep
         why = " ".join(str(error).split())[:200]
         raise UsageError(f"{FILE} cannot be read as TOML: {why}. Correct it.") from None
-    defaults, known = dict[str, Default](), keys()
+    defaults, by_key = dict[str, Default](), keys()
     for key, value in data.items():
-        if key not in known:
-            raise UsageError(f"{FILE}: {UnknownName('key', key, known)}")
-        record = known[key]
-        given: Default = [value] if record.multiple and isinstance(value, str) else value
+        if key not in by_key:
+            raise UsageError(f"{FILE}: {UnknownName('key', key, by_key)}")
+        record = by_key[key]
+        default: Default = [value] if record.multiple and isinstance(value, str) else value
         types = (list,) if record.multiple else _TYPES[record.kind]
-        if not isinstance(given, types) or isinstance(given, bool):
+        if not isinstance(default, types) or isinstance(default, bool):
             raise UsageError(f"{FILE}, {key}: {repr(value)[:60]} is not a value for it.")
-        defaults[record.name] = given
+        defaults[record.name] = default
     for key in ("models", "judges"):
         _refuse_code(defaults.get(key, []))
     return defaults

@@ -56,8 +56,7 @@ def plan(
     arguments.refuse_unknown(options, PlanOptions.__optional_keys__)
     protocol = arguments.asked_protocol(protocol, judge, options)
     declared = told_by(registry.protocol(protocol), variant)
-    judge = arguments.judges_of(declared, judge, options)
-    declared = arguments.judged_by(declared, judge, options)
+    judge, declared = arguments.with_judges(declared, judge, options)
     choices = arguments.choices(model, options, protocol, declared)
     connect = arguments.connect_subjects(arguments.connect(options), choices, declared)
     batching = arguments.batching(options)
@@ -123,10 +122,10 @@ def _plan(
 
 def _describe(connect: Connect, name: str, in_batches: bool) -> KnownModel:
     """Describes a model; adds its batches if it is asked in batches."""
-    known = connect.describe(name)
+    description = connect.describe(name)
     if in_batches:
-        known["batch"] = connect.describe_batch(name)
-    return known
+        description["batch"] = connect.describe_batch(name)
+    return description
 
 
 def _trials(
@@ -143,10 +142,10 @@ def _trials(
 
 def _too_small(connect: Connect) -> Iterator[str]:
     """Yields a warning if the longest prompt may not fit into the --context given."""
-    held, needed = connect.context, connect.needed_context
-    if held and needed > held:
+    context, needed = connect.context, connect.needed_context
+    if context and needed > context:
         yield (
-            f"A model on this machine would hold {held:,} tokens (--context), and the longest "
+            f"A model on this machine would hold {context:,} tokens (--context), and the longest "
             f"prompt with its reply may need {needed:,}. Leave --context out, or type: "
             f"--context {-(-needed // 256) * 256}"
         )
@@ -159,13 +158,13 @@ def _misfits(
     requests = {
         (subject, declared.modes[mode].size) for subject, modes in counted.items() for mode in modes
     }
-    shown = (Message("user", "", declared.pictures),) if declared.pictures else ()
+    pictures = (Message("user", "", declared.pictures),) if declared.pictures else ()
     refusals = []
     for name, size in sorted(requests | {(judge, "") for judge in judges}):
         model = Model()
         model.name, model.makes, model.sees = name, makes(name), sees(name)
         try:
-            model.check(Request(name, shown, Sampling(), size=size))
+            model.check(Request(name, pictures, Sampling(), size=size))
         except Incapable as error:
             refusals.append(str(error))
     return list(dict.fromkeys(refusals))

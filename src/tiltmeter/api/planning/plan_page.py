@@ -159,8 +159,8 @@ def _blocks(plan: Plan, thin: Sequence[str]) -> Iterator[Block]:
 
 def _whole(lines: Iterable[str]) -> Block:
     """Makes a block of lines that is shown in full even on a small screen."""
-    shown = [*lines]
-    return Block(lines=shown, brief=range(len(shown)), weight=9)
+    blocks = [*lines]
+    return Block(lines=blocks, brief=range(len(blocks)), weight=9)
 
 
 def _trials(plan: Plan) -> Iterator[str]:
@@ -287,8 +287,8 @@ def _range(least: int, most: int) -> str:
 
 def _sum(dollars: float, unknown: Sequence[str]) -> str:
     """Writes a sum of dollars; "?" stands for models whose price is unknown."""
-    known = _dollars(dollars) if dollars or not unknown else ""
-    return " + ".join(filter(None, (known, "?" if unknown else "")))
+    amount = _dollars(dollars) if dollars or not unknown else ""
+    return " + ".join(filter(None, (amount, "?" if unknown else "")))
 
 
 def _dollars(dollars: float | None) -> str:

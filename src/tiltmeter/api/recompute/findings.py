@@ -70,7 +70,7 @@ class Findings:
 
     def as_dict(self) -> dict[str, Json]:
         """Returns plain values, for --json."""
-        found: list[Json] = [
+        rows: list[Json] = [
             {
                 "what": contradiction.what,
                 "number": contradiction.number,
@@ -80,7 +80,7 @@ class Findings:
         ]
         return {
             "holds": self.holds,
-            "contradictions": found,
+            "contradictions": rows,
             "checked": {**self.checked},
             "notes": [*self.notes],
             "digest": self.digest,

@@ -77,8 +77,11 @@ def _differences(
     for name in _FIELDS:
         before, after = getattr(stored, name), getattr(now, name)
         if before != after:
-            told = first_difference([before], [after])
-            yield f"a reply has another '{name}' than the body that came", f"{call.key}: {told}"
+            difference = first_difference([before], [after])
+            yield (
+                f"a reply has another '{name}' than the body that came",
+                f"{call.key}: {difference}",
+            )
     if _rounded(stored) != _rounded(now):
         yield "a reply has other probabilities than the body that came", call.key
     if stored.usage != now.usage:

@@ -83,7 +83,7 @@ def label_anew(folder: Path | str) -> list[Reread]:
     """
     with Store(folder, writing=True) as store:
         protocol, _ = protocol_snapshot.protocol_of(store)
-        found = [one for one in reread(store, protocol) if one.now is not None and one.differs]
+        changes = [one for one in reread(store, protocol) if one.now is not None and one.differs]
         with store.transaction():
-            replace_labels(store, found)
-    return found
+            replace_labels(store, changes)
+    return changes

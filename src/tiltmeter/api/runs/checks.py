@@ -138,11 +138,11 @@ def warnings(store: Store, protocol: Protocol, estimates: Sequence[Estimate]) ->
 
 
 def _shard(store: Store) -> str:
-    held = settings.shard(store)
-    if held is None:
+    stored = settings.shard(store)
+    if stored is None:
         return ""
     return (
-        f"This is shard {held.number} of {held.of}: its numbers are of that part of the plan "
+        f"This is shard {stored.number} of {stored.of}: its numbers are of that part of the plan "
         "alone. Join all: tiltmeter merge RUN RUN … --out RUN"
     )
 

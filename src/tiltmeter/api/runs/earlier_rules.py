@@ -49,18 +49,18 @@ def changes(
 
     with Store(folder) as store:
         mark = labels_mark(store)
-    known = read(folder)
+    earlier = read(folder)
     words = (
         {} if verdicts is None else {_claim(verdict): verdict.word.value for verdict in verdicts}
     )
     gates = dict(answers or {})
     before = [
         judged
-        for rules, judged in sorted(known.items())
+        for rules, judged in sorted(earlier.items())
         if rules != RULES and judged.labels == mark
     ]
-    lines = [*_changed_words(before, words, RULES), *_changed_answers(known, gates, RULES, mark)]
-    current = known.get(RULES)
+    lines = [*_changed_words(before, words, RULES), *_changed_answers(earlier, gates, RULES, mark)]
+    current = earlier.get(RULES)
     fresh = current is not None and current.labels == mark
     kept_words = words if verdicts is not None or current is None or not fresh else current.words
     kept_gates = {**(current.answers if current is not None else {}), **gates}
@@ -70,7 +70,7 @@ def changes(
         kept_gates,
     ):
         now = JudgedRun(RULES, datetime.now(UTC).date().isoformat(), mark, kept_words, kept_gates)
-        _write(folder, {**known, RULES: now})
+        _write(folder, {**earlier, RULES: now})
     return lines
 
 
@@ -109,10 +109,10 @@ def _changed_answers(
 ) -> Iterator[str]:
     """Yields a line per gate whose last answer was different."""
     for gate, code in gates.items():
-        held = [run for _, run in sorted(known.items()) if run.answers.get(gate) in ANSWERS]
-        if not held or held[-1].answers[gate] == code:
+        runs = [run for _, run in sorted(known.items()) if run.answers.get(gate) in ANSWERS]
+        if not runs or runs[-1].answers[gate] == code:
             continue
-        last = held[-1]
+        last = runs[-1]
         why = f" by rules {last.rules}" if last.rules != rules else ""
         other = " of other labels" if last.labels != mark else ""
         yield (

@@ -100,18 +100,17 @@ def _audit(
     options: RunOptions,
 ) -> _Audit:
     """Reads and checks the options of `run`."""
-    given = arguments.asked_protocol(protocol, judge, options)
-    declared = told_by(registry.protocol(given), variant)
-    judge = arguments.judges_of(declared, judge, options)
-    declared = arguments.judged_by(declared, judge, options)
-    choices = arguments.choices(model, options, given, declared)
+    source = arguments.asked_protocol(protocol, judge, options)
+    declared = told_by(registry.protocol(source), variant)
+    judge, declared = arguments.with_judges(declared, judge, options)
+    choices = arguments.choices(model, options, source, declared)
     asking = arguments.asking(judge, taxonomy, options, choices.subjects)
     connected = arguments.connect_subjects(asking.connect, choices, declared)
     asking = replace(asking, shard=arguments.shard(options), connect=connected)
     planning.check(declared, choices)
     asking.connect.check((*choices.subjects, *asking.judges))
     stopping = stopped_run.is_stopping(declared, options.get("stop"))
-    return _Audit(given, declared, choices, asking, stopping)
+    return _Audit(source, declared, choices, asking, stopping)
 
 
 def _ask_and_label(
@@ -180,8 +179,7 @@ def label(
     if options.get("trust"):
         protocol_snapshot.trust(folder)
     opened = Run(folder)
-    judge = arguments.judges_of(opened.protocol, judge, options)
-    protocol = arguments.judged_by(opened.protocol, judge, options)
+    judge, protocol = arguments.with_judges(opened.protocol, judge, options)
     asking = arguments.asking(judge, taxonomy, options)
     asking.connect.check(asking.judges or ("openai",))
 

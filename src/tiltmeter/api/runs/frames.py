@@ -138,8 +138,8 @@ def _column(name: str, values: Sequence[Any], factors: Sequence[str]) -> pl.Seri
     if name == "id" and values and isinstance(values[0], int):
         return pl.Series(name, values, dtype=pl.Int64)
     kind = COLUMN_TYPES.get(name, pl.String)
-    given = [bool(value) for value in values] if kind == pl.Boolean else values
-    return pl.Series(name, given, dtype=kind)
+    cells = [bool(value) for value in values] if kind == pl.Boolean else values
+    return pl.Series(name, cells, dtype=kind)
 
 
 def _once_each(

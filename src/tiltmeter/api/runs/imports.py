@@ -25,22 +25,22 @@ LISTED = 5  # items that a note names
 def import_outputs(protocol: str | Path | Protocol, path: Path | str, out: Path | str) -> Run:
     """Makes a run from existing outputs, labels or counts, or adds them to one."""
     declared = importing.protocol_to_import(protocol, Path(path))
-    given = importing.read_given(protocol, declared, Path(path))
+    rows = importing.read_given(protocol, declared, Path(path))
     with Store(out, create=True, writing=True) as store:
-        used = partial(importing.cells_of, declared, given)
+        used = partial(importing.cells_of, declared, rows)
         record = protocol_snapshot.record(protocol, declared, used)
-        added = importing.write_rows(store, declared, record.source, given)
+        added = importing.write_rows(store, declared, record.source, rows)
         record.keep(store)
         if declared.pictures:
             protocol_snapshot.keep_pictures(store, declared, used())
     opened = Run(out)
-    if given.note:
-        opened.notes.append(f"{path}: {given.note}")
+    if rows.note:
+        opened.notes.append(f"{path}: {rows.note}")
     if added.unlisted:
-        shown = ", ".join(added.unlisted[:LISTED]) + (", …" if added.unlisted[LISTED:] else "")
+        unlisted = ", ".join(added.unlisted[:LISTED]) + (", …" if added.unlisted[LISTED:] else "")
         opened.notes.append(
             f"{declared.name} does not list {count_of(len(added.unlisted), 'item')}, whose "
-            f"marks are unknown: {shown}"
+            f"marks are unknown: {unlisted}"
         )
     return opened
 

@@ -28,12 +28,12 @@ def progress_text(tally: Tally, elapsed: float, total: int | None = None) -> str
     elapsed: seconds since the stage began; total: the number of trials, to compute the time left.
     """
     rate = tally.done / elapsed if elapsed > 1 else 0.0
-    left = max(0, (total or 0) - tally.done - tally.before)
+    remaining = max(0, (total or 0) - tally.done - tally.before)
     parts = [
         f"{tally.calls / elapsed:.1f} calls/s" if elapsed > 1 else "",
         f"{tally.tokens / elapsed:,.0f} tokens/s" if elapsed > 1 and tally.tokens else "",
         _windows(tally) if elapsed > 1 else "",
-        f"{timedelta(seconds=round(left / rate))} left" if rate and left else "",
+        f"{timedelta(seconds=round(remaining / rate))} left" if rate and remaining else "",
         _share(tally.cut, tally.done, "cut"),
         _share(tally.unread, tally.done, "unread"),
         f"${tally.spent:.2f}" if tally.spent else "",

@@ -150,8 +150,10 @@ class Run:
             return checks.check_all((), (), ())
         rows = self.analyse(variant) if estimates is None else estimates
         verdicts = self.verdicts(variant, estimates=rows)
-        held = None if gates is None else gating.hold(self.folder, self.protocol, gates, verdicts)
-        result = checks.check_all(bounds, rows, verdicts, held)
+        held_gate = (
+            None if gates is None else gating.hold(self.folder, self.protocol, gates, verdicts)
+        )
+        result = checks.check_all(bounds, rows, verdicts, held_gate)
         if variant != "default":
             return result
         typed = " ".join(

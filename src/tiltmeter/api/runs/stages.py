@@ -129,9 +129,9 @@ class Stages:
         )
 
     async def _label(self, judges: tuple[str, ...]) -> Tally:
-        shown = self._watcher("label")
+        progress = self._watcher("label")
         return await self._desk.repeat(
-            partial(self._annotate, judges, shown, pipeline=self._pipeline)
+            partial(self._annotate, judges, progress, pipeline=self._pipeline)
         )
 
     async def _annotate(

@@ -28,9 +28,9 @@ _EXAMPLES = _HOME / "examples"
 
 def examples() -> dict[str, str]:
     """Returns {shipped example: its question}."""
-    found = sorted(path.parent for path in _EXAMPLES.glob(f"*/{FILE}"))
+    folders = sorted(path.parent for path in _EXAMPLES.glob(f"*/{FILE}"))
     return {
-        home.name: tomllib.loads((home / FILE).read_text("utf-8"))["question"] for home in found
+        home.name: tomllib.loads((home / FILE).read_text("utf-8"))["question"] for home in folders
     }
 
 
@@ -130,9 +130,9 @@ def _refuse_existing(paths: Iterable[Path]) -> None:
 
 
 def _source(example: str) -> Path:
-    known = examples()
-    if example not in known:
-        raise UnknownName("example", example, known, "Type: tiltmeter ls examples")
+    names = examples()
+    if example not in names:
+        raise UnknownName("example", example, names, "Type: tiltmeter ls examples")
     return _EXAMPLES / example / FILE
 
 
@@ -169,8 +169,8 @@ def _tilt(protocol: Protocol, target: Path) -> str:
             continue
         contrast = each_contrast(protocol, measure)[0].contrast or {}
         for value in (values[0], f"{measure.attribute}/{values[0]}"):
-            found = f",{value}.{contrast['level']}=0.3,{value}.{contrast['baseline']}=0.7"
+            spec = f",{value}.{contrast['level']}=0.3,{value}.{contrast['baseline']}=0.7"
             with suppress(UsageError):
-                planted(f"protocol={target}{found}")
-                return found if " " not in found else ""
+                planted(f"protocol={target}{spec}")
+                return spec if " " not in spec else ""
     return ""

@@ -70,8 +70,8 @@ def read(folder: Path) -> list[Row]:
         return [
             {name: row[name] for name in COLUMNS} for _, row in read_rows(tables[0], needs=COLUMNS)
         ]
-    found = sorted(path for path in folder.rglob("*") if path.suffix.lower() in ENDINGS)
-    paths = [path.relative_to(folder) for path in found]
+    pictures = sorted(path for path in folder.rglob("*") if path.suffix.lower() in ENDINGS)
+    paths = [path.relative_to(folder) for path in pictures]
     for pairs in _readings(paths):
         items, groups = {item for item, _ in pairs}, {group for _, group in pairs}
         whole = len(set(pairs)) == len(pairs) == len(items) * len(groups)

@@ -251,13 +251,13 @@ def _few_valued(rows: Sequence[Row], columns: Sequence[str]) -> list[str]:
 
 def _item(rows: Sequence[Row], cue: str, columns: Sequence[str]) -> str:
     """Returns the column, usual names first, with the most values that occur with every level."""
-    found = []
+    matches = []
     levels = len({row[cue] for row in rows})
     for name in _named_so([name for name in columns if name != cue], ITEMS):
         values = {row[name] for row in rows}
         if len({(row[name], row[cue]) for row in rows}) == len(values) * levels > levels:
-            found.append((name.lower() in ITEMS, len(values), name))
-    return max(found, key=lambda one: one[:2])[2] if found else ""
+            matches.append((name.lower() in ITEMS, len(values), name))
+    return max(matches, key=lambda one: one[:2])[2] if matches else ""
 
 
 def _with_items(
@@ -280,21 +280,23 @@ def _items(rows: Sequence[Row], prompt: str, cue: str) -> list[str]:
     """
     words = [_TOKENS.findall(row[prompt]) for row in rows]
     levels: dict[str, set[str]] = defaultdict(set)
-    for row, said in zip(rows, words, strict=True):
-        for word in said:
+    for row, row_words in zip(rows, words, strict=True):
+        for word in row_words:
             levels[word].add(row[cue])
     all_levels = {row[cue] for row in rows}
-    left = [tuple(word for word in said if levels[word] == all_levels) for said in words]
-    own: dict[tuple[str, ...], Counter[tuple[str, ...]]] = defaultdict(Counter)
-    for row, said, item in zip(rows, words, left, strict=True):
-        own[item][row[cue], *(word for word in said if levels[word] != all_levels)] += 1
-    if len(own) < 2 or any(one != own[left[0]] for one in own.values()):
+    unmatched = [
+        tuple(word for word in row_words if levels[word] == all_levels) for row_words in words
+    ]
+    counts: dict[tuple[str, ...], Counter[tuple[str, ...]]] = defaultdict(Counter)
+    for row, row_words, item in zip(rows, words, unmatched, strict=True):
+        counts[item][row[cue], *(word for word in row_words if levels[word] != all_levels)] += 1
+    if len(counts) < 2 or any(one != counts[unmatched[0]] for one in counts.values()):
         return []
-    everywhere = set.intersection(*map(set, own))
-    names = {item: " ".join(word for word in item if word not in everywhere) for item in own}
+    everywhere = set.intersection(*map(set, counts))
+    names = {item: " ".join(word for word in item if word not in everywhere) for item in counts}
     if "" in names.values() or len(set(names.values())) < len(names):
-        names = {item: str(number) for number, item in enumerate(own, 1)}
-    return [names[item] for item in left]
+        names = {item: str(number) for number, item in enumerate(counts, 1)}
+    return [names[item] for item in unmatched]
 
 
 def _quote_all(texts: Iterable[str]) -> str:

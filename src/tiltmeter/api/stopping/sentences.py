@@ -89,8 +89,8 @@ def _floor(forecast: StoppingForecast) -> Iterator[str]:
             f"The first look can find something with {needed} items or more; the fewest here are "
             f"{forecast.items}."
         )
-    known = enumerate(forecast.decidable, 1)
-    parts = [f"{many} from look {look} on" for look, many in known if many]
+    numbered = enumerate(forecast.decidable, 1)
+    parts = [f"{many} from look {look} on" for look, many in numbered if many]
     if forecast.never:
         parts.append(f"{forecast.never} at none, with so few items")
     yield f"Tilts can be found first, given the number of items: {', '.join(parts)}."

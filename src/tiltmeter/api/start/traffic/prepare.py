@@ -51,10 +51,10 @@ def prepare(file: Path, folder: Path, wishes: Wishes) -> Prepared:
     rows = list(map(redaction.redacted, log.rows)) if wishes.redact else list(log.rows)
     rows = list({(row.turns, row.user, row.session): row for row in rows}.values())
     items = _items(rows, wishes.unit)
-    found = deciding.decide(
+    decisions = deciding.decide(
         rows, items, wishes.swaps, insert=wishes.insert or "", seed=wishes.pair_seed
     )
-    made = deciding.without_rare_groups(list(found))
+    made = deciding.without_rare_groups(list(decisions))
     folder.mkdir(parents=True, exist_ok=True)
     folder.chmod(0o700)
     cues = folder / CUES

@@ -41,8 +41,8 @@ def keep(
             table.writerow(
                 (hashed, decision.line, decision.item, decision.swap, decision.decision, reason)
             )
-    kept = [row for row in estimates if _WORDS not in row.condition]
-    (out / NUMBERS).write_text(json_csv.as_csv(kept), encoding="utf-8")
+    rows = [row for row in estimates if _WORDS not in row.condition]
+    (out / NUMBERS).write_text(json_csv.as_csv(rows), encoding="utf-8")
     if (working / baselines.FILE).exists():
         shutil.copyfile(working / baselines.FILE, out / baselines.FILE)
 

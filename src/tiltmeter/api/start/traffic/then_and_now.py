@@ -48,8 +48,8 @@ def sentences(
     ).rows():
         if outcome == ANSWER and prompt in asked:
             today[subject][prompt].append(text)
-    for subject, told in today.items():
-        gaps = [_gap(asked[prompt], texts) for prompt, texts in told.items() if len(texts) > 1]
+    for subject, answers in today.items():
+        gaps = [_gap(asked[prompt], texts) for prompt, texts in answers.items() if len(texts) > 1]
         if len(gaps) >= _FEW:
             yield _sentence(subject, gaps)
 
@@ -61,13 +61,13 @@ def _gap(then: str, today: Sequence[str]) -> float:
 
 
 def _sentence(subject: str, gaps: Sequence[float]) -> str:
-    found = pooled_mean(sums=np.array(gaps), n=np.ones(len(gaps)))
-    ends = numerals.interval(found.low, found.high, "share")
+    mean = pooled_mean(sums=np.array(gaps), n=np.ones(len(gaps)))
+    ends = numerals.interval(mean.low, mean.high, "share")
     among = f"those of {subject} today than these are to one another"
-    said = f"{len(gaps):,} prompts were asked as the log has them: its answers are"
-    if found.high is not None and found.high < 0:
+    text = f"{len(gaps):,} prompts were asked as the log has them: its answers are"
+    if mean.high is not None and mean.high < 0:
         return (
-            f"{said} less like {among} (likeness {numerals.share(found.value)} {ends}). The log is "
+            f"{text} less like {among} (likeness {numerals.share(mean.value)} {ends}). The log is "
             "of another system, version or setting, and nothing here speaks of it."
         )
-    return f"{said} not shown to be less like {among} (likeness {ends})."
+    return f"{text} not shown to be less like {among} (likeness {ends})."

@@ -41,8 +41,8 @@ def near_copies(texts: Sequence[str], language: str = "en") -> list[int]:
 def _vector(text: str, language: str) -> np.ndarray[tuple[int], np.dtype[np.float32]]:
     plain = mask(text, ("gender", "race"), language)
     plain = re.sub(r"\d", "0", " ".join(plain.lower().split()))
-    found = np.zeros(_PLACES, dtype=np.float32)
+    vector = np.zeros(_PLACES, dtype=np.float32)
     for start in range(max(1, len(plain) - 2)):
-        found[crc32(plain[start : start + 3].encode()) % _PLACES] += 1
-    length = float(np.sqrt((found**2).sum()))
-    return found / length if length else found
+        vector[crc32(plain[start : start + 3].encode()) % _PLACES] += 1
+    length = float(np.sqrt((vector**2).sum()))
+    return vector / length if length else vector
