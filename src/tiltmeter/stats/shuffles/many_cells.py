@@ -298,7 +298,7 @@ def _deviation(
     return counts - group_known * (total / known), variance, usual * (known - usual) * odds
 
 
-def _standard(off: Floats, variance: Floats) -> Floats:
+def _standard(off: Floats, variance: Floats | float) -> Floats:
     scores: Floats = off / np.sqrt(np.maximum(variance, LEAST_VARIANCE / 4))
     return scores
 
