@@ -19,8 +19,8 @@ def design_blocks(
     design: Sequence[Detectable], wanted: float | None, assumed: tuple[float, float]
 ) -> Iterator[Block]:
     """Yields the table of detectable differences, and notes for reading it. wanted: the difference
-    to detect, or None; assumed: the correlations between answers of an item, and between the shares
-    of its two sides.
+    to detect, or None; assumed: (correlation between answers of an item, correlation between the
+    shares of its two sides).
     """
     more = (f"items for {wanted:g}", f"samples for {wanted:g}") if wanted else ()
     twice = ("2 × items", "2 × samples")
