@@ -22,7 +22,7 @@ SHOWN = ("agreement", "Cohen's κ")
 
 
 class EndOfTask(TypedDict):
-    """The end page. agreement, needs: sentences; next: a command; opened: unfolded prompts."""
+    """The end page. agreement, needs: sentences; next: a command; opened: how many prompts were."""
 
     agreement: list[str]
     needs: list[str]

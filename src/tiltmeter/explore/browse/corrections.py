@@ -19,7 +19,7 @@ from ..selection.index import Source
 
 
 class CorrectableAttribute(TypedDict):
-    """An attribute of an output. mine: this person's value or ""; values: (value, meaning)."""
+    """An attribute of an output. mine: this person's value, or ""; values: (value, meaning)."""
 
     name: str
     question: str

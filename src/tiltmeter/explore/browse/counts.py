@@ -16,7 +16,7 @@ TINY = 1e-6  # of a count that is a whole number
 
 
 def value_of(index: Index, view: View) -> str:
-    """Chooses the value to count: the view's, else the first measure's, else the commonest."""
+    """Chooses the value to count: the view's, a measure's (headlines first) or the commonest."""
     values = list(index.values(view.attribute))
     if view.value in values:
         return view.value
