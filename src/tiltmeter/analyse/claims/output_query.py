@@ -15,7 +15,6 @@ from urllib.parse import parse_qsl, quote_plus
 from ...errors import UsageError
 from ...instruments.images import taxonomy
 from ...protocol import EVERY, MeasureSpec, Protocol
-from ...protocol.design.refusals import with_refusal_measures
 from ...protocol.design.tables import SEVERAL
 from ...protocol.measures import measure_kind
 from ...records import Estimate, Json
@@ -44,12 +43,14 @@ class OutputQuery:
     """The outputs from which a number was counted.
 
     subjects, levels: () and a factor without an entry stand for all. levels: of the mode, the
-    language, every other factor and the item. values:   the labels that count as hits; () if the
-    number is about all labels. among:    the labels in the denominator; () for all except
-    `without`, which lists values, or attributes if the number is about all attributes. counts:
-    the kind of things that n counts: "labels" (sums of weights), "numbers" (labels that are
-    numbers), "outputs", "prompts" or "cases" (prompts × attributes). having:   a column of the
-    tables; items without a value in it were left out. attribute: "" for all.
+              language, every other factor and the item.
+    values:   the labels that count as hits; () if the number is about all labels.
+    among:    the labels in the denominator; () for all except those in `without`, which lists
+              values, or attributes if the number is about all attributes.
+    counts:   the kind of things that n counts: "labels" (sums of weights), "numbers" (labels that
+              are numbers), "outputs", "prompts" or "cases" (prompts × attributes).
+    having:   a column of the tables; items without a value in it were left out.
+    attribute: "" for all.
     """
 
     annotator: str
@@ -195,7 +196,7 @@ def joined(queries: Sequence[OutputQuery]) -> OutputQuery:
 
 def _spec_of(protocol: Protocol, name: str) -> tuple[MeasureSpec | None, str]:
     """Returns the measure that a row belongs to, and the suffix of the row's name ("" if none)."""
-    specs = {spec.name: spec for spec in with_refusal_measures(protocol.measures)}
+    specs = protocol.compared_measures
     for ending in (
         "",
         CORRECTED,

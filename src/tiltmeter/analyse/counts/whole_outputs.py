@@ -45,9 +45,10 @@ class LabelledOutput(NamedTuple):
 class LabelledOutputs:
     """All outputs of a run by stratum, and the factors of the trials.
 
-    asked:     the factors of each measured trial, with or without labels. lists:     the closed
-    lists of each annotator. chosen_on: by annotator, {subject: the outputs on which its attributes
-    were chosen}. groups:    a cache of `split_by_base`, for all measures that split outputs alike.
+    asked:     the factors of each measured trial, with or without labels.
+    lists:     the closed lists of each annotator.
+    chosen_on: by annotator, {subject: the outputs on which its attributes were chosen}.
+    groups:    a cache of `split_by_base`, for all measures that split outputs alike.
     drawn:     shuffles that strata and measures share.
     """
 
@@ -152,10 +153,12 @@ class BaseAndGroups:
     """The outputs of one object (or of all): those of the base prompt, and those of each group.
 
     groups:     in the order of the design, without the base; empty if no output has a label.
-    attributes: those of any of these outputs, in the order of the closed lists. lists:
-    {attribute: its closed list}. background: the attributes of a picture's background (all others
-    describe the product). subject:    the model that gave the outputs; "" if they are of all
-    models. drawn:      shuffles that strata and measures share. supports:   a cache of `support`.
+    attributes: those of any of these outputs, in the order of the closed lists.
+    lists:      {attribute: its closed list}.
+    background: the attributes of a picture's background (all others describe the product).
+    subject:    the model that gave the outputs; "" if they are of all models.
+    drawn:      shuffles that strata and measures share.
+    supports:   a cache of `support`.
     """
 
     condition: Mapping[str, str]
