@@ -24,7 +24,6 @@ from dataclasses import replace
 
 from ...protocol import EVERY, MeasureSpec, Protocol, in_variant
 from ...protocol.design.contrasts import each_contrast
-from ...protocol.design.refusals import with_refusal_measures
 from ...records import Estimate
 from ...stats import multiplicity
 from ...stats.results import ALPHA, join_notes
@@ -41,7 +40,7 @@ def headline(protocol: Protocol, rows: Sequence[Estimate]) -> list[tuple[Measure
     """
     headlines = []
     protocol = in_variant(protocol, rows[0].variant) if rows else protocol
-    for spec in with_refusal_measures(protocol.measures):
+    for spec in protocol.compared_measures.values():
         if spec.headline:
             rows_of_measure = [row for row in rows if row.measure == spec.name]
             headlines += [(spec, row) for row in _coarsest(spec, protocol, rows_of_measure)]
@@ -112,7 +111,7 @@ def adjust_by_claim(protocol: Protocol, rows: Sequence[Estimate]) -> list[Estima
     """
     if rows and not protocol.variants[rows[0].variant].adjust:
         return list(rows)
-    specs = {spec.name: spec for spec in with_refusal_measures(protocol.measures)}
+    specs = protocol.compared_measures
     # of a run that stops early the claims that it stops by, whoever else labelled since
     stopping = {row.measure for row in rows if row.stopped}
     first = {

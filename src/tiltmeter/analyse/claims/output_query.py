@@ -15,7 +15,6 @@ from urllib.parse import parse_qsl, quote_plus
 from ...errors import UsageError
 from ...instruments.images import taxonomy
 from ...protocol import EVERY, MeasureSpec, Protocol
-from ...protocol.design.refusals import with_refusal_measures
 from ...protocol.design.tables import SEVERAL
 from ...protocol.measures import measure_kind
 from ...records import Estimate, Json
@@ -197,7 +196,7 @@ def joined(queries: Sequence[OutputQuery]) -> OutputQuery:
 
 def _spec_of(protocol: Protocol, name: str) -> tuple[MeasureSpec | None, str]:
     """Returns the measure that a row belongs to, and the suffix of the row's name ("" if none)."""
-    specs = {spec.name: spec for spec in with_refusal_measures(protocol.measures)}
+    specs = protocol.compared_measures
     for ending in (
         "",
         CORRECTED,

@@ -22,7 +22,7 @@ from ...models import error_rates
 from ...protocol import EVERY, MeasureSpec, Protocol, Variant
 from ...protocol.design.contrasts import each_contrast
 from ...protocol.design.cue_words import word_measures
-from ...protocol.design.refusals import REFUSED, with_refusal_measures
+from ...protocol.design.refusals import REFUSED
 from ...protocol.measures import measure_kind
 from ...records import HUMAN, Estimate
 from ...stats import multiplicity
@@ -180,9 +180,12 @@ def _refusal_measures(table: CountTable) -> dict[str, MeasureSpec]:
     """Returns {measure: the measure of refusals that goes with it}."""
     if not (table.drawn and table.variant.intervals):
         return {}
-    specs = with_refusal_measures(table.protocol.measures)
-    names = {spec.name for spec in table.protocol.measures}
-    return {spec.name.removesuffix(REFUSED): spec for spec in specs if spec.name not in names}
+    declared = {spec.name for spec in table.protocol.measures}
+    return {
+        name.removesuffix(REFUSED): spec
+        for name, spec in table.protocol.compared_measures.items()
+        if name not in declared
+    }
 
 
 def _measures(protocol: Protocol, variant: Variant) -> Iterator[MeasureSpec]:

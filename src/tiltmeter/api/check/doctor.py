@@ -1,7 +1,7 @@
 """The checks of `doctor`: this machine, optional modules, the built-in model, keys, the user's
-table, and models on request.
+table of models, and models named on request.
 
-A key's value is never shown, and nothing is fetched: a model is asked only on request.
+A key's value is never shown, and nothing is downloaded; a model is sent a question only on request.
 """
 
 from __future__ import annotations
@@ -50,9 +50,15 @@ QUESTION = Request("", (Message("user", "Reply with the word: ready"),), Samplin
 def look(
     models: Iterable[str] = (), *, call: bool = False, connect: Connect | None = None
 ) -> list[DoctorFinding]:
-    """Checks the machine offline, then each named model; `call` asks each a question."""
+    """Checks the machine offline, then each named model. call: asks each model a question too."""
     kinds = all_kinds()
-    findings = [*_machine(), *_parts(kinds), *_checks(kinds), *_keys(kinds), _own_table()]
+    findings = [
+        *_machine(),
+        *_optional_modules(kinds),
+        *_checks(kinds),
+        *_keys(kinds),
+        _own_table(),
+    ]
     models = list(models)
     if models:
         findings += wait_for(_models(models, call, connect or Connect()))
@@ -86,8 +92,8 @@ def _machine() -> Iterator[DoctorFinding]:
     )
 
 
-def _parts(kinds: Iterable[ModelKind]) -> Iterator[DoctorFinding]:
-    """Checks optional modules, among them those of model kinds; one line per shared module."""
+def _optional_modules(kinds: Iterable[ModelKind]) -> Iterator[DoctorFinding]:
+    """Checks optional modules, including those of model kinds; one line per module."""
     wanted = {module: (purpose, extra) for purpose, module, extra in OPTIONAL_MODULES}
     names: dict[str, list[str]] = {}
     for kind in kinds:
@@ -155,7 +161,7 @@ async def _models(names: list[str], call: bool, connect: Connect) -> list[Doctor
 
 
 async def _model(name: str, call: bool, connect: Connect) -> DoctorFinding:
-    """Makes the model (name, key, modules), then checks its address or, if `call`, asks it."""
+    """Makes a model (name, key, modules); then checks its address or, if `call`, asks it."""
     try:
         kind, name = kind_of(name), full_name(name)
         connect = replace(connect, named=(name,))

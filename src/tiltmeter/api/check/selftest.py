@@ -1,4 +1,4 @@
-"""`tiltmeter selftest`: audits of planted models, which must find what was planted."""
+"""Runs `tiltmeter selftest`: audits of planted models, which must find the planted tilts."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ STRATUM = ("mode", "language")  # parts of a condition that an expectation does 
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One expectation with its planted and its found value. ok: True if they agree.
+    """An expectation with its planted value and the value found. ok: True if they agree.
 
     skipped: True if the audit needs an extra that is not installed.
     """
@@ -43,7 +43,7 @@ def selftest(
     protocols: Sequence[str] = (), watch: Callable[[Check], None] = lambda check: None
 ) -> list[Check]:
     """Runs the audits of some protocols, or of all, in a temporary folder. Raises UnknownName for a
-    protocol without audits. watch: called with each check as it is done.
+    protocol without audits. watch: called with each check once it is done.
     """
     names = list(dict.fromkeys(audit["protocol"] for audit in audits()))
     for name in protocols:
@@ -60,7 +60,7 @@ def selftest(
 
 
 def _checks(audit: PlantedAudit, folder: Path, number: int) -> Iterator[Check]:
-    """Runs an audit and yields its checks; an error of tiltmeter is a failed check."""
+    """Runs an audit and yields its checks; an error that tiltmeter raises is a failed check."""
     try:
         run = run_audit(audit, folder, folder / f"run{number}")
         estimates = run.analyse()
@@ -76,7 +76,7 @@ def _checks(audit: PlantedAudit, folder: Path, number: int) -> Iterator[Check]:
 
 
 def _compare(audit: PlantedAudit, expected: Expectation, estimates: Sequence[Estimate]) -> Check:
-    """Compares an expectation with the estimate that matches it."""
+    """Compares an expectation with the one estimate that it describes."""
     condition = expected.get("condition", {})
     about = ", ".join(
         filter(None, [*condition.values(), expected.get("contrast"), expected.get("by")])

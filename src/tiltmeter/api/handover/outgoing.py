@@ -1,4 +1,4 @@
-"""The facts of a run for other tools, without names of people, folders, addresses and keys."""
+"""A run for other tools, without names of people, folders, addresses and keys."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Outgoing:
-    """A run prepared for export. models: facts from each one's calls; hide: masks names."""
+    """A run prepared for export. models: facts from each model's calls; hide: masks names."""
 
     store: Store
     protocol: Protocol

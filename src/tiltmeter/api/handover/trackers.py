@@ -1,4 +1,4 @@
-"""Hands a finished run to a tracker of experiments."""
+"""Logs a finished run in an experiment tracker."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ def log_to_mlflow(
     variant: str = "default",
 ) -> list[str]:
     """Logs each model of a run as a run of MLflow, at MLFLOW_TRACKING_URI: headline claims as
-    metrics with limits, all estimates as a table, the report, verdicts and signatures as tags.
-    Returns the ids of the runs. texts: the report with answers and pictures.
+    metrics with limits, all estimates as a table, the report as a file, verdicts and signatures as
+    tags. Returns the ids of MLflow's runs. texts: True for answers and pictures in the report.
 
     Raises UsageError if MLflow is not installed.
     """

@@ -1,4 +1,4 @@
-"""A plan of a run: trials, calls, money, and detectable differences."""
+"""The plan of a run: trials, calls, cost, and detectable differences."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ TRIAL_COLUMNS = ("trial", "subject", "mode", "sample", "prompt")
 
 
 class Assumed(NamedTuple):
-    """A plan's assumptions about items, and the difference to detect, or None."""
+    """A plan's assumed correlations of items' answers, and the difference to detect, or None."""
 
     icc: float
     correlation: float
@@ -46,10 +46,10 @@ def plan(
     variant: str = "default",
     **options: Unpack[PlanOptions],
 ) -> Plan:
-    """Plans a run; nothing is asked, and no key is needed.
+    """Plans a run without asking a model or needing a key.
 
     icc:    the correlation between outputs of one item, from 0 to 1; .2 by default.
-    detect: a difference in shares (0.05 for 5 points), to compute the items and samples it needs.
+    detect: a difference in shares (0.05 for 5 points); the items and samples it needs are computed.
     correlation: the correlation between an item's shares at two levels, from 0 to 1; .8 by default.
     stop:   True to simulate a run that stops early; by default as the protocol says.
     """
@@ -121,7 +121,7 @@ def _plan(
 
 
 def _describe(connect: Connect, name: str, in_batches: bool) -> KnownModel:
-    """Describes a model; adds its batches if it is asked in batches."""
+    """Describes a model; adds the price of batches if the plan uses them."""
     description = connect.describe(name)
     if in_batches:
         description["batch"] = connect.describe_batch(name)
@@ -154,7 +154,7 @@ def _too_small(connect: Connect) -> Iterator[str]:
 def _misfits(
     declared: Protocol, counted: Mapping[str, Mapping[str, int]], judges: Sequence[str]
 ) -> list[str]:
-    """Lists the errors of a run that would ask models for what they lack, such as pictures."""
+    """Lists the errors of a run that would ask models for things they lack, such as pictures."""
     requests = {
         (subject, declared.modes[mode].size) for subject, modes in counted.items() for mode in modes
     }

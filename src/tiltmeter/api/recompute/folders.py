@@ -1,4 +1,4 @@
-"""Compares an exported folder with a new export of the run inside it, or of a given run."""
+"""Compares an exported folder with a new export of the run inside it, or of another run."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def _text(content: bytes) -> str:
 
 
 def _entities(folder: Path, made: Path) -> list[str]:
-    """Returns the differing entities of the manifest; ignores hashes, seals and the licence."""
+    """Lists the manifest's entities that differ, except in hashes, seals and the licence."""
     theirs, ours = _graph(folder), _graph(made)
     sealed = {name for name in theirs if name.startswith(seals.SEAL)}
     whole = (_manifest(folder), _manifest(made))
@@ -116,7 +116,7 @@ def _tool(folder: Path) -> str:
 
 
 def check_manifest(folder: Path, findings: Findings) -> seals.FolderCheck | None:
-    """Compares each file with its hash in the manifest."""
+    """Compares each file with its hash in the manifest; None, with a finding, if they differ."""
     try:
         return seals.check_folder(folder)
     except TiltmeterError as error:
@@ -125,7 +125,7 @@ def check_manifest(folder: Path, findings: Findings) -> seals.FolderCheck | None
 
 
 def check_signature(folder: Path, signers: Path | str | None, findings: Findings) -> None:
-    """Checks the manifest's signature, if it has one or `signers` require one."""
+    """Checks the manifest's signature, if it is signed or `signers` require a signature."""
     try:
         signer = signing.signer_of(folder, None if signers is None else Path(signers))
     except TiltmeterError as error:

@@ -1,4 +1,4 @@
-"""Recomputes the looks of a run that stops early from its labels."""
+"""Recomputes the looks of a run that stops early from the run's labels."""
 
 from __future__ import annotations
 

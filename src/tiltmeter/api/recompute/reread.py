@@ -1,5 +1,5 @@
-"""Labels read again from a run's stored replies, with the instruments of its protocol, and compared
-with the stored labels. No model is asked.
+"""Reads labels again from a run's stored replies, with the instruments of its protocol, and
+compares them with the stored labels. No model is asked.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ Told = tuple[str, int, str, float]  # attribute, position, value, weight of a la
 
 class Reread(NamedTuple):
     """The labels of an output by an annotator. before: as the run holds them; now: as read again,
-    None if that is impossible, for the given reason; asked: the keys of the replies that were read.
+    None if that is impossible, for the given reason; asked: the keys of the replies that were used.
     """
 
     output: str
@@ -43,7 +43,7 @@ class Reread(NamedTuple):
 
 
 def reread(store: Store, protocol: Protocol) -> Iterator[Reread]:
-    """Yields the labels, read again, of each output that an annotator or a rule labels."""
+    """Yields the labels read again for each output and each annotator that is not a person."""
     instruments = instruments_of(store, protocol)
     machines = {name for name in label_sets.current_annotators(store) if not name.startswith(HUMAN)}
     rules = {name for name, one in instruments.items() if not one.judge}
@@ -74,7 +74,7 @@ def reread(store: Store, protocol: Protocol) -> Iterator[Reread]:
 
 def _of_nothing(output: str, given: Sequence[Label]) -> Iterator[Reread]:
     for name, labels in groupby(given, key=lambda label: label.annotator):
-        yield Reread(output, name, _told(list(labels)), None, reason="there is no such output")
+        yield Reread(output, name, _contents(list(labels)), None, reason="there is no such output")
 
 
 def _read(
@@ -86,7 +86,7 @@ def _read(
     name: str,
     given: Sequence[Label],
 ) -> Reread | None:
-    before = _told(given)
+    before = _contents(given)
     if instrument is None:
         why = f"this version has no annotator {name} for this protocol"
         return Reread(trial.id, name, before, None, reason=why)
@@ -98,10 +98,10 @@ def _read(
         why = "a reply of its judge is not there"
         return Reread(trial.id, name, before, None, reason=why) if before else None
     labels = tuple(row for row in rows if isinstance(row, Label))
-    return Reread(trial.id, name, before, _told(labels), labels, asked=asked)
+    return Reread(trial.id, name, before, _contents(labels), labels, asked=asked)
 
 
-def _told(labels: Sequence[Label]) -> tuple[Told, ...]:
+def _contents(labels: Sequence[Label]) -> tuple[Told, ...]:
     return tuple(
         sorted(
             (label.attribute, label.position, label.value, round(label.weight, 9))
@@ -111,7 +111,7 @@ def _told(labels: Sequence[Label]) -> tuple[Told, ...]:
 
 
 def _finish(store: Store, job: Job) -> tuple[Sequence[Row] | None, tuple[str, ...]]:
-    """Runs a job on stored replies; returns its rows and their keys, or None if one is missing."""
+    """Runs a job on stored replies; returns (rows, replies' keys), (None, ()) if one is missing."""
     keys: list[str] = []
     try:
         asked = next(job)
@@ -129,7 +129,7 @@ def _finish(store: Store, job: Job) -> tuple[Sequence[Row] | None, tuple[str, ..
 
 
 def instruments_of(store: Store, protocol: Protocol) -> Mapping[str, Instrument]:
-    """Returns {annotator: instrument} of a run, as far as this version has the instruments."""
+    """Returns {annotator: instrument} for the run's annotators that this version still has."""
     by_name: dict[str, Instrument] = {}
     materials = settings.given_materials(store)
 
@@ -168,7 +168,7 @@ def instruments_of(store: Store, protocol: Protocol) -> Mapping[str, Instrument]
 
 
 def replace_labels(store: Store, found: Sequence[Reread]) -> None:
-    """Replaces labels of the run by those read again; the earlier ones stay in its history."""
+    """Replaces labels of the run by the labels read again; earlier ones stay in the history."""
     for one in found:
         attributes = {key[0] for key in one.before} - {label.attribute for label in one.labels}
         store.withdraw([(one.output, one.annotator, attribute) for attribute in attributes])

@@ -29,7 +29,7 @@ _IMPORTED = "outputs were imported: that they are in no reply of this run is not
 
 
 class TrialCheck:
-    """A comparison of trials with the design of the protocol and the settings of the run."""
+    """A check of trials against the design of the protocol and the settings of the run."""
 
     def __init__(self, store: Store, protocol: Protocol) -> None:
         self._protocol, frozen = protocol, settings.frozen(store)
@@ -66,7 +66,7 @@ class TrialCheck:
 
 
 def check_outputs(store: Store, protocol: Protocol, findings: Findings) -> None:
-    """Checks that each output equals its call's reply, and was asked as its trial says."""
+    """Checks that each output equals its call's reply, and that the call belongs to its trial."""
     frozen, imported = settings.frozen(store), bool(settings.imports(store))
     if frozen.get("digest") not in (None, protocol.digest):
         findings.add("the protocol is not the one that was frozen", str(frozen.get("digest")))
@@ -89,7 +89,7 @@ def check_outputs(store: Store, protocol: Protocol, findings: Findings) -> None:
 
 
 def check_lost(store: Store, findings: Findings) -> None:
-    """Checks that every answered call of a subject has an output, if the run has ended."""
+    """Checks that every answered call of a subject has an output; notes an unfinished run."""
     if settings.progress(store).answered < settings.progress(store).planned:
         findings.note("the run has not all answers of its plan")
     for key in calls.without_output(store):
@@ -106,7 +106,7 @@ def _output_of(store: Store, trial: Trial, key: str) -> Output:
 
 
 def check_labels(store: Store, protocol: Protocol, findings: Findings) -> None:
-    """Checks that each label equals the one read again from the stored replies."""
+    """Checks that each label equals the label that is read again from the stored replies."""
     asked: dict[tuple[str, str], tuple[str, ...]] = {}
     for one in reread(store, protocol):
         findings.count("labels", len(one.before))

@@ -1,4 +1,4 @@
-"""Tables of rows × columns and figure files of a run, as in papers."""
+"""Tables of rows × columns and figure files of a run, as papers print them."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ def tables(
     variant: str,
     options: TableOptions,
 ) -> list[CrossTable]:
-    """Makes a table of the given measures. Without a measure: the tables that the variant declares,
-    or the one with a name ("Figure 6"); if none is declared, those of the headlines. Raises
-    UsageError if there is nothing to show.
+    """Makes a table of the given measures. Without a measure: the tables that the variant declares;
+    with the name of a declared table ("Figure 6"): that one; if none is declared, tables of the
+    headlines. Raises UsageError if there is nothing to show.
     """
     from ...report.tables import cross_tables
 
@@ -75,8 +75,8 @@ def drawings(
     variant: str,
     options: TableOptions,
 ) -> list[Drawing]:
-    """Draws the figures of the given measures; a table's, if the options lay one out or a declared
-    table is named; without a measure, all figures and tables.
+    """Draws the figures of the given measures; a table as a figure, if the options lay one out or
+    name a declared one; without a measure, all figures and tables.
     """
     from ...report.render import notebook
 
@@ -107,8 +107,8 @@ def word_histogram(protocol: Protocol, column: str) -> Drawing:
 
 
 def save_figures(drawings: Sequence[Drawing], target: Path, suffix: str = "") -> list[Path]:
-    """Writes figures to a file (the second with -2 before its ending, …), or if the target has no
-    ending, into a folder under the names of their measures. Returns the paths.
+    """Writes figures to a file (the second one with -2 before its ending, …) or, if the target has
+    no ending, into a folder, named after their measures. Returns the paths.
     """
     if target.suffix and target.suffix.lower() not in SUFFIXES:
         raise UsageError(f"{target.name} cannot be written: name a file in {', '.join(SUFFIXES)}")

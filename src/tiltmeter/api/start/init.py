@@ -27,7 +27,7 @@ _EXAMPLES = _HOME / "examples"
 
 
 def examples() -> dict[str, str]:
-    """Returns {shipped example: its question}."""
+    """Returns {name of a shipped example: its question}."""
     folders = sorted(path.parent for path in _EXAMPLES.glob(f"*/{FILE}"))
     return {
         home.name: tomllib.loads((home / FILE).read_text("utf-8"))["question"] for home in folders
@@ -35,7 +35,7 @@ def examples() -> dict[str, str]:
 
 
 def write(target: Path, images: bool = False, example: str = "") -> list[Path]:
-    """Writes a protocol, its tables and the schema. Replaces no existing file but the schema."""
+    """Writes a protocol, its tables and the schema. Existing files stop it, except the schema."""
     _refuse_name(target)
     source = (
         _source(example)
@@ -83,7 +83,7 @@ def write_shipped(folder: Path, name: str) -> list[Path]:
 
 def write_over_table(target: Path, table: Path, reading: own_prompts.PromptColumns) -> list[Path]:
     """Writes a protocol that reads a table of prompts, and the schema beside it. A table outside
-    the protocol's folder is copied into it; a table without an item column, or not in CSV, is
+    the protocol's folder is copied into it; if the table lacks an item column or is not CSV, it is
     written there as CSV.
     """
     _refuse_name(target)

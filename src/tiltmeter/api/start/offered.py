@@ -1,4 +1,4 @@
-"""The words that a table's prompts offer as answers, and the labels that answers with them get."""
+"""The words that a table's prompts offer as answers, and the labels of answers with these words."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def language_of_prompts(prompts: Sequence[str]) -> str:
 
 def find_offered(prompts: Sequence[str], levels: Sequence[str], code: str) -> tuple[str, ...]:
     """Returns the quoted words that every prompt offers, in the order and case of the first prompt:
-    those joined by "or" or commas, else all; () if there is only one.
+    words joined by "or" or commas, else all quoted words; () if there is only one.
     """
     names = {level.casefold() for level in levels}
     quoted = [
@@ -73,7 +73,7 @@ def quotations(prompt: str) -> Iterator[Quoted]:
 
 
 def _joined(prompt: str, found: Sequence[Quoted], code: str) -> list[Quoted]:
-    """Returns the last run of quotations separated only by "or", a comma or a slash."""
+    """Returns the last run of quotations with only "or", a comma or a slash between them."""
     words = "|".join(re.escape(word) for word in (facts(code).either, facts(code).both) if word)
     between = re.compile(rf"\s*(?:[,;/、،|]?\s*(?:{words})?)\s*" if words else r"\s*[,;/、،|]\s*")
     runs: list[list[Quoted]] = []
@@ -94,8 +94,8 @@ def begun_answer(code: str) -> str:
 
 
 def sample_answers(options: Sequence[str], code: str) -> list[tuple[str, str]]:
-    """Returns three sample answers with their labels: a sentence, a word alone, a refusal (two
-    words for a language without a pack).
+    """Returns three sample answers with their labels: a sentence, a single word, a refusal (without
+    a language pack: two words).
     """
     language = pack(code)
     frames = [

@@ -12,7 +12,6 @@ from typing import TypeVar
 from ...analyse.words.reading import Stratum, group, grouping, inner, key, stratum
 from ...protocol import MeasureSpec, Protocol, in_variant, wording
 from ...protocol.design.cue_words import word_measures
-from ...protocol.design.refusals import with_refusal_measures
 from ...records import Estimate
 
 K = TypeVar("K")
@@ -58,9 +57,8 @@ class Audit:
 
     @cached_property
     def _specs(self) -> dict[str, MeasureSpec]:
-        beside = word_measures(self.protocol)
-        measures = [*with_refusal_measures(self.protocol.measures), *beside]
-        return {spec.name: spec for spec in reversed(measures)}
+        beside = {spec.name: spec for spec in word_measures(self.protocol)}
+        return beside | self.protocol.compared_measures
 
     @cached_property
     def _outcomes(self) -> dict[str, set[str]]:

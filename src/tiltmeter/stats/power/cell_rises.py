@@ -50,10 +50,10 @@ def value_rise(
         )
         return None if less is None else less / math.sqrt(shrink)
     far = np.abs(_scores(group, base, parts)) >= critical * (1 - 1e-9)
-    at_base = _binomial(base, share)
+    chances = far @ _binomial(base, share)  # of reaching the score, by the group's count
 
     def finds(rise: float) -> bool:
-        return float(_binomial(group, share + rise) @ far @ at_base) >= POWER
+        return float(_binomial(group, share + rise) @ chances) >= POWER
 
     low, high = 0.0, 1.0 - share
     if not finds(high):

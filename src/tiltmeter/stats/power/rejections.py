@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from tiltmeter.stats.arguments import Floats
 from tiltmeter.stats.power.design import POWER
 from tiltmeter.stats.quantiles import normal_quantile
+from tiltmeter.stats.shuffles.dealing import count_bits
 
 TABLES = 3_000  # drawn tables: power is known to a standard error of .007
 FIRST_TABLES = 600  # of these, until the shift is known to about a fiftieth
@@ -18,7 +19,7 @@ NEAR = 0.02
 AROUND = (0.92, 1.0, 1.08)  # four standard errors of what the first tables say
 TIE = 1e-9
 ROUNDING = 1e-5  # of Σ|d|: sums of signs are single precision
-PATTERN_BLOCK = 200_000  # sums of signs in flight at a time
+PATTERN_BLOCK = 100_000  # sums of signs in flight at a time
 
 Singles = NDArray[np.float32]
 RejectionShare = Callable[[float, int], float]  # shift, tables: the share of tables rejected
@@ -112,8 +113,8 @@ def _share_reached(sums: Singles, d: Floats) -> Floats:
     """Computes the share of sums at least as far from 0 as the table's own. Overwrites ``sums``."""
     single = d.astype(np.float32)
     least = np.abs(single.sum(axis=1)) - ROUNDING * np.abs(single).sum(axis=1)
-    reached = np.abs(sums, out=sums) >= least[:, None]
-    shares: Floats = reached.view(np.uint8).sum(axis=1, dtype=np.int32) / sums.shape[1]
+    reached = np.packbits(np.abs(sums, out=sums) >= least[:, None], axis=1)
+    shares: Floats = count_bits(reached).sum(axis=1, dtype=np.int32) / sums.shape[1]
     return shares
 
 

@@ -102,7 +102,7 @@ def count_dealt(dealt: Words, packed: Words) -> Numbers:
     return numbers.reshape(columns, groups, draws).transpose(1, 0, 2)
 
 
-def _count_by_table(words: Words) -> NDArray[np.uint8]:
+def _count_by_table(words: Numbers) -> NDArray[np.uint8]:
     """Counts the bits of each word, for numpy before version 2, which has no function for it."""
     table = np.unpackbits(np.arange(256, dtype=np.uint8)[:, None], axis=1).sum(axis=1)
     bytes_ = np.ascontiguousarray(words)[..., None].view(np.uint8)

@@ -68,15 +68,15 @@ class ManyCells:
     sizes: tuple[float, ...]
     _parts: tuple[_Counted, ...]
     _largest: Floats
+    _logs: Floats  # of the largest cell, as `minus_log_p`
     _top: Floats
 
     def critical(self, level: float) -> float:
         """Returns the least score of the largest cell for which V alone has p ≤ ``level``."""
         count = max(1, int(level * self._top.size))
         needed = np.partition(self._top, -count)[-count]
-        logs = minus_log_p(self._largest)
-        order = np.argsort(logs)
-        return float(np.interp(needed, logs[order], self._largest[order]))
+        order = np.argsort(self._logs)
+        return float(np.interp(needed, self._logs[order], self._largest[order]))
 
     def named(self, level: float) -> list[tuple[CellKey, float]]:
         """Returns the cells that a step-down over the largest scores rejects at a level, largest
@@ -117,12 +117,12 @@ def many_cells(*, parts: Sequence[ObjectOutputs], with_mean: bool = True) -> Man
     observed: dict[CellKey, float] = {}
     for key, score in _scores(counted):
         observed[key] = float(score[0])
-        np.maximum(largest, np.abs(score), out=largest)
+        np.maximum(largest, np.abs(score, out=score), out=largest)
     ordered = sorted(observed, key=lambda key: (-round(abs(observed[key]), 9), -observed[key]))
     divergence = _mean_divergence(counted)
-    p, top = None, np.zeros_like(largest)
+    p, logs = None, minus_log_p(largest)
+    top = logs
     if observed:
-        top = minus_log_p(largest)
         if with_mean and divergence.size:
             top = np.maximum(top, minus_log_p(divergence))
         p = float((top >= top[0] - TIE * max(1.0, abs(top[0]))).mean())
@@ -135,6 +135,7 @@ def many_cells(*, parts: Sequence[ObjectOutputs], with_mean: bool = True) -> Man
         tuple(observed[key] for key in ordered),
         counted,
         largest,
+        logs,
         top,
     )
 
@@ -205,10 +206,9 @@ class _Counted:
         observed = self.cell.counts()
         if self.cell.kinds is None:
             blocks = list(self.shuffles.counts(self.cell.sizes, self.cell.packed))
-            drawn = blocks[0] if len(blocks) == 1 else np.concatenate(blocks, axis=2)
             tables = [
-                np.concatenate([seen[0][:, None], many], axis=1, dtype=np.float64)
-                for seen, many in zip(observed[:-1], drawn, strict=True)
+                np.concatenate([seen.T, *drawn], axis=1, dtype=np.float64)
+                for seen, *drawn in zip(observed[:-1], *blocks, strict=True)
             ]
             tables.append(self.cell.totals[:, None] - sum(tables[1:], start=tables[0]))
         else:
@@ -237,18 +237,17 @@ def _count(place: int, part: ObjectOutputs) -> _Counted | None:
 class _Sum:
     """A cell over several parts: the sum of deviations from expected counts, and its variance."""
 
-    def __init__(self) -> None:
-        self.off: Floats = np.zeros(1)
-        self.variance: Floats = np.zeros(1)
+    def __init__(self, size: int) -> None:
+        self.off: Floats = np.zeros(size)
+        self.variance: Floats | float = 0.0
         self.usual = 0.0
-        self.parts: list[int] = []
 
 
 def largest_scores(parts: Sequence[PartTally], draws: int) -> Floats:
     """Returns V, the largest absolute score, observed and per shuffle, shape (1 + draws,), or 0."""
     largest = np.zeros(1 + draws)
     for _, score in _scores(parts):
-        np.maximum(largest, np.abs(score), out=largest)
+        np.maximum(largest, np.abs(score, out=score), out=largest)
     return largest
 
 
@@ -270,8 +269,9 @@ def _scores(parts: Sequence[PartTally]) -> Iterator[tuple[CellKey, Floats]]:
             size = part.cell.sizes[part.groups.index(group)]
             for row, column in enumerate(part.columns):
                 off, variance, usual = _deviation(part, row, table[row], measured, size)
-                pooled = sums.setdefault(CellKey(*column, None, group), _Sum())
-                pooled.off = pooled.off + off
+                key = CellKey(*column, None, group)
+                pooled = sums.get(key) or sums.setdefault(key, _Sum(off.size))
+                pooled.off += off
                 pooled.variance = pooled.variance + variance
                 pooled.usual += usual
                 if often[column] > 1 and usual >= LEAST_VARIANCE:
@@ -298,7 +298,7 @@ def _deviation(
     return counts - group_known * (total / known), variance, usual * (known - usual) * odds
 
 
-def _standard(off: Floats, variance: Floats) -> Floats:
+def _standard(off: Floats, variance: Floats | float) -> Floats:
     scores: Floats = off / np.sqrt(np.maximum(variance, LEAST_VARIANCE / 4))
     return scores
 

@@ -1,4 +1,4 @@
-"""The decision about each prompt and attribute, as a table that the user can change."""
+"""The decision about each prompt and attribute, in a table that the user can change."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ _SIDES = {"gender": ("woman", "man"), "race": ("Black", "white")}
 class PromptDecision:
     """The decision about one prompt and one attribute.
 
-    prompt: a hash of the conversation; line: number in the file; item: the unit that it belongs to;
+    prompt: a hash of the conversation; line: number in the file; item: the unit of the prompt;
     swap: the attribute; groups, texts: of both versions, with turns joined by `BETWEEN`.
     """
 
@@ -59,18 +59,18 @@ class PromptDecision:
 
     @property
     def asked(self) -> bool:
-        """True if the prompt has two versions, which are both asked."""
+        """True if the prompt has two versions, both of which are asked."""
         return self.decision in (PAIRED, MIRRORED, INSERTED)
 
     @property
     def question(self) -> str:
-        """The question that the prompt counts for; swaps and insertions are never pooled."""
+        """The question that the prompt counts for; swaps, mirrors and insertions stay apart."""
         apart = {MIRRORED: MIRRORED_QUESTION, INSERTED: " (name inserted)"}
         return self.swap + apart.get(self.decision, "")
 
 
 def joined(row: Logged) -> str:
-    """Returns a conversation as one text, beginning with the system prompt ("" if it has none)."""
+    """Returns a conversation as one text, beginning with the system prompt, which may be ""."""
     return BETWEEN.join((row.system, *(one.text for one in row.spoken)))
 
 
@@ -92,7 +92,7 @@ def decide(
 
 
 def without_rare_groups(made: Sequence[PromptDecision]) -> list[PromptDecision]:
-    """Sets aside pairs of groups with too few prompts; keeps each question's largest pair."""
+    """Sets aside prompts with a rare pair of groups; each question keeps its commonest pair."""
     numbers = Counter((one.question, pair_of(one)) for one in made if one.decision == PAIRED)
     largest: dict[str, tuple[str, ...]] = {}
     for (question, groups), _ in numbers.most_common():
@@ -145,7 +145,7 @@ def _decision(
 
 
 def _inserted(made: PromptDecision, text: str, insert: str, seed: int) -> PromptDecision:
-    """Inserts a matched name into a prompt without a cue: as signature, or in the system prompt."""
+    """Inserts a matched name into a prompt without a cue: as signature or in the system prompt."""
     side = ("women", "men")[int(made.prompt, 16) % 2]  # of names that cue race
     named = Picker(text, seed).pick(made.swap, INSERTED).names
     keys = (
@@ -183,7 +183,7 @@ def write(path: Path, decisions: Sequence[PromptDecision]) -> None:
 
 
 def _cell(text: str) -> str:
-    """Returns a conversation as a cell: turns separated by ⁂, a system prompt first after ⁂⁂."""
+    """Writes a conversation for a cell: ⁂ between turns; a system prompt comes first, after ⁂⁂."""
     system, _, spoken = text.partition(BETWEEN)
     return (f"⁂⁂ {system}\n⁂\n" if system else "") + spoken.replace(BETWEEN, "\n⁂\n")
 
@@ -195,7 +195,7 @@ def _of_cell(cell: str) -> str:
 
 
 def changed(path: Path, decisions: Sequence[PromptDecision]) -> list[PromptDecision]:
-    """Applies a table of changed decisions. Raises UsageError if a row is invalid."""
+    """Applies a table of decisions that the user changed. UsageError if a row is invalid."""
     edits: dict[tuple[str, str], tuple[int, Mapping[str, str]]] = {}
     for line, row in read_rows(path, needs=COLUMNS):
         edits[row["prompt"], row["swap"]] = line, row
@@ -232,7 +232,7 @@ def _changed(name: str, line: int, row: Mapping[str, str], one: PromptDecision) 
 
 
 def summary(decisions: Sequence[PromptDecision], swaps: Sequence[str]) -> list[str]:
-    """Returns lines with the number of paired prompts, and the reasons for the others."""
+    """Returns lines with the numbers of prompts by decision, and why some were set aside."""
     lines = []
     for swap in swaps:
         of_swap = [decision for decision in decisions if decision.swap == swap]

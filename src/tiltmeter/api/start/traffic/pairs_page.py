@@ -1,4 +1,4 @@
-"""A page that shows each pair of prompts with its differences marked. It loads nothing."""
+"""A page that shows each pair of prompts with the differences marked. It loads no other file."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _TOKEN = re.compile(r"\w+|\s+|[^\w\s]")
 
 
 def write_page(path: Path, decisions: Sequence[PromptDecision], lines: Sequence[str]) -> None:
-    """Writes the page: counts, pairs with marks, then the prompts set aside and why."""
+    """Writes the page: counts, pairs with marks, then the prompts set aside, with reasons."""
     parts = [
         "<!doctype html><html lang='en'><meta charset='utf-8'><title>Pairs of prompts</title>",
         f"<style>{_STYLE}</style><h1>Pairs of prompts</h1>",
@@ -67,7 +67,7 @@ def marked(first: str, second: str) -> tuple[str, str]:
 
 
 def changes(one: PromptDecision, most: int = 6) -> str:
-    """Lists the differences of a pair on one line for a terminal: “he → she”."""
+    """Writes the differences of a pair in one line for a terminal, such as “he → she”."""
     a, b = (_TOKEN.findall(text) for text in one.texts)
     texts = []
     for kind, a1, a2, b1, b2 in SequenceMatcher(None, a, b, autojunk=False).get_opcodes():

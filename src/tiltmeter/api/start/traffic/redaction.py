@@ -1,4 +1,4 @@
-"""Replaces what identifies a person by stable placeholders, before anything is sent."""
+"""Replaces addresses and numbers that identify people by placeholders, before anything is sent."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _DATE = re.compile(r"\d{4}[-./ ](?:\d{4}|\d{1,2}[-./ ]\d{1,2})|\d{1,2}[-./ ]\d{1
 
 
 def redacted(row: Logged) -> Logged:
-    """Returns a conversation with placeholders; equal values get the same placeholder."""
+    """Returns a conversation with placeholders; equal values share a placeholder."""
     numbers: dict[tuple[str, str], str] = {}
 
     def placeholder(kind: str, value: str) -> str:
