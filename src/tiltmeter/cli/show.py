@@ -109,7 +109,7 @@ def _description(name: str, prompts: int) -> list[Part]:
     table, design = list(_crosstab(declared)), list(_design(declared, default_cells))
     measures = [f"  {name}: {text}" for name, text in _measures(declared)]
     names = ", ".join(name for name, _ in _measures(declared))
-    shown = list(_prompts(declared, default_cells[:prompts]))
+    prompt_lines = list(_prompts(declared, default_cells[:prompts]))
     return [
         part(head, (*head[:1], *head[2:3])),
         part(cited, cited[:1], worth=2),
@@ -117,7 +117,9 @@ def _description(name: str, prompts: int) -> list[Part]:
         part(table, (), "items by factor" if table else "", 1),
         part(["", "Measures:", *measures], (f"Measures: {names}",), "measures", 4),
         data,
-        part(shown, (f"Prompts, for instance: {shown[-1].strip()}",), "more prompts", 5),
+        part(
+            prompt_lines, (f"Prompts, for instance: {prompt_lines[-1].strip()}",), "more prompts", 5
+        ),
         *_limits(declared),
         part(("", f"Data {declared.digest}"), (f"Data {declared.digest}",)),
     ]
@@ -222,8 +224,8 @@ def _print_words(declared: Protocol, column: str, figure: Path | None) -> None:
 def _list(title: str, lines: Sequence[str], worth: int, brief: Sequence[str] = ()) -> Part:
     if not lines:
         return part(())
-    shown = ("", f"{title}:", *(f"  - {line}" for line in lines))
-    return part(shown, brief, f"{title[0].lower()}{title[1:]}: {len(lines)}", worth)
+    block = ("", f"{title}:", *(f"  - {line}" for line in lines))
+    return part(block, brief, f"{title[0].lower()}{title[1:]}: {len(lines)}", worth)
 
 
 def _data(lines: Sequence[str]) -> Part:

@@ -134,9 +134,9 @@ def _plain_response(text: str, status: int) -> Response:
 def _with_headers(send: Send) -> Send:
     async def send_with_headers(message: Message) -> None:
         if message["type"] == "http.response.start":
-            given = {name for name, _ in message["headers"]}
+            present = {name for name, _ in message["headers"]}
             more = [(name.lower().encode(), value.encode()) for name, value in HEADERS.items()]
-            headers = [*message["headers"], *(one for one in more if one[0] not in given)]
+            headers = [*message["headers"], *(one for one in more if one[0] not in present)]
             message = {**message, "headers": headers}
         await send(message)
 

@@ -137,11 +137,11 @@ class Explorer:
         """Returns one output: a fragment for the script, else a page of its own."""
         run, trial = request.path_params["run"], request.path_params["trial"]
         index = self._index_of(run)
-        shown = await self.read(detail, index, run, trial)
+        details = await self.read(detail, index, run, trial)
         back = "/?" + request.url.query
         if "x-part" in request.headers:
-            return HTMLResponse(rendering.part(shown, self.places(View())))
-        return HTMLResponse(rendering.alone(shown, self.places(View()), back))
+            return HTMLResponse(rendering.part(details, self.places(View())))
+        return HTMLResponse(rendering.alone(details, self.places(View()), back))
 
     def _index_of(self, run: int) -> Index:
         index_of_run = next((index for index in self.indices if run in index.sources), None)
@@ -200,8 +200,8 @@ class Explorer:
         if folder is None:
             raise UsageError("There is no such run.")
         media_type, content = await asyncio.to_thread(read, folder, request.path_params["name"])
-        shown = {} if media_type.startswith("image/") else {"Content-Disposition": "attachment"}
-        return Response(content, media_type=media_type, headers=LASTING | shown)
+        headers = {} if media_type.startswith("image/") else {"Content-Disposition": "attachment"}
+        return Response(content, media_type=media_type, headers=LASTING | headers)
 
     async def state(self, request: Request) -> Response:
         """Counts the outputs, for a page that polls for more."""
@@ -212,11 +212,11 @@ class Explorer:
     @staticmethod
     def places(view: View) -> rendering.Places:
         """Returns addresses on this server; an output's address includes the view to return to."""
-        shown = view.address(page=view.page)
+        address = view.address(page=view.page)
         return rendering.Places(
             small=lambda run, name: f"/small/{run}/{quote(name, safe='')}",
             whole=lambda run, name: f"/blobs/{run}/{quote(name, safe='')}",
-            output=lambda run, trial: f"/output/{run}/{quote(trial, safe='')}{shown}",
+            output=lambda run, trial: f"/output/{run}/{quote(trial, safe='')}{address}",
             inline=False,
         )
 

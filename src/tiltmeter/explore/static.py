@@ -132,16 +132,16 @@ class _Writer:
         """Writes all pages of a view. name: of the first file."""
         pages, turn = 1, 1
         while turn <= pages:
-            shown = page(self._index, replace(view, page=turn))
-            pages = shown.pages
+            markup = page(self._index, replace(view, page=turn))
+            pages = markup.pages
             links: rendering.PageLinks = {
                 "views": views,
                 "walls": walls,
                 "previous": _page_name(name, turn - 1) if turn > 1 else "",
                 "next": _page_name(name, turn + 1) if turn < pages else "",
-                "sheet": self._sheet(shown, _page_name(name, turn)),
+                "sheet": self._sheet(markup, _page_name(name, turn)),
             }
-            self._page(shown, _page_name(name, turn), links)
+            self._page(markup, _page_name(name, turn), links)
             turn += 1
 
     def _page(self, found: OutputsPage, name: str, links: rendering.PageLinks) -> None:

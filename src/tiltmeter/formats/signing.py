@@ -76,10 +76,10 @@ def _checked(manifest: bytes, signature: bytes, signers: Path | None) -> Signer:
         path.write_bytes(signature)
         asked = ["check-novalidate", "-n", NAMESPACE, "-s", str(path)]
         done = _run(asked, manifest)
-        found = _KEY.search(done.stdout.decode("utf-8", "replace"))
-        if done.returncode or found is None:
+        match = _KEY.search(done.stdout.decode("utf-8", "replace"))
+        if done.returncode or match is None:
             raise UsageError(f"the signature is not of this manifest: {_said(done)}")
-        key = f"{found[1]} {found[2]}"
+        key = f"{match[1]} {match[2]}"
         if signers is None:
             return Signer(key)
         listed = ["-s", str(path), "-f", str(signers.resolve())]
@@ -107,5 +107,5 @@ def _run(
 
 
 def _said(done: subprocess.CompletedProcess[bytes]) -> str:
-    said = (done.stderr or done.stdout).decode("utf-8", "replace")
-    return " ".join(said.split())[:200] or "ssh-keygen does not say why"
+    message = (done.stderr or done.stdout).decode("utf-8", "replace")
+    return " ".join(message.split())[:200] or "ssh-keygen does not say why"

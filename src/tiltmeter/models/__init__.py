@@ -61,10 +61,10 @@ class Price(NamedTuple):
 
     def cost(self, request: Request, reply: Reply) -> float | None:
         """Computes a reply's cost; None if it depends on tokens that the reply does not report."""
-        drawn = bool(request.size and (reply.picture or reply.blob))
+        is_picture = bool(request.size and (reply.picture or reply.blob))
         if reply.usage is None and (self.prompt or self.completion):
             return None
-        return self.of(*(reply.usage or (0, 0)), drawn)
+        return self.of(*(reply.usage or (0, 0)), is_picture)
 
 
 FREE = Price(0.0, 0.0)

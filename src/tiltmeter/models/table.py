@@ -256,20 +256,20 @@ def _row(base: Listed, entry: dict[str, Toml], path: Path) -> Listed:
 def _with_media(row: Listed, entry: dict[str, Toml], where: str) -> Listed:
     """Returns the row, updated with the entry's reasoning, languages and modality."""
     if "reasoning" in entry:
-        known = inner_table(entry, "reasoning", where)
-        default = text_of(known.get("default", ""), f"{where}, reasoning.default")
+        declared = inner_table(entry, "reasoning", where)
+        default = text_of(declared.get("default", ""), f"{where}, reasoning.default")
         row = replace(
             row,
-            efforts=name_list(known["efforts"], f"{where}, reasoning.efforts", "low"),
+            efforts=name_list(declared["efforts"], f"{where}, reasoning.efforts", "low"),
             thinks=default != "none",
-            reasoning_source=text_of(known.get("source", ""), f"{where}, reasoning.source"),
+            reasoning_source=text_of(declared.get("source", ""), f"{where}, reasoning.source"),
         )
     if "languages" in entry:
-        known = inner_table(entry, "languages", where)
+        declared = inner_table(entry, "languages", where)
         row = replace(
             row,
-            languages=name_list(known["listed"], f"{where}, languages.listed", "en"),
-            languages_source=text_of(known.get("source", ""), f"{where}, languages.source"),
+            languages=name_list(declared["listed"], f"{where}, languages.listed", "en"),
+            languages_source=text_of(declared.get("source", ""), f"{where}, languages.source"),
         )
     if "modality" in entry:
         row = replace(row, modality=modality_of(entry["modality"], where))

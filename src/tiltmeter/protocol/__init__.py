@@ -175,6 +175,13 @@ class Protocol:
         return cells
 
     @cached_property
+    def compared_measures(self) -> dict[str, MeasureSpec]:
+        """The measures by name, with those of refusals beside them (design/refusals.py)."""
+        from .design.refusals import with_refusal_measures
+
+        return {spec.name: spec for spec in with_refusal_measures(self.measures)}
+
+    @cached_property
     def cues(self) -> Mapping[str, CueWords]:
         """The cue words of each compared factor that has any (design/cue_words.py)."""
         from .design.cue_words import cue_words

@@ -33,8 +33,8 @@ BETWEEN, TIME = "between", "over_time"  # keys of a measure's `sentence`
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """A headline number in two runs. first, second: its values, None if it is a distance; held: the
-    levels that it compares inside each run; condition: the levels it belongs to; runs: their names.
+    """A headline number in two runs. first, second: its values, None for a distance between runs;
+    held: levels that it compares inside each run; condition: its other levels; runs: their names.
     """
 
     protocol: Protocol
@@ -61,11 +61,11 @@ class Change:
         """Writes the two runs side by side. within: the margin, if the values are equivalent."""
         slots = self.slots()
         if self.cell is not None:
-            own = str(self.spec.sentence.get(BETWEEN, "")) if self.spec else ""
+            own_template = str(self.spec.sentence.get(BETWEEN, "")) if self.spec else ""
             based = (self.spec.contrast or {}).get("baseline") if self.spec else None
-            told = slots | self._cell(self.cell)
-            with_cue = own and based not in self.condition.values()
-            return (with_cue and _filled(own, told)) or _filled(CELL, told)
+            filled = slots | self._cell(self.cell)
+            with_cue = own_template and based not in self.condition.values()
+            return (with_cue and _filled(own_template, filled)) or _filled(CELL, filled)
         slots["within"] = f" to within {within}" if within else ""
         template = self._template()
         if self.first is None or self.second is None:
@@ -78,12 +78,14 @@ class Change:
     def over_time(self) -> str:
         """Writes the change from one run to a later one, without a full stop."""
         slots, spec = self.slots(), self.spec
-        own = str(spec.sentence.get(TIME, "")) if spec else ""
+        template = str(spec.sentence.get(TIME, "")) if spec else ""
         usual = OVER_TIME if "rose" in slots else APART_OVER_TIME
-        return (_filled(own, slots) if own and "rose" in slots else "") or _filled(usual, slots)
+        return (_filled(template, slots) if template and "rose" in slots else "") or _filled(
+            usual, slots
+        )
 
     def _cell(self, cell: NamedCell) -> dict[str, str]:
-        """Returns the slots for a cell: its value, its location, and its share in both runs."""
+        """Returns the slots of a sentence on a cell: its value, levels, and share in both runs."""
         value = wording.title(self.protocol, cell["attribute"], cell["value"])
         attribute = wording.title(self.protocol, "attribute", cell["attribute"])
         where = ", ".join(filter(None, (*self.levels, cell["object"])))
@@ -105,9 +107,9 @@ class Change:
         spec = self.spec
         if spec is None:
             return LEVEL
-        own = str(spec.sentence.get(BETWEEN, ""))
-        if own:
-            return own
+        template = str(spec.sentence.get(BETWEEN, ""))
+        if template:
+            return template
         if self.unit != "share" or spec.expected or EVERY in spec.values:
             return LEVEL
         if not self.signed:
@@ -122,7 +124,7 @@ class Change:
         levels = self.levels
         what = f"{name} ({', '.join(levels)})" if levels else name
         first, second = (amount(one, self.unit, self.signed) for one in (self.first, self.second))
-        found = {
+        by_name = {
             **self._levels(),
             "first_run": self.runs[0],
             "second_run": self.runs[1],
@@ -133,12 +135,12 @@ class Change:
         }
         if self.first is not None and self.second is not None and first != second:
             more = self.second > self.first
-            found["more"] = "more" if more else "less"
-            found["higher"] = "higher" if more else "lower"
-            found["rose"] = "rose" if more else "fell"
+            by_name["more"] = "more" if more else "less"
+            by_name["higher"] = "higher" if more else "lower"
+            by_name["rose"] = "rose" if more else "fell"
         if spec is not None:
-            found |= self._counted(spec) | self._gap(spec)
-        return found
+            by_name |= self._counted(spec) | self._gap(spec)
+        return by_name
 
     @property
     def levels(self) -> list[str]:
@@ -159,8 +161,8 @@ class Change:
         ]
 
     def _counted(self, spec: MeasureSpec) -> dict[str, str]:
-        own = self.condition.get(spec.attribute)
-        values = (own,) if own and EVERY in spec.values else spec.values
+        value = self.condition.get(spec.attribute)
+        values = (value,) if value and EVERY in spec.values else spec.values
         if not values or EVERY in values:
             return {}
         text = " or ".join(wording.title(self.protocol, spec.attribute, one) for one in values)
@@ -185,8 +187,8 @@ def _points(value: float | None) -> str:
     """Returns `36 points less`, with "more" or "less" by the sign."""
     if value is None:
         return numerals.NOTHING
-    told = numerals.points(value)
-    return f"{told} {'more' if value > 0 else 'less'}"
+    points = numerals.points(value)
+    return f"{points} {'more' if value > 0 else 'less'}"
 
 
 def _filled(template: str, slots: Mapping[str, str]) -> str:

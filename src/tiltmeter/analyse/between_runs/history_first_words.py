@@ -30,11 +30,11 @@ def of_history(found: History, names: Mapping[str, str]) -> FirstWords:
 
 def _headline(found: History, names: Mapping[str, str]) -> str:
     compared = [step for step in found.steps if step.verdicts]
-    told = [step for step in compared if step.told]
+    changed = [step for step in compared if step.told]
     if not compared:
         return "None of these runs can be compared with the one before it."
-    if told:
-        last = told[-1]
+    if changed:
+        last = changed[-1]
         lead = _lead(last.told)
         sentence = weakened(_change(found, last, lead, names).over_time(), lead)
         likes = lead.population.get("cue_words") == "like these"
@@ -49,7 +49,7 @@ def _headline(found: History, names: Mapping[str, str]) -> str:
 
 
 def _around(compared: Sequence[HistoryStep], last: HistoryStep) -> str:
-    """Summarises the other steps, and the other numbers of the last step that changed."""
+    """Says if earlier and later steps changed, and how many numbers the last change includes."""
     others = [step for step in compared if step is not last and step.first < last.first]
     before = sum(bool(step.told) for step in others)
     later = any(step.first > last.first for step in compared)
@@ -91,15 +91,15 @@ def _ends(found: History, line: HistoryLine, names: Mapping[str, str]) -> str:
 
 
 def _lede(found: History, names: Mapping[str, str]) -> Iterator[str]:
-    told = [step for step in found.steps if step.told]
+    changed = [step for step in found.steps if step.told]
     since = found.since_first
-    step = told[-1] if told else since if since and since.told else None
+    step = changed[-1] if changed else since if since and since.told else None
     if step is not None:
         lead = _lead(step.told)
         size = difference(lead.value or 0.0, lead.low, lead.high, lead.unit)
         yield f"The change is {size}, {adjusted(lead)}."
         yield from set_up_text(step.changes)
-    if told and since and since.verdicts:
+    if changed and since and since.verdicts:
         if since.told:
             lead = _lead(since.told)
             yield f"{_change(found, since, lead, names).over_time()} since the first run."
@@ -109,7 +109,7 @@ def _lede(found: History, names: Mapping[str, str]) -> Iterator[str]:
 
 
 def _lead(told: Sequence[Verdict]) -> Verdict:
-    """Returns the change with the smallest adjusted p; if tied, the largest."""
+    """Returns the change with the smallest adjusted p; among ties, the one largest in size."""
     return min(told, key=lambda one: (one.p_adjusted or 0.0, -abs(one.value or 0.0)))
 
 
@@ -154,15 +154,15 @@ def _of_line(
 
 
 def line_of(found: History, verdict: Verdict) -> HistoryLine | None:
-    """Returns the line of the headline number that a difference is about, or None."""
-    held = held_of(verdict)
+    """Returns the history's line for the number of this difference; None if it has none."""
+    levels = held_of(verdict)
     return next(
         (
             line
             for line in found.lines
             if line.measure == verdict.measure
             and line.condition == verdict.condition
-            and line.contrast == held
+            and line.contrast == levels
             and line.subject in ("", verdict.subject)
         ),
         None,

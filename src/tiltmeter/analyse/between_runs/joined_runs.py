@@ -97,7 +97,7 @@ class JoinedRuns:
             yield from self._corrected(row, items, sides_by_place)
 
     def _of_outputs(self, row: Estimate, groups: Mapping[str, Group]) -> ComparisonRow:
-        """Compares a group that is a single item, with its outputs as the sample."""
+        """Compares a group of only one item, taking its outputs as the sample."""
         (xa, na), (xb, nb) = (
             (round(float(group.hits.sum())), round(float(group.among.sum())))
             for group in groups.values()
@@ -135,15 +135,15 @@ class JoinedRuns:
                 yield self._uncorrected(row, "a difference of differences is not corrected")
 
     def _gap_row(self, spec: MeasureSpec, pairs: Sequence[Pair]) -> Estimate | None:
-        """Returns the second run's difference minus the first's; None if a side is empty."""
+        """Returns the second run's difference less the first's; None if either has no answers."""
         double = double_difference(pairs[1], pairs[0])
         if double is None:
             return None
         return double.row(replace(pairs[0], outcomes={}), spec, self.pairing.before)
 
     def _beside_gap(self, spec: MeasureSpec, pairs: Sequence[Pair]) -> Iterator[Estimate]:
-        """Yields the bounds of the difference (whatever answers in no denominator would have been),
-        and, for sampled answers, the difference in the share of such answers.
+        """Yields the bounds of the difference (its range if answers outside the denominators could
+        be any), and, for sampled answers, the difference in the share of such answers.
         """
         ends = []
         for pair in pairs:
@@ -173,7 +173,7 @@ class JoinedRuns:
     def _beside(
         self, row: Estimate, other: Estimate, values: Values | None = None
     ) -> Iterator[ComparisonRow]:
-        """Yields a row of bounds, or of answers in no denominator, to go with the main row."""
+        """Yields a companion to the main row: bounds, or answers outside the denominator."""
         if other.measure.endswith(BOUNDS):
             if (other.high or 0.0) - (other.low or 0.0) <= OPEN:
                 return
@@ -237,10 +237,10 @@ class JoinedRuns:
         within = None
         if row.value is not None and row.spread is not None:
             se, df = row.spread
-            held = association.equivalence(
+            is_equivalent = association.equivalence(
                 value=row.value, se=se, df=df, margin=self.pairing.margin
             )
-            within = held.p is not None and held.p <= ALPHA
+            within = is_equivalent.p is not None and is_equivalent.p <= ALPHA
         return self.pairing.row(row, values, within)
 
 
@@ -270,7 +270,7 @@ def _ratios(groups: Mapping[str, Group]) -> Values:
 
 
 def _missing_shares(groups: Mapping[str, Group]) -> Values:
-    """Returns, for each run, the share of labels that are in no denominator."""
+    """Returns, for each run, the share of labels outside the denominator."""
     first, second = (group.missing / sum(group.outcomes.values()) for group in groups.values())
     return first, second
 
@@ -295,7 +295,7 @@ def _pair_of(sides: Sides, spec: MeasureSpec, control: str) -> Pair:
         tuple(sides.sum_by_cluster(values[side]) for side in (TESTED, control))
         for values in (sides.hits, sides.among, sides.total)
     )
-    left = tuple(every - counted for every, counted in zip(total, among, strict=True))
+    uncounted = tuple(every - counted for every, counted in zip(total, among, strict=True))
     about = {(spec.contrast or {})["factor"]: control}
     outcomes = {
         value: sum(sides.outcomes[side].get(value, 0.0) for side in (TESTED, control))
@@ -307,13 +307,13 @@ def _pair_of(sides: Sides, spec: MeasureSpec, control: str) -> Pair:
         about,
         (hits[0], hits[1]),
         (among[0], among[1]),
-        (left[0], left[1]),
+        (uncounted[0], uncounted[1]),
         outcomes,
         sides.names,
     )
 
 
 def _missing(pair: Pair) -> Pair:
-    """Returns a pair that counts labels in no denominator as hits, among all labels."""
+    """Returns a pair with labels outside the denominator as hits, and all labels as denominator."""
     (a, b), (na, nb) = pair.missing, pair.among
     return replace(pair, hits=pair.missing, among=(a + na, b + nb))

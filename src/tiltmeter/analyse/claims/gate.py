@@ -59,7 +59,7 @@ SHUT = (Decision.FAIL, Decision.WORSE, Decision.NOT_ENOUGH_DATA)  # the heaviest
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """The cost of a run so far, to extrapolate to a larger run. dollars: 0 if unknown."""
+    """The cost of a run so far, to extrapolate to a larger run. dollars: 0 if no price is known."""
 
     calls: int = 0
     dollars: float = 0.0
@@ -81,7 +81,7 @@ class Gate:
         return size_of(self.margins, claim.measure, claim.unit)
 
     def refuse_unknown_names(self, protocol: Protocol) -> None:
-        """Raises UsageError if a margin names no headline, or no headline has a margin."""
+        """Raises UsageError if a margin names no headline measure, or none of them has a margin."""
         headlines = [spec for spec in protocol.measures if spec.headline]
         if set(self.fail_on) == {"worse"} or not headlines:
             return
@@ -118,7 +118,7 @@ class ClaimAtGate:
 
 @dataclass(frozen=True, slots=True)
 class GateResult:
-    """The decision over all claims. notes: remarks on the gate, such as claims that it left out."""
+    """The decision over all claims. notes: remarks, such as on claims that were left out."""
 
     decision: Decision
     claims: tuple[ClaimAtGate, ...]
@@ -126,7 +126,7 @@ class GateResult:
 
     @property
     def lines(self) -> list[str]:
-        """One line per claim that kept the gate shut, or a summary if all claims pass."""
+        """One line per claim that stands in the way of PASS, or a summary if all claims pass."""
         if self.decision is not Decision.PASS:
             shut = [claim for word in SHUT for claim in self.claims if claim.decision is word]
             lines = [
@@ -196,7 +196,7 @@ def _margin(text: str) -> tuple[str, tuple[float, bool]]:
 
 
 def hold(gate: Gate, claims: Sequence[Verdict], cost: Cost | None = None) -> GateResult:
-    """Decides the headline claims of a run by a gate. cost: of the run so far."""
+    """Decides the headline claims of a run at a gate. cost: the run's cost so far."""
     if set(gate.fail_on) == {"worse"}:
         return GateResult(Decision.PASS, ())
     claims = [claim for claim in claims if not claim.nuisance]
@@ -214,7 +214,7 @@ def hold(gate: Gate, claims: Sequence[Verdict], cost: Cost | None = None) -> Gat
 
 
 def together(decided: Sequence[ClaimAtGate]) -> GateResult:
-    """Combines the decisions over single claims: the heaviest that is not PASS wins."""
+    """Combines the claims' decisions: PASS if all pass, else the first in the order of SHUT."""
     words = {one.decision for one in decided}
     shut = [word for word in SHUT if word in words]
     word = Decision.PASS if decided else Decision.NOT_ENOUGH_DATA
@@ -222,7 +222,7 @@ def together(decided: Sequence[ClaimAtGate]) -> GateResult:
 
 
 def _interval(claim: Verdict) -> tuple[float, float] | None:
-    """Returns a claim's 90 % interval; its value alone if none of many items differs."""
+    """Returns a claim's 90 % interval; only its value if many items all equal the null value."""
     alike = claim.low is None and claim.value is not None and claim.value == claim.reference
     if alike and claim.value is not None and (claim.clusters or 0) >= ALIKE_ITEMS:
         return claim.value, claim.value
@@ -248,7 +248,7 @@ def _decide(
 
 
 def _reach(claim: Verdict, interval: tuple[float, float] | None) -> tuple[float, float] | None:
-    """Returns the distances of both ends of an interval from no tilt, in units of `Gate.margin`."""
+    """Returns both ends' distances from no tilt, in the unit of `Gate.margin`."""
     if interval is None or claim.reference is None:
         return None
     if claim.unit not in RATIOS:
@@ -274,7 +274,7 @@ def _needed(
     margin: float,
     cost: Cost | None,
 ) -> str:
-    """Says with how many items, calls and dollars nine of ten runs without a tilt would pass."""
+    """Says how many items, calls and dollars let nine of ten untilted runs pass."""
     if interval is None or not claim.clusters or claim.reference is None:
         return ""
     low, high = interval

@@ -72,7 +72,7 @@ def _in_variant(
 def _adjusted_rows(
     blank: Estimate, cell: BaseAndGroups, sides: Sequence[Sequence[Values]], names: Sequence[str]
 ) -> Iterator[Estimate]:
-    """Yields the adjusted divergence, overall and by attribute, each with a row of its plug-in."""
+    """Yields chance-adjusted divergences, overall and by attribute, each with its plug-in's row."""
     rows = codes(sides, cell.attributes)
     shuffles = cell.shuffles(DRAWS)
     if blank.condition.get("group"):
@@ -101,7 +101,7 @@ def _adjusted_rows(
 
 
 def _both(about: Estimate, found: Permuted, expected: float, note: str) -> list[Estimate]:
-    """Returns the adjusted value with p, and the plug-in: two rows. None if a side is empty."""
+    """Returns the adjusted value with p, and the plug-in, as two rows; None if a side is empty."""
     measure = f"{about.measure}_plugin"
     if found.value is None or found.low is None or found.high is None:
         return [replace(about, note=note), replace(about, measure=measure, unit="bits", note=note)]

@@ -1,5 +1,5 @@
-"""The effect of a mitigation on a claim of many cells: the change, by the mitigation, in how much
-more often a group shows a value, over all objects and attributes in one test.
+"""The effect of a mitigation on a claim over many cells: by how much it changes the surplus of a
+value in a group, over all objects and attributes in one test.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ Compared = tuple[Mapping[str, str], Sequence[str], Sequence[ChangedPart]]
 
 
 def changed_cells(table: CountTable, measure: MeasureSpec, base: MeasureSpec) -> Iterator[Estimate]:
-    """Yields a row per claim of `base`: of the value whose difference changes most, the difference
-    at the level of the contrast of `measure`, less that at its baseline.
+    """Yields a row per claim of `base`, about the value whose difference the mitigation changes
+    most: the difference at the level of `measure`'s contrast, less that at its baseline.
     """
     contrast = measure.contrast or {}
     factor, ends = contrast["factor"], (contrast["baseline"], contrast["level"])
@@ -91,7 +91,7 @@ def _row(blank: Estimate, found: LargestChange, names: Sequence[str], based: boo
 
 
 def _of_objects(table: CountTable, sides: Sequence[MeasureSpec]) -> Iterator[Compared]:
-    """Yields each group with the base, or the groups of each dimension with one another."""
+    """Yields each group paired with the base, or the groups of each dimension together."""
     contrast = sides[0].contrast or {}
     within, factor = contrast["within"], contrast["factor"]
     cells = cells_of_both(*(cells_of(table, side) for side in sides))
@@ -108,7 +108,7 @@ def _of_objects(table: CountTable, sides: Sequence[MeasureSpec]) -> Iterator[Com
 def _parts(
     cells: Sequence[tuple[BaseAndGroups, BaseAndGroups]], places: Sequence[Place]
 ) -> list[ChangedPart]:
-    """Returns the outputs of these prompts per object that has all of them on both sides."""
+    """Returns, per object with outputs of all these prompts at both levels, those outputs."""
     parts = []
     for number, pair in enumerate(cells):
         outputs = [side.prompts.get(place, ()) for side in pair for place in places]
@@ -123,7 +123,7 @@ def _parts(
 
 
 def _of_levels(table: CountTable, sides: Sequence[MeasureSpec]) -> Iterator[Compared]:
-    """Yields the levels of a factor for comparison with one another, of sampled answers only."""
+    """Yields the levels of a factor, to be compared with one another, if answers were sampled."""
     if not table.drawn:
         return
     among = table.answers(sides[0])

@@ -36,7 +36,7 @@ class Stages:
 
     choices:  the questions to ask, None to ask nothing.
     total:    the number of trials, None if it is not known.
-    piloting: True if the first replies of each model are checked before the rest is asked.
+    piloting: True to check the first replies of each model before the rest is asked.
     """
 
     store: Store
@@ -89,7 +89,7 @@ class Stages:
     async def _ask(
         self, judges: tuple[str, ...], wanted: Wanted | None = None, number: int | None = None
     ) -> Tally:
-        """Asks the subjects; judges label meanwhile, unless their questions go into batches."""
+        """Asks the subjects; judges label meanwhile, unless requests go into batches."""
         choices, asking, store = self.choices, self.asking, self.store
         assert choices is not None
         if self.piloting:
@@ -129,9 +129,9 @@ class Stages:
         )
 
     async def _label(self, judges: tuple[str, ...]) -> Tally:
-        shown = self._watcher("label")
+        progress = self._watcher("label")
         return await self._desk.repeat(
-            partial(self._annotate, judges, shown, pipeline=self._pipeline)
+            partial(self._annotate, judges, progress, pipeline=self._pipeline)
         )
 
     async def _annotate(

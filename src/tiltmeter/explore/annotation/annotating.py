@@ -147,16 +147,16 @@ class Desk:
         """Saves an answer; returns 409 and the stored state if another window has changed it."""
         item, seen, now = _parse(await request.body())
         stored = await self._thread.read(self.task.save, item, seen, now)
-        kept = stored == now or stored == now._replace(value="", skipped=now.value)
-        return JSONResponse({"state": stored._asdict()}, 200 if kept else 409)
+        is_stored = stored == now or stored == now._replace(value="", skipped=now.value)
+        return JSONResponse({"state": stored._asdict()}, 200 if is_stored else 409)
 
     async def picture(self, request: Request) -> Response:
         """Returns a stored picture at full size."""
-        media_type, found = await asyncio.to_thread(
+        media_type, picture_bytes = await asyncio.to_thread(
             content, self.folder, request.path_params["name"]
         )
-        shown = {} if media_type.startswith("image/") else {"Content-Disposition": "attachment"}
-        return Response(found, media_type=media_type, headers=shown)
+        headers = {} if media_type.startswith("image/") else {"Content-Disposition": "attachment"}
+        return Response(picture_bytes, media_type=media_type, headers=headers)
 
 
 def _open(folder: Path | str, wanted: DeskTask) -> tuple[Source, Task | Review | WholeOutputTask]:

@@ -35,9 +35,9 @@ def end_of_task(source: Source, attributes: Sequence[str], what: str, opened: in
     store, protocol = source.store, source.protocol
     validation_of_run = validation.check(store, protocol)
     alone = bool({*attributes} & {*majority.attributes_by_people(store, protocol)})
-    known = [one for one in validation_of_run.agreements if one.attribute in attributes]
+    agreements = [one for one in validation_of_run.agreements if one.attribute in attributes]
     ending: EndOfTask = {
-        "agreement": list(_agreements(known)),
+        "agreement": list(_agreements(agreements)),
         "needs": [] if alone or what == "review" else list(_needs(source)),
         "next": f"tiltmeter {'report' if alone else 'validate'} {store.folder}",
         "opened": opened,

@@ -82,23 +82,23 @@ def shown_item(
 ) -> ShownItem:
     """Returns an item with others' answers; hidden characters are written out."""
     if isinstance(task, Review):
-        shown = _value(source, task, item)
+        content = _value(source, task, item)
     elif isinstance(task, WholeOutputTask):
         output, _, attribute = item.partition(" ")
-        shown = _output(source, output, cells, attribute)
+        content = _output(source, output, cells, attribute)
         asked = source.protocol.annotation.get(attribute, {})
         words = attribute.replace("_", " ")
-        shown["question"] = asked.get("question") or f"Which value of “{words}” fits?"
-        shown["choices"] = [one._asdict() for one in task.choices_of(item)]
-        shown["beside"] = task.beside(item)
+        content["question"] = asked.get("question") or f"Which value of “{words}” fits?"
+        content["choices"] = [one._asdict() for one in task.choices_of(item)]
+        content["beside"] = task.beside(item)
     else:
-        shown = _output(source, item, cells, task.attribute)
+        content = _output(source, item, cells, task.attribute)
     voices = [
         {"who": chr(ord("A") + n % 26), **state._asdict()}
         for n, state in enumerate(task.voices.get(item, ()))
     ]
-    shown["voices"] = tuple(voices)
-    return all_visible(shown)
+    content["voices"] = tuple(voices)
+    return all_visible(content)
 
 
 def _output(source: Source, item: str, cells: Cells, attribute: str) -> ShownItem:
@@ -110,8 +110,8 @@ def _output(source: Source, item: str, cells: Cells, attribute: str) -> ShownIte
     name, _, damage = picture(source.store, output.blob, output.outcome)
     kind = "prompt folded" if _is_folded(source.protocol.annotation, attribute) else "prompt"
     blocks = [_block("Prompt", trial.prompt, kind, language)]
-    if shown := _shown_with(source.protocol, trial.factors):
-        blocks[0]["pictures"] = [f"/blobs/{one}" for one in shown]
+    if beside := _shown_with(source.protocol, trial.factors):
+        blocks[0]["pictures"] = [f"/blobs/{one}" for one in beside]
     if trial.begin:
         blocks.append(_block("The answer was begun with", trial.begin, kind, language))
     if output.text or not output.blob:
@@ -146,16 +146,16 @@ def _value(source: Source, task: Review, item: str) -> ShownItem:
     of = ", ".join(level for key, level in one.attribute.of.items() if key != "subject")
     about = f"{one.attribute.name} ({one.attribute.part}){f' of a {of}' if of else ''}"
     blocks = (_block("Attribute", about, "prompt"), _block("Value", one.value, "output"))
-    shown = _as_shown(blocks)
+    blocks_shown = _as_shown(blocks)
     same = {key: other for key, other in task.values.items() if other.whole == one.whole}
-    shown["table"] = [{"id": key, "value": other.value} for key, other in same.items()]
-    shown["samples"] = [
+    blocks_shown["table"] = [{"id": key, "value": other.value} for key, other in same.items()]
+    blocks_shown["samples"] = [
         {"value": value, "picture": f"/blobs/{blob}"}
         for value, blob in outputs.sample_blobs(
             source.store, one.attribute.name, dict(one.attribute.of), SAMPLES
         )
     ]
-    return shown
+    return blocks_shown
 
 
 def _block(title: str, text: str, kind: str, language: str = "") -> ItemBlock:

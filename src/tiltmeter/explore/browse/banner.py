@@ -20,9 +20,9 @@ def banner(index: Index, view: View, outputs: int) -> Banner | None:
         )
     ]
     for name, wanted in query.levels.items():
-        known = [level for level in wanted if level in index.levels(name)]
+        existing = [level for level in wanted if level in index.levels(name)]
         if name != MODE:
-            facts.append((name, " or ".join(index.title(name, one) for one in known or wanted)))
+            facts.append((name, " or ".join(index.title(name, one) for one in existing or wanted)))
     facts.append((query.attribute or "all attributes", " or ".join(query.values) or "every value"))
     if query.among:
         facts.append(("among", ", ".join(query.among)))

@@ -94,16 +94,16 @@ class Layout:
         pages = max(1, blocks * turns)
         page = min(max(1, page), pages)
         block, turn = divmod(page - 1, max(1, turns))
-        shown = tuple(rows[block * height : (block + 1) * height])
-        return cls(shown, turn * samples + 1, (turn + 1) * samples, page, pages)
+        page_rows = tuple(rows[block * height : (block + 1) * height])
+        return cls(page_rows, turn * samples + 1, (turn + 1) * samples, page, pages)
 
     @classmethod
     def of_rows(cls, rows: Sequence[str], samples: int, height: int, page: int) -> Layout:
         """Lays out page `page` (from 1) of `height` rows, with the first samples of each cell."""
         pages = max(1, -(-len(rows) // height))
         page = min(max(1, page), pages)
-        shown = tuple(rows[(page - 1) * height : page * height])
-        return cls(shown, 1, max(1, samples), page, pages)
+        page_rows = tuple(rows[(page - 1) * height : page * height])
+        return cls(page_rows, 1, max(1, samples), page, pages)
 
 
 def cards(
@@ -176,13 +176,13 @@ def bars(
 
 def _stack(said: Mapping[str, float], colours: Mapping[str, str]) -> tuple[ShareBar, ...]:
     """Makes bars of weights, in the order of colours; values beyond the commonest share one bar."""
-    kept = dict(sorted(said.items(), key=lambda one: -one[1])[:MOST_PARTS])
+    largest = dict(sorted(said.items(), key=lambda one: -one[1])[:MOST_PARTS])
     whole, begin, bars = sum(said.values()) or 1.0, 0.0, []
-    for value in sorted(kept, key=list(colours).index):
+    for value in sorted(largest, key=list(colours).index):
         bars.append(ShareBar(value, said[value], said[value] / whole, begin, colours[value]))
         begin += said[value] / whole
     if len(said) > MOST_PARTS:
-        rest = whole - sum(kept.values())
+        rest = whole - sum(largest.values())
         bars.append(ShareBar(f"{len(said) - MOST_PARTS} others", rest, rest / whole, begin, "g3"))
     return tuple(bars)
 

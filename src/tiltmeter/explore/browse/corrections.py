@@ -40,10 +40,10 @@ def correctable(source: Source, output: str, annotator: str) -> list[Correctable
     if stored is None:
         raise UsageError(f"There is no output {output[:40]} in this run.")
     trial, _ = stored
-    given = labels.of_output(source.store, output)
+    current = labels.of_output(source.store, output)
     several = labels.attributes_with_several(source.store)
-    names = (one.attribute for one in given if not one.attribute.endswith(VOTE))
-    mine = {one.attribute: one.value for one in given if one.annotator == annotator}
+    names = (one.attribute for one in current if not one.attribute.endswith(VOTE))
+    mine = {one.attribute: one.value for one in current if one.annotator == annotator}
     of = {"subject": trial.subject, **trial.factors}
     return [
         {

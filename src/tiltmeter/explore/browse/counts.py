@@ -45,11 +45,11 @@ def table(
     weights_by_cell = index.table.cell_values(
         view.rows, view.columns, rows, chosen, (view.attribute, NONE)
     )
-    kept = among(index, view, value)
+    selected = among(index, view, value)
     sums = {
         cell: (
             weights.get(value, 0.0),
-            sum(w for v, w in weights.items() if v != NONE and (not kept or v in kept)),
+            sum(w for v, w in weights.items() if v != NONE and (not selected or v in selected)),
         )
         for cell, weights in weights_by_cell.items()
     }

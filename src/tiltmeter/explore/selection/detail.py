@@ -95,14 +95,14 @@ class Detail:
         shared by equal outputs is counted in full for each of them.
         """
         calls = (*filter(None, [self.call]), *self.voices)
-        known = [call.cost for call in calls if call.cost is not None]
+        costs = [call.cost for call in calls if call.cost is not None]
         unknown = (
-            f"{len(calls) - len(known)} of {len(calls)} calls at unknown cost"
-            if len(known) < len(calls)
+            f"{len(calls) - len(costs)} of {len(calls)} calls at unknown cost"
+            if len(costs) < len(calls)
             else ""
         )
         known_price = " and ".join(
-            filter(None, [numerals.dollars(sum(known)) if known else "", unknown])
+            filter(None, [numerals.dollars(sum(costs)) if costs else "", unknown])
         )
         whole = " (replies shared with equal outputs counted whole)"
         return (known_price or "none") + (whole if any(call.cost for call in self.voices) else "")

@@ -146,9 +146,12 @@ class Index:
             different.append(values)
         cell_keys, places = coded(key)
         at = np.unravel_index(cell_keys, [max(1, len(values)) for values in different])
-        found = np.transpose([values[code] for values, code in zip(different, at, strict=True)])
+        combinations = np.transpose(
+            [values[code] for values, code in zip(different, at, strict=True)]
+        )
         cells = [
-            self._cell(source, *one) for one in outputs.cell_texts(source.store, found.tolist())
+            self._cell(source, *one)
+            for one in outputs.cell_texts(source.store, combinations.tolist())
         ]
         return RunOutputs(source.number, numbers.copy(), samples.astype(np.int32), places, cells)
 
@@ -207,8 +210,8 @@ class Index:
         from ...analyse.whole_run.outputs_behind import Counted  # with scipy and polars
 
         for source in self.sources.values():
-            found = Counted(source.store, source.protocol).outputs(query)
-            yield source.number, list(map(id_number, found))
+            behind = Counted(source.store, source.protocol).outputs(query)
+            yield source.number, list(map(id_number, behind))
 
     @cached_property
     def tied(self) -> tuple[str, ...]:
@@ -247,9 +250,9 @@ def open_indices(
         every = chain(*groups.values())
         subjects = chain(*(trials.subjects(one.store) for one in every if labels))
         names = given_names(labels or {}, subjects)
-        found = [Index(group, names) for group in groups.values()]
+        indices = [Index(group, names) for group in groups.values()]
         opened.pop_all()
-    return found
+    return indices
 
 
 def _contrasted_factor(protocol: Protocol) -> str:
@@ -279,11 +282,11 @@ def _lead_annotators(source: Source) -> dict[str, str]:
 
 def _by_importance(protocol: Protocol, labelled: set[str]) -> Iterator[str]:
     """Orders labelled attributes: of headline measures, of other measures, of instruments."""
-    own = [name for spec in protocol.instruments for name in (spec.attribute, *spec.also)]
+    attributes = [name for spec in protocol.instruments for name in (spec.attribute, *spec.also)]
     measures = sorted(protocol.measures, key=lambda measure: not measure.headline)
     wanted = [
         name
         for measure in measures
-        for name in (own if measure.attribute == EVERY else [measure.attribute])
-    ] + own
+        for name in (attributes if measure.attribute == EVERY else [measure.attribute])
+    ] + attributes
     yield from (name for name in wanted if name in labelled)

@@ -91,9 +91,9 @@ class LabelColumns:
         return self._marked(self._split)
 
     def _marked(self, rows: Integers) -> Integers:
-        found = np.zeros(self._size, np.bool_)
-        found[self.places[rows]] = True
-        return found
+        marked = np.zeros(self._size, np.bool_)
+        marked[self.places[rows]] = True
+        return marked
 
     def of_output(self, place: int) -> tuple[tuple[str, ...], float | None, bool]:
         """Returns (own values, their greatest surprise, is there disagreement) of an output."""
@@ -110,24 +110,24 @@ class LabelColumns:
         once = bool((np.diff(places) > 0).all())
         if sort == "surprise":
             ranks = self._ranks[rows]
-            found = np.full(self._size, ranks.max(initial=0) + 1)
+            rank_of = np.full(self._size, ranks.max(initial=0) + 1)
             if once:
-                found[places] = ranks
+                rank_of[places] = ranks
             else:
-                np.minimum.at(found, places, ranks)
-            return found
-        found = np.full(self._size, len(self.values))
+                np.minimum.at(rank_of, places, ranks)
+            return rank_of
+        rank_of = np.full(self._size, len(self.values))
         if once:
-            found[places] = self._codes[rows]
-            return found
+            rank_of[places] = self._codes[rows]
+            return rank_of
         joined = {
             place: "\n".join(self.values[self._codes[row]] for _, row in same)
             for place, same in groupby(zip(places.tolist(), rows, strict=True), lambda one: one[0])
         }
         order = {text: rank for rank, text in enumerate(sorted({*joined.values()}))}
-        found[:] = len(order)
-        found[[*joined]] = [order[text] for text in joined.values()]
-        return found
+        rank_of[:] = len(order)
+        rank_of[[*joined]] = [order[text] for text in joined.values()]
+        return rank_of
 
     # counts
 
@@ -188,10 +188,10 @@ def read_part(store: Store, attribute: str, lead: str, places: Places) -> _Part:
         for row in lead_labels(attribute, lead, list(same))
     ]
     at = places(np.array([number for number, _ in rows], np.int64))
-    kept = [(place, row) for place, (_, row) in zip(at.tolist(), rows, strict=True) if place >= 0]
-    values = sorted({row.value for _, row in kept})
+    placed = [(place, row) for place, (_, row) in zip(at.tolist(), rows, strict=True) if place >= 0]
+    values = sorted({row.value for _, row in placed})
     order = {value: code for code, value in enumerate(values)}
-    columns = [(place, order[row.value], *row[1:]) for place, row in kept]
+    columns = [(place, order[row.value], *row[1:]) for place, row in placed]
     place, code, weight, own, split = zip(*columns, strict=True) if columns else ((),) * 5
     return _Part(
         np.array(place, np.int64),
@@ -222,20 +222,20 @@ def _single(store: Store, attribute: str, lead: str, places: Places) -> _Part:
     ranks = np.zeros(max(names, default=0) + 1, np.int64)
     ranks[names] = range(len(names))
     group = np.repeat(np.arange(len(begins)), np.diff([*begins, len(numbers)]))
-    own = np.flatnonzero(voted == 0)
-    if len(own) > len(begins):
-        own = own[np.lexsort((ranks[annotators[own]], group[own]))]
-    own = own[np.flatnonzero(np.diff(group[own], prepend=-1))]
-    at = places(numbers[own])
-    own, at = own[at >= 0], at[at >= 0]
-    values, places_of_values = coded(codes[own])
+    unvoted = np.flatnonzero(voted == 0)
+    if len(unvoted) > len(begins):
+        unvoted = unvoted[np.lexsort((ranks[annotators[unvoted]], group[unvoted]))]
+    unvoted = unvoted[np.flatnonzero(np.diff(group[unvoted], prepend=-1))]
+    at = places(numbers[unvoted])
+    unvoted, at = unvoted[at >= 0], at[at >= 0]
+    values, places_of_values = coded(codes[unvoted])
     return _Part(
         at,
         [str(words[one]) for one in values.tolist()],
         places_of_values,
-        np.ones(len(own)),
-        np.ones(len(own), np.bool_),
-        split[group[own]],
+        np.ones(len(unvoted)),
+        np.ones(len(unvoted), np.bool_),
+        split[group[unvoted]],
     )
 
 
@@ -264,8 +264,8 @@ def lead_labels(attribute: str, lead: str, rows: Sequence[RankedLabel]) -> list[
     """
     voices: dict[tuple[str, str, int], list[tuple[str, float]]] = {}
     for row in rows:
-        own = row.attribute == attribute
-        key = (row.annotator, "", 0) if own else (row.annotator, row.attribute, row.position)
+        is_lead = row.attribute == attribute
+        key = (row.annotator, "", 0) if is_lead else (row.annotator, row.attribute, row.position)
         voices.setdefault(key, []).append((row.value, row.weight))
     split = len({frozenset(_most_probable(values)) for values in voices.values()}) > 1
     mine = voices.get((lead, "", 0)) or next(

@@ -50,13 +50,13 @@ def rewrite(cell: Mapping[str, str], output: str) -> Rewrite | None:
     """Marks an input and its rewrite; None if the design has no text with a noun and a theme."""
     if not {"text", "theme", "noun"} <= cell.keys():
         return None
-    given = cell["text"]
-    who = person(cell["theme"], cell["noun"], given)
+    original = cell["text"]
+    who = person(cell["theme"], cell["noun"], original)
     facts = told_of(cell) if "pronoun" in cell else NOTHING
-    left, right = _TOKEN.findall(given), _TOKEN.findall(output)
+    left, right = _TOKEN.findall(original), _TOKEN.findall(output)
     gone, new = _changed_places(left, right)
     return Rewrite(
-        tuple(_pieces(left, gone, mentions(given, who))),
+        tuple(_pieces(left, gone, mentions(original, who))),
         tuple(_pieces(right, new, mentions(output, who, facts))),
     )
 

@@ -62,9 +62,9 @@ class OutputTable:
     def bytes_used(self) -> int:
         """Returns the memory of the arrays in bytes."""
         fixed = [self._cell, self._samples, *(numbers for _, numbers in self._begins.values())]
-        kept = [count.mask for count in self._counts.values() if count.mask is not None]
+        masks = [count.mask for count in self._counts.values() if count.mask is not None]
         labels = [column for label in self._labels.values() for column in label.columns()]
-        columns = (*fixed, *kept, *labels, *self._hits.values(), *self._orders.values())
+        columns = (*fixed, *masks, *labels, *self._hits.values(), *self._orders.values())
         return sum(column.nbytes for column in columns)
 
     def places(self, run: int, numbers: Integers) -> Integers:
@@ -228,11 +228,11 @@ class OutputTable:
         by_pair = np.zeros((len(first.levels) * width, sums.shape[1]))
         np.add.at(by_pair, pairs, sums)
         values = [*coded.values, unlabelled]
-        shown = None if rows is None else set(rows)
+        wanted = None if rows is None else set(rows)
         counts: dict[CellKey, dict[str, float]] = {}
         for at, place in np.argwhere(by_pair > 0).tolist():
             key = first.levels[at // width], second.levels[at % width]
-            if shown is None or key[0] in shown:
+            if wanted is None or key[0] in wanted:
                 counts.setdefault(key, {})[values[place]] = float(by_pair[at, place])
         return counts
 

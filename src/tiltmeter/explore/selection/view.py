@@ -51,15 +51,15 @@ class View:
     def parse(cls, given: Mapping[str, str]) -> View:
         """Reads a view from an address's parameters; invalid ones are left at their defaults."""
         names = {f.name for f in fields(cls)} - {"study", "page", "levels"}
-        known = {name: value for name, value in given.items() if name in names and value}
+        filters = {name: value for name, value in given.items() if name in names and value}
         allowed = {"sort": SORTS, "per": PER_ROW, "high": HEIGHTS, "show": SHOWS, "order": LISTS}
-        known = {
-            name: value for name, value in known.items() if value in allowed.get(name, (value,))
+        filters = {
+            name: value for name, value in filters.items() if value in allowed.get(name, (value,))
         }
-        if "text" in known:
-            known["text"] = known["text"].strip()[:MOST_CHARACTERS]
-        if "number" in known:
-            known["number"] = known["number"][:MOST_CHARACTERS]
+        if "text" in filters:
+            filters["text"] = filters["text"].strip()[:MOST_CHARACTERS]
+        if "number" in filters:
+            filters["number"] = filters["number"][:MOST_CHARACTERS]
         levels = tuple(
             (name[2:], value) for name, value in given.items() if name.startswith("f.") and value
         )
@@ -67,19 +67,19 @@ class View:
             _number(given.get("study", "0")),
             page=max(1, _number(given.get("page", "1"))),
             levels=levels,
-            **known,
+            **filters,
         )
 
     def address(self, **changes: object) -> str:
         """Writes the view with changes as an address's query; page is 1 unless changed."""
         view = replace(self, **({"page": 1} | changes))  # type: ignore[arg-type]
         default = View()
-        kept = [
+        filters = [
             (f.name, str(getattr(view, f.name)))
             for f in fields(View)
             if f.name != "levels" and getattr(view, f.name) != getattr(default, f.name)
         ]
-        return "?" + urlencode([*kept, *((f"f.{name}", level) for name, level in view.levels)])
+        return "?" + urlencode([*filters, *((f"f.{name}", level) for name, level in view.levels)])
 
     def of_wall(self, row: str, column: str = "") -> str:
         """Returns the address of the wall for a row of pairs or counts, or for one cell."""

@@ -31,8 +31,8 @@ _WILD = lazy(r"([^\W\d_]*)\*([^\W\d_]*)")
 
 
 class Alike(dict[str, str]):
-    """Words of canonical text → themselves, or the stand-in if no rule knows them, for a set of
-    forms. read: returns the value that an answer's clauses state (Statements.value).
+    """A dictionary of words of canonical text: a word that some rule knows maps to itself, others
+    to a stand-in. read: returns the value that an answer's clauses state (Statements.value).
     """
 
     def __init__(self, known: Language, marker: Marker, read: Callable[[str, str], str]) -> None:
@@ -44,7 +44,7 @@ class Alike(dict[str, str]):
 
     def value(self, canonical: str, told: str) -> str:
         """Returns the value that an answer's clauses state; short answers that differ only in
-        unknown words share one cached reading. told: canonical text without the prompt.
+        unknown words share one cached result. told: `canonical` without the prompt's sentences.
         """
         alike = self.text(canonical)
         if len(alike) >= RECURRING:
@@ -52,7 +52,7 @@ class Alike(dict[str, str]):
         return self._remembered(alike, alike if told == canonical else self.text(told))
 
     def text(self, canonical: str) -> str:
-        """Returns the text with stand-ins; unchanged if a short answer would become long."""
+        """Returns the text with stand-ins; unchanged if its length would cross ONE_SENTENCE."""
         if not self._latin or not canonical.isascii():
             return canonical
         text = " ".join(map(self.__getitem__, canonical.split(" ")))
@@ -69,7 +69,7 @@ class Alike(dict[str, str]):
 
 
 class _KnownWords(NamedTuple):
-    """The words that rules know in a language, and the beginnings and endings of further words."""
+    """The words that some rule knows in a language, and beginnings and endings of others."""
 
     words: Collection[str]
     beginnings: tuple[str, ...]
@@ -83,8 +83,8 @@ class _KnownWords(NamedTuple):
 
 @cache
 def _words(code: str) -> _KnownWords:
-    """Collects all words of a pack and of the lists of frequent words. Leaves out the patterns of
-    refusals, which are only matched against the first words of an answer.
+    """Collects all words of a language's pack and of the lists of frequent words. Leaves out the
+    patterns of refusals, which are matched only against the first words of an answer.
     """
     known = language(code)
     written = {name: value for name, value in known.pack.record().items() if name != "words"}

@@ -1,4 +1,4 @@
-"""The marks of an entry in a ranking: numbers, ranks in words, letters, bullets. Pure."""
+"""The marks that begin an entry of a ranking: numbers, ranks in words, letters, bullets. Pure."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ NUMBERED = lazy(
 
 
 def number_of(found: re.Match[str]) -> int:
-    """Returns the number of an entry by its MARK, 0 for a bullet."""
+    """Returns the number of an entry from a match of MARK; 0 for a bullet."""
     if found["word"]:
         return ORDINALS.index(found["word"].lower()) + 1
     if found["end"]:
@@ -73,7 +73,7 @@ def number_of(found: re.Match[str]) -> int:
 
 
 def ordinal(found: re.Match[str]) -> int:
-    """Returns the number that a word of NUMBERED stands for."""
+    """Returns the rank from a match of NUMBERED, such as 2 for "second"; LAST for "last"."""
     if found["l"]:
         return LAST
     if found["w"]:

@@ -1,4 +1,4 @@
-"""JSON in replies, for all instruments. Pure."""
+"""Parses JSON inside replies, for all instruments. Pure."""
 
 from __future__ import annotations
 

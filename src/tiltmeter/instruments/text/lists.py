@@ -1,5 +1,5 @@
-"""Rewriting of lists into one shape: entries on lines of their own that begin with "1." or "-". For
-all instruments that read lists. Pure.
+"""Rewrites lists into one format: each entry on its own line, after "1." or "-". For all
+instruments that parse lists. Pure.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _HAN = lazy(rf"^[^\S\n]*([{_HAN_DIGITS}])[、.．]\s*", re.MULTILINE)
 
 
 def numbers_as_digits(text: str) -> str:
-    """Rewrites circled numbers, keycap numbers and medals as "1. " on lines of their own."""
+    """Rewrites circled numbers, keycap numbers and medals as "1. ", each on its own line."""
     if text.isascii():
         return text
     if "\u20e3" in text:
@@ -30,8 +30,8 @@ def numbers_as_digits(text: str) -> str:
 
 
 def json_as_bullets(text: str) -> str:
-    """Rewrites the texts of a JSON array, or of an object's first array, as bullets; of an object
-    in the array, its first text. A text without JSON stays as it is.
+    """Rewrites the texts of a JSON array, or of an object's first array, as bullets; for an object
+    in the array, its first text. Leaves a text without JSON unchanged.
     """
     if '"' not in text or not ("[" in text or "{" in text):
         return text

@@ -1,7 +1,7 @@
-"""The marks that enclose a model's reasoning, for servers that leave it in the text.
+"""The marks around a model's reasoning (thinking), for servers that leave it in the text.
 
-A closed thought is removed with all text before it (a template may have opened it in the prompt),
-an open one with all that follows. This is the only table of marks: every instrument, judge and
+Closed thinking is removed with all text before it (a template may have opened it in the prompt),
+open thinking with all text after it. This is the only table of marks: every instrument, judge and
 dialect uses it.
 """
 
@@ -14,7 +14,7 @@ from ...languages.patterns import lazy
 
 
 class ThoughtMark(NamedTuple):
-    """The marks of reasoning of a family of models. sign: a part of each mark in lower case, which
+    """The marks of reasoning in a family of models. sign: a part of each mark in lower case, which
     every marked text contains; opened, closed: patterns.
     """
 
@@ -55,7 +55,7 @@ _AROUND = lazy(r"<\|(?:(?:START|END)_RESPONSE|end|return|start)\|>", re.I)
 
 
 def without_thought(text: str) -> str:
-    """Removes what a reasoning model marked as its thoughts, closed or cut off."""
+    """Removes the text that a reasoning model marked as its thinking, closed or cut off."""
     for sign in _SIGNS:
         if sign in text:
             break

@@ -67,8 +67,8 @@ class AnthropicBatches:
             young = [one for one in listed if wire.read(_creation_time, one) >= since]
             for one in young:
                 if _total(one) == handed.requests:
-                    seen = wire.read(_read_batch, one)
-                    yield Candidate(seen, await self._is_ours(wire, seen, handed.prefix))
+                    status = wire.read(_read_batch, one)
+                    yield Candidate(status, await self._is_ours(wire, status, handed.prefix))
             if not young:  # the newest come first
                 return
 

@@ -46,11 +46,11 @@ class GeminiBatches:
 
     async def create(self, wire: Wire, handed: Handed) -> Seen:
         """Creates the batch: POST models/M:batchGenerateContent, with our key as display name."""
-        given: Mapping[str, Json] = (
+        source: Mapping[str, Json] = (
             {"fileName": handed.file_id} if handed.file_id else {"requests": _inline(handed)}
         )
         model, _, _ = handed.path.rpartition(":")
-        body: dict[str, Json] = {"displayName": handed.key, "inputConfig": given}
+        body: dict[str, Json] = {"displayName": handed.key, "inputConfig": source}
         return wire.read(
             _read_batch, await wire.post(f"{model}:batchGenerateContent", {"batch": body})
         )

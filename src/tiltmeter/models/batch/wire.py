@@ -161,11 +161,11 @@ class Wire:
         return self.connection.parse_body(answer, lambda body: body)
 
     def _fail(self, answer: Answer) -> NoReturn:
-        meant, wait = self._status(answer)
-        if meant in (404, 410):
+        kind, wait = self._status(answer)
+        if kind in (404, 410):
             reason = self.connection.error_text(answer)
             raise Gone(f"{self.connection.name}: not found (HTTP {answer.status}): {reason}")
-        self.connection.fail(answer, meant, wait)
+        self.connection.fail(answer, kind, wait)
 
 
 async def _answer(reply: ClientResponse) -> Answer:

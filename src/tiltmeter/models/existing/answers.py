@@ -222,10 +222,10 @@ _OTHERS = {
 def _missing(what: str, data: Mapping[str, Json]) -> str:
     """Explains that a column is missing, and names the option if another column is meant."""
     folded = {name.casefold(): name for name in data}
-    meant = [folded[name] for name in (what, *_OTHERS.get(what, ())) if name in folded]
-    if not meant:
+    columns = [folded[name] for name in (what, *_OTHERS.get(what, ())) if name in folded]
+    if not columns:
         return f"'{what}' is missing."
-    return f"'{what}' is missing. Type: --column {what}={meant[0]}"
+    return f"'{what}' is missing. Type: --column {what}={columns[0]}"
 
 
 def _text(value: Json, name: str, where: str) -> str:

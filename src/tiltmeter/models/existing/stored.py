@@ -133,9 +133,9 @@ class Replay(Stored):
     def _index_calls(self) -> dict[str, list[tuple[str, str]]]:
         """Maps each request to the (key, nonce) of every call that answered it."""
         model = self._model or self._only_subject()
-        known = calls.models(self._store)
-        if model not in known:
-            raise UnknownName("model of that run", model, known)
+        models = calls.models(self._store)
+        if model not in models:
+            raise UnknownName("model of that run", model, models)
         index: dict[str, list[tuple[str, str]]] = {}
         for key, request in calls.answered_requests(self._store, model):
             index.setdefault(_what(request), []).append((key, request.nonce))

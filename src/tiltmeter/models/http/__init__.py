@@ -127,11 +127,11 @@ class DialectConnection:
             parameter = ""
         omitted = self._omitted | {parameter}
         if not parameter or self._dialect.build(request, omitted) == wanted:
-            meant, wait = self.translate_status(answer)
+            kind, wait = self.translate_status(answer)
             reason = self._connection.error_text(answer)
-            if request.logprobs and meant in (400, 422) and "logprob" in reason.lower():
+            if request.logprobs and kind in (400, 422) and "logprob" in reason.lower():
                 raise Incapable(f"{self._connection.name} {NO_LOGPROBS} It said: {reason}", reason)
-            self._connection.fail(answer, meant, wait)
+            self._connection.fail(answer, kind, wait)
         self._omitted = omitted
         return None
 
@@ -190,8 +190,8 @@ class HttpModel(Model):
             return {}
         described = await writing.describe(self.connection)
         refused = self._exchanges["text"].omitted
-        kept: dict[str, Json] = {"reserve": self.reserve, "left_out": [*left_out(refused)]}
-        return {**described, **kept} | ({"interface": "responses"} if CHAT in refused else {})
+        facts: dict[str, Json] = {"reserve": self.reserve, "left_out": [*left_out(refused)]}
+        return {**described, **facts} | ({"interface": "responses"} if CHAT in refused else {})
 
     def sends_temperature(self, request: Request) -> bool:
         """True for text; for a picture, True if the request's body has a temperature."""
@@ -230,8 +230,8 @@ class HttpModel(Model):
         parameter, which is left out from now on.
         """
         exchange, read = self.exchange(request), partial(self._dialect(request).parse, request)
-        shown = tuple(each._replace(pictures=()) for each in request.messages)
-        blind = replace(request, messages=shown)  # what was left out does not hang on pictures
+        messages = tuple(each._replace(pictures=()) for each in request.messages)
+        blind = replace(request, messages=messages)  # what was left out does not hang on pictures
         got = exchange.read(blind, exchange.build(blind, omitted), answer, read)
         if got is None:
             raise TransientError(f"{self.name} refuses a parameter, which is left out from now on")

@@ -48,8 +48,8 @@ def plain(text: str) -> str:
 
 def refusal(name: str, base: str, statuses: tuple[int, int], said: str) -> str:
     """Explains a refused request. statuses: as HTTP means it, and as it was sent."""
-    meant, status = statuses
-    if meant == 404:
+    kind, status = statuses
+    if kind == 404:
         bare = "/" not in base.partition("://")[2]
         ends = f"try {base}/v1" if bare else "most end in /v1"
         return (

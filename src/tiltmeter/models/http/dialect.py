@@ -34,10 +34,10 @@ def part(
     names: {parameter: its name in `omitted`}, if the two differ.
     """
     sent: dict[str, Json] = {name: value for name, value in wanted.items() if value is not None}
-    left = [name for name in sent if names.get(name, name) in omitted] if omitted else []
-    for name in left:
+    omitted_names = [name for name in sent if names.get(name, name) in omitted] if omitted else []
+    for name in omitted_names:
         del sent[name]
-    return sent, [names.get(name, name) for name in left]
+    return sent, [names.get(name, name) for name in omitted_names]
 
 
 class HttpRequest(NamedTuple):

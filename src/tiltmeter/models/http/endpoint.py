@@ -95,16 +95,16 @@ async def _vllm(
 async def _ollama(
     connection: Connection, root: str, headers: Mapping[str, str], version: str, model: str
 ) -> dict[str, Json]:
-    shown = await look_up(connection, f"{root}/api/show", headers, {"model": model})
-    info = object_at(shown, "model_info")
+    description = await look_up(connection, f"{root}/api/show", headers, {"model": model})
+    info = object_at(description, "model_info")
     trained = (value for name, value in info.items() if name.endswith(".context_length"))
     return {
         "server": f"Ollama {version}",
-        "template": _digest(text_at(shown, "template")),
-        "quantisation": word_at(shown, "details", "quantization_level") or None,
+        "template": _digest(text_at(description, "template")),
+        "quantisation": word_at(description, "details", "quantization_level") or None,
         "parameters": count_at(info, "general.parameter_count"),
         "trained_context": next((n for n in trained if isinstance(n, int)), None),
-        "hidden_prompt": text_at(shown, "system") if shown else None,
+        "hidden_prompt": text_at(description, "system") if description else None,
     }
 
 

@@ -81,8 +81,8 @@ async def content(connection: Connection, url: str, headers: Mapping[str, str]) 
 async def _get(connection: Connection, url: str, headers: Mapping[str, str]) -> bytes:
     for _ in range(MOST_REDIRECTS + 1):
         parts = split(url)
-        known = _origin(parts) == _origin(urlsplit(connection.base))
-        answer = await connection.send(url, headers if known else {})
+        is_own_host = _origin(parts) == _origin(urlsplit(connection.base))
+        answer = await connection.send(url, headers if is_own_host else {})
         if answer.status == 200:
             return answer.content
         if 300 <= answer.status < 400 and answer.headers.get("Location"):

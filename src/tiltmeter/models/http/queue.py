@@ -172,17 +172,17 @@ class QueueModel(Queued):
         self, request: Request, answer: Answer
     ) -> Reply | Link | Next | WorkMissing | None:
         """Interprets a poll's answer. Work that is gone, or failed, is an outcome, not an error."""
-        meant, pause = self._exchange.translate_status(answer)
-        if 200 <= meant < 300:
+        kind, pause = self._exchange.translate_status(answer)
+        if 200 <= kind < 300:
             return self.connection.parse_body(answer, partial(self._dialect.look, request))
         refused = self._dialect.refused(request, answer.body)
         if refused is not None:
             return refused
         reason = self.connection.error_text(answer)
-        if meant in (404, 410):
+        if kind in (404, 410):
             return WorkMissing(Reply(f"the provider no longer knows this work: {reason}", ERROR))
-        if meant in PASSING_STATUSES or meant >= 500 or meant in (401, 402, 403) or meant < 400:
-            self.connection.fail(answer, meant, pause)
+        if kind in PASSING_STATUSES or kind >= 500 or kind in (401, 402, 403) or kind < 400:
+            self.connection.fail(answer, kind, pause)
         return Reply(f"the work failed (HTTP {answer.status}): {reason}", ERROR)
 
 

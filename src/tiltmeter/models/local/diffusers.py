@@ -166,12 +166,12 @@ class Diffusers(Model):
             )
         for each in self._named.call:
             if each not in takes:
-                known = [
+                kinds = [
                     *SHORT,
                     *LOADED,
                     *(name for name in takes if name not in ("self", "kwargs", *FIXED)),
                 ]
-                raise UnknownName(f"setting of {name}", each, known)
+                raise UnknownName(f"setting of {name}", each, kinds)
         return kind
 
     def _draw(self, requests: Sequence[Request]) -> list[Reply]:
@@ -191,9 +191,9 @@ class Diffusers(Model):
             flagged = getattr(result, "nsfw_content_detected", None) or getattr(
                 result, "nsfw_detected", None
             )
-            held = flagged or [False] * len(requests)
-            drawn = list(zip(requests, result.images, held, strict=True))
-        return [self._read(request, image, bool(flag)) for request, image, flag in drawn]
+            is_unsafe = flagged or [False] * len(requests)
+            pictures = list(zip(requests, result.images, is_unsafe, strict=True))
+        return [self._read(request, image, bool(flag)) for request, image, flag in pictures]
 
     def _read(self, request: Request, image: Any, is_held_back: bool) -> Reply:
         """Turns a picture into a reply: a refusal if it was held back, an error if it is black."""

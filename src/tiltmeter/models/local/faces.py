@@ -171,11 +171,11 @@ def candidates(outputs: Sequence[Array]) -> list[Face]:
 
 def suppress_overlaps(faces: Sequence[Face]) -> list[Face]:
     """Keeps the surest faces, of which no two overlap by more than MOST_OVERLAP of their union."""
-    kept: list[Face] = []
+    apart: list[Face] = []
     for face in sorted(faces, key=lambda one: -one.score):
-        if all(_overlap(face.box, other.box) <= MOST_OVERLAP for other in kept):
-            kept.append(face)
-    return kept
+        if all(_overlap(face.box, other.box) <= MOST_OVERLAP for other in apart):
+            apart.append(face)
+    return apart
 
 
 def chip(image: Pixels, landmarks: Points) -> Pixels:
@@ -195,13 +195,13 @@ def chip(image: Pixels, landmarks: Points) -> Pixels:
         turn[1, 1] / finer,
         move[1],
     )
-    drawn = Image.fromarray(image).transform(
+    turned = Image.fromarray(image).transform(
         (CHIP_PIXELS * finer, CHIP_PIXELS * finer),
         Image.Transform.AFFINE,
         tuple(map(float, data)),
         Image.Resampling.BILINEAR,
     )
-    return np.asarray(drawn.reduce(finer) if finer > 1 else drawn)
+    return np.asarray(turned.reduce(finer) if finer > 1 else turned)
 
 
 def _similarity(first: Points, second: Points) -> tuple[Points, Points]:

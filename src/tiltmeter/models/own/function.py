@@ -132,8 +132,8 @@ def load(path: Path, name: str) -> Function:
 def _function_of(module: ModuleType, path: Path, name: str) -> Function:
     function: Function | None = getattr(module, name, None)
     if function is None or not callable(function):
-        known = [key for key, value in vars(module).items() if inspect.isfunction(value)]
-        raise UnknownName(f"function in {path.name}", name, known)
+        names = [key for key, value in vars(module).items() if inspect.isfunction(value)]
+        raise UnknownName(f"function in {path.name}", name, names)
     return function
 
 
@@ -224,9 +224,9 @@ class FileFunction(Command):
 def python(rest: str, options: ModelOptions = DEFAULTS) -> Model:
     """Makes the model `python:FILE.py:FUNCTION`, or that of a function given in this process."""
     full = f"python:{name_file(rest)}"
-    given = _GIVEN.get(full)
-    if given is not None:
-        return FunctionModel(full, given, options)
+    registered = _GIVEN.get(full)
+    if registered is not None:
+        return FunctionModel(full, registered, options)
     return FileFunction(full, *_FILES[full], options)
 
 

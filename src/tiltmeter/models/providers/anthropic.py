@@ -107,13 +107,13 @@ class AnthropicMessages:
         """Returns a message's text, or its pictures and then the text, as documentation advises."""
         if not message.pictures:
             return message.content
-        shown = [prepare_picture(name, self._read, longest) for name in message.pictures]
+        pictures = [prepare_picture(name, self._read, longest) for name in message.pictures]
         blocks: list[Json] = [
             {
                 "type": "image",
                 "source": {"type": "base64", "media_type": each.media_type, "data": each.data},
             }
-            for each in shown
+            for each in pictures
         ]
         return [*blocks, {"type": "text", "text": message.content}]
 

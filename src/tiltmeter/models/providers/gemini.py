@@ -135,9 +135,9 @@ class GeminiContent:
         return config, left_out
 
     def _parts(self, message: Message, longest: int) -> list[Json]:
-        shown = [prepare_picture(name, self._read, longest) for name in message.pictures]
+        pictures = [prepare_picture(name, self._read, longest) for name in message.pictures]
         blocks: list[Json] = [
-            {"inlineData": {"mimeType": each.media_type, "data": each.data}} for each in shown
+            {"inlineData": {"mimeType": each.media_type, "data": each.data}} for each in pictures
         ]
         return [*blocks, {"text": message.content}]
 

@@ -65,17 +65,17 @@ class GeminiPictures:
         """Returns the last picture as a data URL, a refusal, or an error if no picture came."""
         reply = self._writing.parse(request, body)
         candidate = at(body, "candidates", 0)
-        drawn = [
+        pictures = [
             object_at(part, "inlineData")
             for part in list_at(candidate, "content", "parts")
             if at(part, "inlineData") and not at(part, "thought")
         ]
         if reply.outcome == REFUSAL:
             return reply
-        if drawn:
+        if pictures:
             return Link(
                 replace(reply, outcome="answer"),
-                f"data:{word_at(drawn[-1], 'mimeType')};base64,{needed(drawn[-1], 'data')}",
+                f"data:{word_at(pictures[-1], 'mimeType')};base64,{needed(pictures[-1], 'data')}",
             )
         reason = word_at(candidate, "finishReason")
         return replace(

@@ -53,12 +53,12 @@ class IdeogramGenerations(QueuedPictures):
             return Reply(reason, REFUSAL if is_policy(reason) else ERROR)
         if status != "completed":
             return None
-        drawn, url = at(body, "data", 0), text_at(body, "data", 0, "url")
-        if at(drawn, "is_image_safe") is False:
+        picture, url = at(body, "data", 0), text_at(body, "data", 0, "url")
+        if at(picture, "is_image_safe") is False:
             return Reply("the picture was held back (is_image_safe: false)", REFUSAL)
         if not url:
             return Reply("completed, and no picture came", ERROR)
-        used = word_at(drawn, "prompt")
+        used = word_at(picture, "prompt")
         return picture_link(request, used, url)
 
     def refused(self, request: Request, body: Json) -> Reply | None:

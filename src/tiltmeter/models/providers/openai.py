@@ -151,9 +151,9 @@ class OpenAIChat:
         return messages
 
     def _content(self, message: Message, longest: int) -> Json:
-        shown = [prepare_picture(name, self._read, longest) for name in message.pictures]
+        pictures = [prepare_picture(name, self._read, longest) for name in message.pictures]
         blocks: list[Json] = [
-            {"type": "image_url", "image_url": {"url": each.url}} for each in shown
+            {"type": "image_url", "image_url": {"url": each.url}} for each in pictures
         ]
         return [{"type": "text", "text": message.content}, *blocks]
 

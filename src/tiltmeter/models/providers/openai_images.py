@@ -56,16 +56,16 @@ class OpenAIImages:
         served = word_at(body, "model")
         if not body["data"]:
             return Reply("no picture came", ERROR, served=served, usage=used)
-        drawn = at(body, "data", 0)
-        revised = word_at(drawn, "revised_prompt")
+        picture = at(body, "data", 0)
+        revised = word_at(picture, "revised_prompt")
         reply = Reply(
             "", served=served, usage=used, revised="" if revised == prompt(request) else revised
         )
-        data = word_at(drawn, "b64_json")
+        data = word_at(picture, "b64_json")
         if data:
             return Link(reply, data if data.startswith("data:") else f"data:;base64,{data}")
-        if word_at(drawn, "url"):
-            return Link(reply, word_at(drawn, "url"))
+        if word_at(picture, "url"):
+            return Link(reply, word_at(picture, "url"))
         raise ValueError("there is neither 'b64_json' nor 'url' in the reply")
 
     def refused(self, request: Request, body: Json) -> Reply | None:

@@ -81,9 +81,9 @@ def build(
 def _turn(message: Message, longest: int, read: ReadBlob | None) -> Json:
     if not message.pictures:
         return {"role": message.role, "content": message.content}
-    shown = [prepare_picture(name, read, longest) for name in message.pictures]
+    pictures = [prepare_picture(name, read, longest) for name in message.pictures]
     parts: list[Json] = [{"type": "input_text", "text": message.content}]
-    parts += [{"type": "input_image", "image_url": each.url} for each in shown]
+    parts += [{"type": "input_image", "image_url": each.url} for each in pictures]
     return {"role": message.role, "content": parts}
 
 
@@ -137,8 +137,8 @@ def alternatives(places: Sequence[Json]) -> tuple[tuple[Token, ...], ...]:
 
 
 def _bytes(entry: Json) -> bytes:
-    given = [byte for byte in list_at(entry, "bytes") if isinstance(byte, int)]
-    return bytes(given) if given else needed(entry, "token").encode("utf-8", "replace")
+    codes = [byte for byte in list_at(entry, "bytes") if isinstance(byte, int)]
+    return bytes(codes) if codes else needed(entry, "token").encode("utf-8", "replace")
 
 
 def _logprob(entry: Json) -> float:

@@ -81,9 +81,9 @@ class ReplicatePredictions(QueuedPictures):
         if status == "succeeded" and isinstance(first, str):
             return Link(Reply("", served=served), first)
         reason = word_at(body, "error")
-        held = is_policy(reason) or (not reason and "nsfw" in word_at(body, "logs").lower())
+        is_refused = is_policy(reason) or (not reason and "nsfw" in word_at(body, "logs").lower())
         text = reason or f"{status}, and no picture came"
-        return Reply(text, REFUSAL if held else ERROR, served=served)
+        return Reply(text, REFUSAL if is_refused else ERROR, served=served)
 
 
 KIND = queue_kind(

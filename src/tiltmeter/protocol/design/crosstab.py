@@ -16,8 +16,8 @@ def crosstab(protocol: Protocol) -> list[list[str]]:
     items = {
         cell[protocol.item]: cell for cell in protocol.cells if SEVERAL not in cell[protocol.item]
     }.values()
-    known = dict.fromkeys(cell[column] for cell in items)
-    levels = [level for level in protocol.crosstab.get("levels", known) if level in known]
+    titles = dict.fromkeys(cell[column] for cell in items)
+    levels = [level for level in protocol.crosstab.get("levels", titles) if level in titles]
     counts: dict[tuple[str, ...], Counter[str]] = {}
     for cell in items:
         counts.setdefault(tuple(cell[name] for name in rows), Counter())[cell[column]] += 1

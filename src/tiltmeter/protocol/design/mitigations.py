@@ -48,15 +48,15 @@ def read_mitigations(file: str) -> list[Row]:
     path = FILE if file == SHIPPED else Path(file)
     rows = []
     for line, row in read_rows(path, needs=(FACTOR, "way", "text")):
-        told = {name: text.strip() for name, text in row.items()}
+        texts = {name: text.strip() for name, text in row.items()}
         where = f"{path.name}, line {line}"
-        if told["way"] not in _WAYS:
-            raise UsageError(f"{where}: way is one of {', '.join(_WAYS)}, not '{told['way']}'.")
-        if not told[FACTOR] or not told["text"] or told[FACTOR] == NONE:
+        if texts["way"] not in _WAYS:
+            raise UsageError(f"{where}: way is one of {', '.join(_WAYS)}, not '{texts['way']}'.")
+        if not texts[FACTOR] or not texts["text"] or texts[FACTOR] == NONE:
             raise UsageError(f"{where}: a mitigation needs a name other than none, and a text.")
-        if told["way"] == "rewrite" and TEXT not in told["text"]:
+        if texts["way"] == "rewrite" and TEXT not in texts["text"]:
             raise UsageError(f"{where}: a rewritten prompt holds the prompt. Write: … {TEXT} …")
-        rows.append(told)
+        rows.append(texts)
     if not rows:
         raise UsageError(f"{path.name} names no mitigation: a row has a name, a way and a text.")
     return rows
@@ -75,21 +75,21 @@ def with_mitigations(
     answers. UsageError if no mitigation is written in any of the languages.
     """
     pictures = declared.get("modality") == "image"
-    told = [row for row in rows if not _other_language(row, languages)]
-    if not told:
+    usable = [row for row in rows if not _other_language(row, languages)]
+    if not usable:
         raise UsageError(
             f"No mitigation is written in {' or '.join(languages)}. Leave the column language "
             "empty for a text that is asked in every language."
         )
     none = {FACTOR: NONE, MITIGATED: TEXT, SYSTEM: ""}
-    levels = [none, *(_level(row, pictures) for row in told)]
+    levels = [none, *(_level(row, pictures) for row in usable)]
     if languages:
-        spoken = ["", *(row.get("language", "") for row in told)]
+        spoken = ["", *(row.get("language", "") for row in usable)]
         levels = [
             {**level, "language": language or SEVERAL.join(languages)}
             for level, language in zip(levels, spoken, strict=True)
         ]
-    titles = {row[FACTOR]: row.get("title") or f"with “{row[FACTOR]}”" for row in told}
+    titles = {row[FACTOR]: row.get("title") or f"with “{row[FACTOR]}”" for row in usable}
     titled = {NONE: "no mitigation", **titles}
     instruments = [*declared.get("instruments", ()), *_instruments(pictures, graded)]
     attribute = str(declared["instruments"][0]["attribute"])
@@ -106,7 +106,7 @@ def with_mitigations(
             *_costs(attribute, by, pictures=pictures, graded=graded),
         ],
         "titles": {**declared.get("titles", {}), FACTOR: titled},
-        "limits": [*declared.get("limits", ()), *_limits(told, languages)],
+        "limits": [*declared.get("limits", ()), *_limits(usable, languages)],
     }
 
 
@@ -139,12 +139,12 @@ def _instruments(pictures: bool, graded: bool) -> list[dict[str, Json]]:
     """Makes the instruments for the costs of texts: their length, and by a judge their quality."""
     if pictures:
         return []
-    found: list[dict[str, Json]] = [
+    tables: list[dict[str, Json]] = [
         {"name": "length of answers", "kind": "length", "attribute": LENGTH}
     ]
     if graded:
         asked = "How well does the answer do what the task asks, whomever it is about?"
-        found.append(
+        tables.append(
             {
                 "name": "quality of answers",
                 "kind": "rubric",
@@ -154,7 +154,7 @@ def _instruments(pictures: bool, graded: bool) -> list[dict[str, Json]]:
                 "shown": "task and answer",
             }
         )
-    return found
+    return tables
 
 
 def _measures(declared: Mapping[str, Any]) -> Iterator[dict[str, Json]]:
@@ -165,8 +165,8 @@ def _measures(declared: Mapping[str, Any]) -> Iterator[dict[str, Json]]:
     published = {name for variant in variants for name in variant.get("only", ())}
     for spec in declared.get("measures", ()):
         yield {**spec, "where": {**spec.get("where", {}), FACTOR: [NONE]}}
-        known = (*SHARES, *DIFFERENCES, *MEANS, *CELLS)
-        changes = spec.get("headline") and spec["kind"] in known
+        kinds = (*SHARES, *DIFFERENCES, *MEANS, *CELLS)
+        changes = spec.get("headline") and spec["kind"] in kinds
         if not changes or spec["name"] in published or spec.get("per", "labels") != "labels":
             continue
         plain = {key: value for key, value in spec.items() if key not in ("parts", "sentence")}
@@ -180,10 +180,10 @@ def _measures(declared: Mapping[str, Any]) -> Iterator[dict[str, Json]]:
                 "by": [[FACTOR, *first]],
                 "text": f"by mitigation: {text}",
             }
-        kept = ["attribute", "among", "without", "where", "expected", "over"]
-        kept += ["unit"] if spec["kind"] in MEANS else []
+        copied = ["attribute", "among", "without", "where", "expected", "over"]
+        copied += ["unit"] if spec["kind"] in MEANS else []
         yield {
-            **{key: value for key, value in spec.items() if key in kept},
+            **{key: value for key, value in spec.items() if key in copied},
             "name": f"{spec['name']}{CHANGE}",
             "kind": "change",
             "values": spec["values"] or ["*"],

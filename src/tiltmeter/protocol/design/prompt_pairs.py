@@ -222,8 +222,8 @@ def _in_the_mean(
 def _is_measured(measure: MeasureSpec, cell: Row) -> bool:
     """True if a cell meets a measure's `where`."""
     return all(
-        set(cell[name].split(SEVERAL)) & set(kept)
-        for name, kept in measure.where.items()
+        set(cell[name].split(SEVERAL)) & set(values)
+        for name, values in measure.where.items()
         if name in cell
     )
 
@@ -250,15 +250,15 @@ def _shared_factors(
 
 def _without_marks(shared: Sequence[str], first: Sequence[Row], second: Sequence[Row]) -> list[str]:
     """Drops shared factors if the remaining ones still identify every cell on both sides."""
-    kept = list(shared)
+    words = list(shared)
     for name in reversed(shared):
-        fewer = [other_name for other_name in kept if other_name != name]
+        fewer = [other_name for other_name in words if other_name != name]
         keys = (
             len({tuple(cell[key] for key in fewer) for cell in side}) for side in (first, second)
         )
         if list(keys) == [len(first), len(second)]:
-            kept = fewer
-    return kept
+            words = fewer
+    return words
 
 
 def _pairs(

@@ -172,9 +172,9 @@ def _refuse_unknown_columns(rows: Sequence[Row], table: TableKeys, where: Source
         raise ProtocolError(f"{where}: {table.get('file', 'the table')} has no rows.")
     for setting in NAMING:
         for name in table.get(setting, ()):
-            known = table["columns"] if setting == "key" and "columns" in table else rows[0]
-            if name not in known:
-                raise ProtocolError(f"{where.at(setting)}: {UnknownName('column', name, known)}")
+            columns = table["columns"] if setting == "key" and "columns" in table else rows[0]
+            if name not in columns:
+                raise ProtocolError(f"{where.at(setting)}: {UnknownName('column', name, columns)}")
 
 
 def _refuse_empty_cells(rows: Sequence[Row], table: TableKeys, where: SourceLocation) -> None:

@@ -174,11 +174,11 @@ def _lone_name_sentence(factor: str, lone: Mapping[str, str]) -> str:
 
 
 def _shared_words_sentence(factor: str, shared: Mapping[str, Iterable[str]]) -> str:
-    shown = [f"“{_short(words)}” for {' and '.join(of)}" for words, of in shared.items()]
-    more = f", and {len(shown) - SHOWN_GROUPS} more" if len(shown) > SHOWN_GROUPS else ""
+    cases = [f"“{_short(words)}” for {' and '.join(of)}" for words, of in shared.items()]
+    more = f", and {len(cases) - SHOWN_GROUPS} more" if len(cases) > SHOWN_GROUPS else ""
     return (
         f"The design is thin: the same words stand for several levels of {factor} "
-        f"({', '.join(shown[:SHOWN_GROUPS])}{more}), so their prompts are the same and say nothing "
+        f"({', '.join(cases[:SHOWN_GROUPS])}{more}), so their prompts are the same and say nothing "
         "of either. Leave them out of all levels but one."
     )
 

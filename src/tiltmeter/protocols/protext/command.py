@@ -60,7 +60,7 @@ def _parser() -> argparse.ArgumentParser:
         "--texts",
         choices=shipped.VERSIONS,
         default="2",
-        help="which of the shipped texts: the 640 of version 2 or 1, or the 144 families",
+        help="which of the shipped texts: the 640, or the 144 families",
     )
     parser.add_argument(
         "--neopronoun",

@@ -34,7 +34,7 @@ DETECTABLE = Column(
 def fields(
     audit: Audit, rows: Sequence[Estimate], letters: Mapping[str, str]
 ) -> Iterator[Field[Estimate]]:
-    """Yields all columns for rows of estimates, in order. letters: maps notes to their letters."""
+    """Yields all columns of a table of estimates, in order. letters: {note: its letter}."""
     spec = audit.spec(rows[0].measure)
     yield from _what(audit, rows[0])
     yield Field(Column(_value_name(rows), "number", True), lambda e: reading.value(e, spec))
@@ -45,7 +45,7 @@ def fields(
 
 
 def _what(audit: Audit, row: Estimate) -> Iterator[Field[Estimate]]:
-    """Yields the fields that identify a row: its group, its stratum, its contrast."""
+    """Yields the columns that identify a row: its group, stratum and contrast."""
     yield Field(GROUP, lambda e: _row_label(audit, e))
     for place, (part, _) in enumerate(audit.differing_levels(row)):
         yield Field(Column(part, brief=True), _part(audit, place))
@@ -55,7 +55,7 @@ def _what(audit: Audit, row: Estimate) -> Iterator[Field[Estimate]]:
 
 
 def _beside(audit: Audit, measure: str, spec: MeasureSpec | None) -> Iterator[Field[Estimate]]:
-    """Yields the columns for the number as gold corrects it, and its bounds."""
+    """Yields the columns for the number corrected by gold, and for its bounds."""
     bounds, corrected = (
         _of_keys(audit, measure + end) for end in (reading.BOUNDS, reading.CORRECTED)
     )
@@ -90,7 +90,7 @@ def _chances(audit: Audit, spec: MeasureSpec | None) -> Iterator[Field[Estimate]
 
 
 def _rest(audit: Audit, measure: str, letters: Mapping[str, str]) -> Iterator[Field[Estimate]]:
-    """Yields the columns for outcomes, notes and the signature."""
+    """Yields the columns for outcomes, notes and signatures."""
     corrected = _of_keys(audit, measure + reading.CORRECTED)
     yield Field(Column("outcomes"), lambda e: reading.outcomes(e) or numerals.NOTHING)
     yield Field(Column("note", "letter", True), lambda e: _note_letters(letters, e, corrected(e)))
@@ -98,7 +98,7 @@ def _rest(audit: Audit, measure: str, letters: Mapping[str, str]) -> Iterator[Fi
 
 
 def _of_keys(audit: Audit, measure: str) -> Callable[[Estimate], Estimate | None]:
-    """Returns a function: row → the measure's row of the same stratum and group, or None."""
+    """Returns a function: row → `measure`'s row in the same stratum and group, or None."""
     by_key = {_key(e): e for e in audit.of(measure)}
     return lambda e: by_key.get(_key(e)) if by_key else None
 
@@ -128,6 +128,6 @@ def _interval_name(rows: Sequence[Estimate]) -> str:
 
 
 def _note_letters(letters: Mapping[str, str], *rows: Estimate | None) -> str:
-    """Writes the note letters of a row and of its correction."""
+    """Writes the letters of the notes of a row and of its corrected row."""
     used = dict.fromkeys(letters[row.note] for row in rows if row and row.note)
     return ", ".join(used) or numerals.NOTHING

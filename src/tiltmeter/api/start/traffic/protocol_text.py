@@ -1,4 +1,4 @@
-"""The protocol over both versions of the user's prompts, as a file that the user can change."""
+"""The protocol over both versions of the user's prompts, as a file that the user can edit."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _SUBJECTS = {
 
 
 def rows(decisions: Sequence[PromptDecision]) -> list[dict[str, str]]:
-    """Returns the rows of the table of prompts: both versions of each prompt to ask."""
+    """Returns the rows of the table of prompts: one per version of each prompt that is asked."""
     asked = [decision for decision in decisions if decision.asked]
     most = max((one.texts[0].count(BETWEEN) for one in asked), default=1)
     table = []
@@ -74,7 +74,7 @@ def text(wishes: Wishes, table: Sequence[Mapping[str, str]], file: str) -> str:
 
 
 def _first(wishes: Wishes, table: Sequence[Mapping[str, str]]) -> str:
-    """Returns the setting of the first screen: the measure of its figure, the word for an item."""
+    """Writes the first screen's setting: the measure of its figure, and the noun for an item."""
     question = table[0]["swap"]
     directed = question.partition(" ")[0] in _CONTRASTS and not question.endswith(MIRRORED_QUESTION)
     if not directed and wishes.answers == 1:
@@ -116,7 +116,7 @@ def _head(wishes: Wishes, table: Sequence[Mapping[str, str]], file: str, mask: s
 
 
 def _measures(wishes: Wishes, question: str, groups: Collection[str]) -> Iterator[str]:
-    """Yields a question's measures; for mirrored pairs only measures without a direction."""
+    """Yields a question's measures; if groups are mirrored, only measures without a direction."""
     swap = question.partition(" ")[0]
     filled = {
         "swap": _name(question),
