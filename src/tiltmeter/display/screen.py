@@ -66,7 +66,7 @@ def screen(
     width = min(WIDEST, columns)
     if sum(height(form.lines, width) for form in forms) + height(last, width) > rows:
         end = rest(left_out([one.forms[-1] for one in parts]))
-        forms = _fit(parts, width, rows - height(end, width))
+        forms = _fitted(parts, width, rows - height(end, width))
         last = rest(left_out(forms))
     shown = (
         wrap(line, width) if form is one.forms[0] else cut_line(line, width)
@@ -76,7 +76,7 @@ def screen(
     return [*shown, *(wrap(line, width) for line in last)]
 
 
-def _fit(parts: Sequence[Part], width: int, rows: int) -> list[CutForm]:
+def _fitted(parts: Sequence[Part], width: int, rows: int) -> list[CutForm]:
     """Returns the longest form of each part that fits the rows; higher worth goes first."""
     shortest = [one.forms[-1] for one in parts]
     found = list(shortest)
@@ -97,10 +97,12 @@ def left_out(forms: Sequence[CutForm]) -> str:
     numbers: dict[str, int] = {}
     for number, noun in (left for form in forms for left in form.left):
         numbers[noun] = numbers.get(noun, 0) + number
-    return ", ".join(_counted(number, noun) if number else noun for noun, number in numbers.items())
+    return ", ".join(
+        _count_text(number, noun) if number else noun for noun, number in numbers.items()
+    )
 
 
-def _counted(number: int, noun: str) -> str:
+def _count_text(number: int, noun: str) -> str:
     first, of, rest = noun.partition(" of ")
     return f"{count_of(number, first)}{of}{rest}"
 

@@ -139,13 +139,13 @@ class Change:
             by_name["higher"] = "higher" if more else "lower"
             by_name["rose"] = "rose" if more else "fell"
         if spec is not None:
-            by_name |= self._counted(spec) | self._gap(spec)
+            by_name |= self._counted_slots(spec) | self._gap(spec)
         return by_name
 
     @property
     def levels(self) -> list[str]:
         """The titles of the levels that distinguish the number from others of its measure."""
-        return [*self._levels().values(), *self._ends()]
+        return [*self._levels().values(), *self._compared_titles()]
 
     def _levels(self) -> dict[str, str]:
         return {
@@ -154,13 +154,13 @@ class Change:
             if level and name not in reading.STRATA
         }
 
-    def _ends(self) -> list[str]:
+    def _compared_titles(self) -> list[str]:
         """Returns the titles of the levels that the number compares."""
         return [
             reading.level_title(self.protocol, name, level) for name, level in self.held.items()
         ]
 
-    def _counted(self, spec: MeasureSpec) -> dict[str, str]:
+    def _counted_slots(self, spec: MeasureSpec) -> dict[str, str]:
         value = self.condition.get(spec.attribute)
         values = (value,) if value and EVERY in spec.values else spec.values
         if not values or EVERY in values:

@@ -102,7 +102,7 @@ def _headline(found: Comparison, rows: Sequence[ComparisonRow], lead: Comparison
     if lead.claim.word == Word.DIFFERENT:
         over = populations.over(lead.estimate, _nouns(found, lead))
         sentence = weakened(change.between().removesuffix("."), lead.claim)
-        return f"{sentence}{over}. {_rest(words)}".strip()
+        return f"{sentence}{over}. {_count_others(words)}".strip()
     if lead.claim.word == Word.TILT_OF_THESE:
         names = _nouns(found, lead)[0]
         sentence_between = change.between().removesuffix(".")
@@ -144,7 +144,7 @@ def _no_difference(change: Change, rows: Sequence[ComparisonRow]) -> str:
     return f"No difference found in {len(rows)} comparisons{alike}{could}."
 
 
-def _rest(words: Sequence[Word]) -> str:
+def _count_others(words: Sequence[Word]) -> str:
     """Counts the differences that changed or, if only the leading one did, that are not settled."""
     changed, others = words.count(Word.DIFFERENT), [w for w in words if w != Word.DIFFERENT]
     if changed > 1:

@@ -31,7 +31,7 @@ def spread_shared(frame: pl.DataFrame, protocol: Protocol) -> pl.DataFrame:
     asked = alone.select("subject", item).unique()
     rows = rows.join(asked, on=["subject", item], how="semi", maintain_order="left")
     names = [name for name in protocol.factors if name in frame.columns and name != item]
-    for name, levels in _own(protocol, names).items():
+    for name, levels in _only_levels(protocol, names).items():
         shared = pl.DataFrame(
             list(levels.items()), {item: pl.String, "own": pl.String}, orient="row"
         )
@@ -42,7 +42,7 @@ def spread_shared(frame: pl.DataFrame, protocol: Protocol) -> pl.DataFrame:
     )
 
 
-def _own(protocol: Protocol, names: list[str]) -> dict[str, dict[str, str]]:
+def _only_levels(protocol: Protocol, names: list[str]) -> dict[str, dict[str, str]]:
     """Returns {factor: {item: its level}} for items with only one level in their own cells."""
     levels_of: dict[str, dict[str, set[str]]] = {name: {} for name in names}
     for cell in protocol.cells:

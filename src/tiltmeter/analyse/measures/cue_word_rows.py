@@ -51,7 +51,7 @@ class PromptsByValue:
         self, condition: Mapping[str, str], about: Mapping[str, str] | None = None
     ) -> PromptCounts | None:
         """Returns a condition's prompts. about: the counted value, if the measure counts each."""
-        return None if self._cue is None else self._of(condition, about)
+        return None if self._cue is None else self._counts_of(condition, about)
 
     def of_few_items(
         self, condition: Mapping[str, str], about: Mapping[str, str], items: int
@@ -63,9 +63,9 @@ class PromptsByValue:
         several = measure.headline and measure.per == "labels" and table.drawn
         if self._cue is not None or not several or not table.variant.intervals:
             return None
-        return self._of(condition, about) if 1 <= items < FEW_CLUSTERS else None
+        return self._counts_of(condition, about) if 1 <= items < FEW_CLUSTERS else None
 
-    def _of(
+    def _counts_of(
         self, condition: Mapping[str, str], about: Mapping[str, str] | None
     ) -> PromptCounts | None:
         table, measure, by = self._asked

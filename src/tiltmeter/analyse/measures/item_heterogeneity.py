@@ -55,7 +55,7 @@ def with_items_of_pair(
 
     def test() -> Found | None:
         result = items_differ(design, shares, generator=_generator(estimate), draws=DRAWS)
-        summary = _found(result, xa * nb - xb * na, [(xa, na), (xb, nb)])
+        summary = _result(result, xa * nb - xb * na, [(xa, na), (xb, nb)])
         apart = exceptional_gaps(hits=xa, n=na, base_hits=xb, base_n=nb)
         return summary and {**summary, "exceptions": _exceptions(apart, names, xa, na)}
 
@@ -78,7 +78,7 @@ def with_items_of_group(
 
     def test() -> Found | None:
         result = homogeneity.shares_alike(hits=hits, n=among, generator=_generator(estimate))
-        summary = _found(result, hits - null * among, [(hits, among)])
+        summary = _result(result, hits - null * among, [(hits, among)])
         apart = exceptional_shares(hits=hits, n=among)
         return summary and {**summary, "exceptions": _exceptions(apart, names, hits, among)}
 
@@ -123,7 +123,7 @@ def _exceptions(
     ]
 
 
-def _found(test: Test, gaps: Floats, sides: Sequence[tuple[Floats, Floats]]) -> Found | None:
+def _result(test: Test, gaps: Floats, sides: Sequence[tuple[Floats, Floats]]) -> Found | None:
     """Returns p, the number of items, how many lie above and below no tilt, and if every item got
     just one answer per side; None without a test. sides: (hits, n) per side.
     """

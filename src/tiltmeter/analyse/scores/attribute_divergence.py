@@ -92,15 +92,17 @@ def _adjusted_rows(
             outcomes=value_counts(sides[-1], name),
             n=count_with_value(sides, name),
         )
-        each += _both(about, one, expected, notes(one, sides, names, name))
+        each += _adjusted_and_plug_in(about, one, expected, notes(one, sides, names, name))
     expected = float(np.mean(chance)) if chance else math.nan
-    yield from _both(
+    yield from _adjusted_and_plug_in(
         replace(blank, n=float(sum(map(len, sides)))), found, expected, notes(found, sides, names)
     )
     yield from each
 
 
-def _both(about: Estimate, found: Permuted, expected: float, note: str) -> list[Estimate]:
+def _adjusted_and_plug_in(
+    about: Estimate, found: Permuted, expected: float, note: str
+) -> list[Estimate]:
     """Returns the adjusted value with p, and the plug-in, as two rows; None if a side is empty."""
     measure = f"{about.measure}_plugin"
     if found.value is None or found.low is None or found.high is None:

@@ -124,7 +124,7 @@ def claim_row(
     if found.p is None or not found.cells:
         why = "too few outputs of each group to show a difference"
         return replace(row, note=why), (None, None)
-    largest = _named(compared, found.cells[0], 1.0)
+    largest = _with_raw_shares(compared, found.cells[0], 1.0)
 
     def name_cells(level: float, rejected: bool) -> CellClaim:
         return _cell_claim(compared, found, level, rejected)
@@ -162,10 +162,10 @@ def _cell_claim(compared: Compared, found: ManyCells, level: float, rejected: bo
     everywhere, one = _rises(compared, found, level)
     told: dict[str, NamedCell] = {}
     for key, p in found.named(level) if rejected else ():
-        told.setdefault(key.attribute, _named(compared, key, min(1.0, p * claims)))
+        told.setdefault(key.attribute, _with_raw_shares(compared, key, min(1.0, p * claims)))
     return CellClaim(
         named=list(told.values()),
-        largest=_named(compared, found.cells[0], 1.0),
+        largest=_with_raw_shares(compared, found.cells[0], 1.0),
         follows=[],
         follows_from=None,
         tested=len(found.cells),
@@ -196,7 +196,7 @@ def _rises(compared: Compared, found: ManyCells, level: float) -> tuple[float | 
     return everywhere, one
 
 
-def _named(compared: Compared, key: CellKey, p_adjusted: float) -> NamedCell:
+def _with_raw_shares(compared: Compared, key: CellKey, p_adjusted: float) -> NamedCell:
     """Returns a cell with the raw shares on its two sides. If two groups are compared without a
     base, `group` is the one in which the value is more frequent.
     """

@@ -16,7 +16,7 @@ def with_defaults(index: Index, view: View) -> View:
     """Fills in what the view leaves open: columns by the contrast; a row per item of pairs and
     counts, per subject of the wall, which lists items or other groups beside it.
     """
-    view = _of_query(view)
+    view = _view_of(view)
     if not view.show and (view.tab or view.by or view.rows or view.columns):
         view = replace(view, show="wall")  # as addresses of before mean it
     walled = _wall_defaults(index, view)
@@ -34,7 +34,7 @@ def with_defaults(index: Index, view: View) -> View:
     )
 
 
-def _of_query(view: View) -> View:
+def _view_of(view: View) -> View:
     """Returns a view of a number's outputs: with the number's attribute, and every mode."""
     if not view.query:
         return view

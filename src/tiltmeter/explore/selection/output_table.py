@@ -158,12 +158,14 @@ class OutputTable:
             levels, codes = self.column(name)
             cells &= codes == (levels.index(level) if level in levels else -1)
         masks = [] if cells.all() else [cells[self._cell]]
-        masks += [self._of(attribute).with_value(value) for attribute, value in selection.labels]
-        masks += [self._of(selection.split).split_outputs()] if selection.split else []
+        masks += [
+            self._columns_of(attribute).with_value(value) for attribute, value in selection.labels
+        ]
+        masks += [self._columns_of(selection.split).split_outputs()] if selection.split else []
         masks += [self._hits[text] for text in selection.searches]
         return np.logical_and.reduce(masks) if masks else None
 
-    def _of(self, attribute: str) -> LabelColumns:
+    def _columns_of(self, attribute: str) -> LabelColumns:
         if attribute not in self._labels:
             self._labels[attribute] = LabelColumns.none(len(self._cell))
         return self._labels[attribute]
@@ -176,7 +178,7 @@ class OutputTable:
 
     def value_weights(self, attribute: str) -> dict[str, float]:
         """Sums the weights of each value of an attribute's labels; largest first."""
-        return _most_first(self._of(attribute).value_weights())
+        return _most_first(self._columns_of(attribute).value_weights())
 
     def distinct(self, name: str, other: str) -> tuple[int, int]:
         """Counts the levels of a factor, and the distinct pairs with another factor's levels."""
@@ -194,8 +196,8 @@ class OutputTable:
     ) -> dict[str, int]:
         """Counts selected outputs per own label, most first. unlabelled: key of the others."""
         mask = self._select(selection).mask
-        counts = self._of(attribute).own_values(mask)
-        without = self._of(attribute).without_own(mask)
+        counts = self._columns_of(attribute).own_values(mask)
+        without = self._columns_of(attribute).without_own(mask)
         if without:
             counts[unlabelled] = counts.get(unlabelled, 0) + without
         return _most_first(counts)
@@ -223,7 +225,7 @@ class OutputTable:
         """
         attribute, unlabelled = by
         first, second, pairs = self._pairs(row, column)
-        coded, width = self._of(attribute), len(second.levels)
+        coded, width = self._columns_of(attribute), len(second.levels)
         sums = coded.sums_by_cell(self._cell, len(self._cells), self._select(labels).mask)
         by_pair = np.zeros((len(first.levels) * width, sums.shape[1]))
         np.add.at(by_pair, pairs, sums)
@@ -241,7 +243,7 @@ class OutputTable:
     ) -> dict[str, tuple[float, float]]:
         """Maps levels to (mean surprise in bits, share with disagreement) over labelled outputs."""
         levels, codes = self.column(name)
-        places, bits, split = self._of(attribute).own_marks(self._select(selection).mask)
+        places, bits, split = self._columns_of(attribute).own_marks(self._select(selection).mask)
         at = codes[self._cell[places]]
         n, bits, split = (np.bincount(at, weights, len(levels)) for weights in (None, bits, split))
         return {
@@ -315,7 +317,7 @@ class OutputTable:
         if key not in self._orders:
             order, keys = np.arange(len(self._cell)), [self._samples]
             if sort != "sample":
-                keys.append(self._of(attribute).ranks(sort))
+                keys.append(self._columns_of(attribute).ranks(sort))
                 if len(self._begins) > 1:  # ties stand in the order of ids, of whichever run
                     numbers = [numbers for _, numbers in self._begins.values()]
                     order = np.argsort(np.concatenate(numbers), kind="stable")
@@ -327,7 +329,7 @@ class OutputTable:
     def _placed(self, cell: CellKey, place: int, attribute: str) -> PlacedOutput:
         run, number = self._run_of(place)
         facts = self._cells[self._cell[place]]
-        values, surprise, split = self._of(attribute).of_output(place)
+        values, surprise, split = self._columns_of(attribute).of_output(place)
         sample = int(self._samples[place])
         return PlacedOutput(cell, run, number, facts[2], sample, values, surprise, split, facts[4:])
 

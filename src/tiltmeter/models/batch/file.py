@@ -69,7 +69,7 @@ class FileBatches(OpenAIBatches):
 
     async def look(self, wire: Wire, remote: str) -> Seen:
         """Counts the results so far."""
-        path, prefix, requests = _parts(remote)
+        path, prefix, requests = _split_remote(remote)
         names = {line.custom_id async for line in _results(path)}
         done = sum(name.startswith(f"{prefix}-") for name in names)
         ended = done >= requests or not _is_of(path, prefix)
@@ -78,13 +78,13 @@ class FileBatches(OpenAIBatches):
 
     async def lines(self, wire: Wire, seen: Seen) -> AsyncIterator[BatchLine]:
         """Yields the results so far."""
-        path, _, _ = _parts(seen.remote)
+        path, _, _ = _split_remote(seen.remote)
         async for line in _results(path):
             yield line
 
     async def cancel(self, wire: Wire, remote: str) -> None:
         """Renames the file to .cancelled.jsonl."""
-        path, prefix, _ = _parts(remote)
+        path, prefix, _ = _split_remote(remote)
         if _is_of(path, prefix):
             path.replace(path.with_suffix(".cancelled.jsonl"))
 
@@ -98,7 +98,7 @@ def names_own_file(remote: str, folder: Path, typed: Path | None) -> bool:
     """True if the stored path of a batch may be used: the file holds the requests of this batch,
     lies in the run's folder, or was typed. typed: the file of --batch-file.
     """
-    path, prefix, _ = _parts(remote)
+    path, prefix, _ = _split_remote(remote)
     if _is_of(path, prefix) or intake.is_inside(folder, path):
         return True
     if typed is None:
@@ -110,10 +110,10 @@ def names_own_file(remote: str, folder: Path, typed: Path | None) -> bool:
 
 def path_of(remote: str) -> Path:
     """Returns the path of a batch's file."""
-    return _parts(remote)[0]
+    return _split_remote(remote)[0]
 
 
-def _parts(remote: str) -> tuple[Path, str, int]:
+def _split_remote(remote: str) -> tuple[Path, str, int]:
     try:
         path, prefix, requests = remote.removeprefix(FILE).rsplit(_SEPARATOR, 2)
         if not _PREFIX.fullmatch(prefix) or "\0" in path:

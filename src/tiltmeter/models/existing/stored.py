@@ -138,7 +138,7 @@ class Replay(Stored):
             raise UnknownName("model of that run", model, models)
         index: dict[str, list[tuple[str, str]]] = {}
         for key, request in calls.answered_requests(self._store, model):
-            index.setdefault(_what(request), []).append((key, request.nonce))
+            index.setdefault(_question_hash(request), []).append((key, request.nonce))
         return index
 
     def _only_subject(self) -> str:
@@ -154,7 +154,7 @@ class Replay(Stored):
 
     async def ask(self, request: Request) -> Reply:
         """Returns the stored reply to an equal request, at no cost. Unanswered if there is none."""
-        what = _what(StoredRequest.parse(request.text))
+        what = _question_hash(StoredRequest.parse(request.text))
         key = _matching_call(self._index.get(what, []), request.nonce)
         stored = self._store.reply(key) if key else None
         reply = None
@@ -168,7 +168,7 @@ class Replay(Stored):
         )
 
 
-def _what(request: StoredRequest) -> str:
+def _question_hash(request: StoredRequest) -> str:
     """Hashes what a request asks, whichever model is asked and for whatever purpose."""
     sampling = list(request.sampling)
     if request.begin:  # where a begun answer may end was not said before version 0.3

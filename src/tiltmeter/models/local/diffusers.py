@@ -119,7 +119,7 @@ class Diffusers(Model):
             silence(library)
             device = self._device = choose_device(torch, self._named.device)
             folder = self._named.folder or self._from_hub(library)
-            kind = self._kind(library, folder)
+            kind = self._pipeline_class(library, folder)
             with _DRAWING[device]:
                 self._pipeline = kind.from_pretrained(
                     str(folder),
@@ -148,7 +148,7 @@ class Diffusers(Model):
         except (OSError, ValueError):
             return Path(fetch(where, **self._named.hub))
 
-    def _kind(self, library: ModuleType, folder: Path) -> Any:
+    def _pipeline_class(self, library: ModuleType, folder: Path) -> Any:
         """Returns the pipeline's class, checked before the weights are read."""
         name = str(index(folder)["_class_name"])
         kind = getattr(library, name, None)

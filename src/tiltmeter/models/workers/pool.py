@@ -205,7 +205,7 @@ class WorkerPool(Model):
                 await self._stop_with(started.error())
             elif self._loaded.differs(started.fingerprint, started.machine):
                 await self._stop_with(
-                    self._other(self._loaded, started.fingerprint, started.machine)
+                    self._other_worker(self._loaded, started.fingerprint, started.machine)
                 )
             else:
                 async with self._changed:
@@ -233,11 +233,11 @@ class WorkerPool(Model):
             return
         text = f"{reply.served} {reply.fingerprint}".strip()
         if self._replied.differs(text, worker.machine):
-            fault = self._other(self._replied, text, worker.machine)
+            fault = self._other_worker(self._replied, text, worker.machine)
             await self._stop_with(fault)
             raise fault
 
-    def _other(self, mark: _Mark, text: str, machine: str) -> ModelError:
+    def _other_worker(self, mark: _Mark, text: str, machine: str) -> ModelError:
         return ModelError(
             f"Workers of {self.name} differ: {mark.text} on {mark.machine}, {text} on {machine}. "
             "Their answers would be of two subjects. Put the same weights and versions on all."

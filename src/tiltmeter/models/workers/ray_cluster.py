@@ -39,7 +39,7 @@ class RayCluster:
         self.address, self._users = address, 0
         self._folder: str | None = None
         self._set: list[str] = []
-        self._ray = self._begin()
+        self._ray = self._start()
 
     @classmethod
     def join(cls, workers: Workers) -> RayCluster:
@@ -54,7 +54,7 @@ class RayCluster:
         cls._there._refuse_without_gpus(workers)
         return cls._there
 
-    def _begin(self) -> ModuleType:
+    def _start(self) -> ModuleType:
         settings = {"RAY_USAGE_STATS_ENABLED": "0", "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0"}
         if not self.address:
             settings |= {"RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN": secrets.token_hex(32)}

@@ -25,7 +25,7 @@ def check_measure(
     values: Values,
 ) -> None:
     """Raises ProtocolError at the first unknown name of a measure."""
-    kind = _kind(measure, place)
+    kind = _kind_of(measure, place)
     refuse_unknown(
         "attribute",
         measure.attribute,
@@ -70,7 +70,7 @@ def _expected_levels(
     refuse_unknown_levels(factor, levels, known, place.at(factor))
 
 
-def _kind(measure: MeasureSpec, place: SourceLocation) -> MeasureKind:
+def _kind_of(measure: MeasureSpec, place: SourceLocation) -> MeasureKind:
     try:
         return measure_kind(measure.kind)
     except UnknownName as error:

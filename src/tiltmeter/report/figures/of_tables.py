@@ -47,14 +47,14 @@ def _plot(read: Audit, table: CrossTable) -> Plot:
         title=table.title,
         text=f"{table.title}. {'; '.join(texts[: strata.SAID])}.",
         note=" ".join(table.notes),
-        series=tuple(_named(table.column_names, column) for column in table.columns),
+        series=tuple(_titled(table.column_names, column) for column in table.columns),
         rows=tuple(rows),
         axis=axes.axis(spec, estimates, whole=False),
         joined=len(table.columns) < 3,
     )
 
 
-def _named(names: Levels, levels: Levels) -> str:
+def _titled(names: Levels, levels: Levels) -> str:
     axis = JOIN.join(filter(None, names))
     return f"{axis}: {JOIN.join(levels)}" if axis else JOIN.join(filter(None, levels))
 

@@ -133,11 +133,11 @@ def _verdict_badges(protocol: Protocol, judged: Sequence[Verdict]) -> Iterator[B
         for grade in [each.value for each in reversed(Strength)] if word == Word.TILT else [""]:
             same = [o for o in leading_ones if o.word == word and o.strength == grade]
             if same:
-                text = f"{grade or _text(word)}{_which(questions, same)}"
+                text = f"{grade or _text(word)}{_names_text(questions, same)}"
                 yield _badge(word, text, judged, same)
     if following:
         rows = tuple(n for n, one in enumerate(judged, 1) if any(one is o for o in following))
-        text = f"follows{_which(questions, following)}"
+        text = f"follows{_names_text(questions, following)}"
         yield Badge("plain", text, f"#finding-{rows[0]}", "", rows)
 
 
@@ -163,7 +163,7 @@ def _badge(word: Word, text: str, judged: Sequence[Verdict], own: Sequence[Verdi
     return Badge(kinds, text, f"#finding-{rows[0]}", query, rows)
 
 
-def _which(judged: Sequence[Verdict], same: Sequence[Verdict]) -> str:
+def _names_text(judged: Sequence[Verdict], same: Sequence[Verdict]) -> str:
     if len(judged) == 1:
         return ""
     names = [name for one in same if (name := _name(judged, one))]
