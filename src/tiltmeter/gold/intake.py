@@ -135,7 +135,7 @@ def _text_of(row: RawRow, *names: str) -> str:
 
 
 class _Lists:
-    """The names that a row may use: attributes and values; and the names of machines."""
+    """Names that a row may use, of attributes and values; and machines' names, which it may not."""
 
     def __init__(self, store: Store, protocol: Protocol) -> None:
         self._store, self._protocol, self.clean = store, protocol, store.clean

@@ -169,7 +169,7 @@ def _within_sentence(head: str, word: str) -> bool:
 def _lower_case_name(
     text: str, match: re.Match[str], gender: str, genders: frozenset[str], before: str
 ) -> bool:
-    """True if a name without a capital is a person's: “cassandra” is software, “per” a word."""
+    """True if a name in small letters means a person: “cassandra” may be software, “per” a word."""
     low, tail = match.group(), text[match.end() :]
     if len(low) < 3 or before.lower() in _LISTS["never_before_names"]:
         return False
