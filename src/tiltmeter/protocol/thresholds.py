@@ -12,12 +12,12 @@ signed(MEASURE) OP NUMBER               on the side that is written alone
 from __future__ import annotations
 
 import operator
-import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
 from ..errors import UnknownName, UsageError
+from ..languages.patterns import lazy
 from . import Protocol
 
 Sides: TypeAlias = Literal["both", "one", "distance"]
@@ -27,7 +27,7 @@ OPERATORS: dict[str, Callable[[float, float], bool]] = {
     ">": operator.gt,
     "<": operator.lt,
 }
-_FORM = re.compile(
+_FORM = lazy(
     r"\s*(\||signed\(|)\s*(\w+)\s*(?:@(.+?))?\s*(\||\)|)\s*(>=|<=|>|<)"
     r"\s*([-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)\s*"
 )

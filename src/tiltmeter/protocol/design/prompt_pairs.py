@@ -12,7 +12,6 @@ depend on the model.
 
 from __future__ import annotations
 
-import re
 import unicodedata
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -21,11 +20,12 @@ from itertools import combinations
 from statistics import fmean
 
 from ...languages.letters import NAME
+from ...languages.patterns import lazy
 from .. import MeasureSpec, Protocol
 from .contrasts import each_contrast
 from .tables import SEVERAL, Row
 
-_SLOT = re.compile(rf"\{{({NAME})\}}")
+_SLOT = lazy(rf"\{{({NAME})\}}")
 SHARED_VALUES = 0.5  # of the values of a factor, in both levels: else it is part of the cue
 
 

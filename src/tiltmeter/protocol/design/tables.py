@@ -17,6 +17,7 @@ from typing import Literal
 from ...errors import ProtocolError, UnknownName
 from ...languages.letters import NAME
 from ...languages.pack import FILES as LANGUAGE_FILES
+from ...languages.patterns import lazy
 from ...records.json_text import whole_text
 from ...row_files import (
     BadTable,
@@ -44,7 +45,7 @@ NAMING: tuple[Literal["where", "columns", "key", "needs", "slots"], ...] = (
     "needs",
     "slots",
 )
-_SLOT = re.compile(rf"\{{\{{|\}}\}}|\{{({NAME})\}}")  # {{ and }} stand for braces
+_SLOT = lazy(rf"\{{\{{|\}}\}}|\{{({NAME})\}}")  # {{ and }} stand for braces
 
 
 @dataclass(frozen=True)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Mapping
 
 from ...languages.letters import NAME
+from ...languages.patterns import lazy
 from .. import Protocol
 from .tables import MITIGATED, SYSTEM, Row
 
@@ -14,8 +14,8 @@ MOST_NAME_WORDS = 3
 SHOWN_GROUPS = 3  # that a sentence names
 SHOWN_LETTERS = 40  # of words that it names
 NO_CUE = "The cue is not in the prompt"  # begins a sentence
-_SLOT = re.compile(rf"\{{({NAME})\}}")
-_NAMES = re.compile(r"(^|_)names?$")  # what a column of names is called
+_SLOT = lazy(rf"\{{({NAME})\}}")
+_NAMES = lazy(r"(^|_)names?$")  # what a column of names is called
 
 
 def thin_design(protocol: Protocol) -> list[str]:
