@@ -139,7 +139,7 @@ def declare(
 
 
 def _has_its_shape(data: Mapping[str, Json]) -> TypeGuard[FileKeys]:
-    """True if schema.toml allows all its keys and values."""
+    """True if schema.toml allows all keys and values of the data."""
     return fault(data, schema.shape()) is None
 
 
