@@ -221,7 +221,7 @@ def outside_protocols() -> dict[str, Path]:
 
 
 def _outside_folder(name: str) -> Path:
-    """Returns the folder of another package's protocol; its entry point: a module or path there."""
+    """Returns the folder of another package's protocol; an entry point names it."""
     place = entry_points("protocols")[name].load()
     return Path(getattr(place, "__file__", place)).parent
 

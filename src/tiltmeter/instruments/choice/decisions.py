@@ -10,6 +10,7 @@ from collections.abc import Collection, Sequence
 from functools import cache, lru_cache
 
 from ...languages.pack import pack, shipped
+from ...languages.patterns import lazy
 from ...languages.phrases import DENYING, Language
 from ...records import OTHER_LANGUAGE
 from .mentions import MENTION, SENTENCE_OF, MarkedClause, Marker, values
@@ -162,13 +163,13 @@ class Asked:
         self._language = language
         between = rf"(?: (?:{'|'.join(map(re.escape, _passing(language)))}))*"
         self._modal, self._permits = (
-            re.compile(rf"{language.role(name).pattern}{between} (\S+)(?= )")
+            lazy(rf"{language.role(name).pattern}{between} (\S+)(?= )")
             for name in ("modal", "permits")
         )
         advise = language.role("advise").pattern
-        self._advice = re.compile(rf"{advise}((?: \S+){{1,4}})(?= )")
+        self._advice = lazy(rf"{advise}((?: \S+){{1,4}})(?= )")
         object_of = language.role("objects").pattern
-        self._begins = re.compile(rf"^{between} (\S+)(?= (?:{object_of}|$))")
+        self._begins = lazy(rf"^{between} (\S+)(?= (?:{object_of}|$))")
         self._stems = lru_cache(maxsize=1024)(self._stems_of)
         self.asks_to_deny = lru_cache(maxsize=1024)(self._asks_to_deny)
 

@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from functools import lru_cache
 
 from ...languages.letters import is_unspaced
+from ...languages.patterns import lazy
 from ...languages.phrases import DENYING, NEVER, Language
 from ...languages.refusals import shares_word
 from .labels import LABELS
@@ -20,7 +21,7 @@ from .mentions import MENTION, SENTENCE_OF, WORDLESS, Marker, values
 # roles whose words may stand beside a place
 _BESIDE = ("announce", "approve", "conclusion", "filler", "forced", "articles", "option_nouns")
 _LONGEST = 200  # characters of a conclusion
-_LEAD = re.compile(r"[^.?:]+[.?:]?")
+_LEAD = lazy(r"[^.?:]+[.?:]?")
 
 
 class Final:
@@ -39,10 +40,10 @@ class Final:
         self._options, self._read = options, read
         self._places = [language.any_of(words) for words in language.places]
         beside = [language.role(name).pattern for name in _BESIDE]
-        self._beside = re.compile("|".join(name for name in beside if name != NEVER) or NEVER)
+        self._beside = lazy("|".join(name for name in beside if name != NEVER) or NEVER)
         labels = "|".join(re.escape(label) for run in LABELS for label in run)
-        self._label = re.compile(rf"(?<= )(?:{labels})(?= )")
-        self._listed = re.compile(rf"(?<= )({labels})(?: [.,:/])* @(\d+)(?= )")
+        self._label = lazy(rf"(?<= )(?:{labels})(?= )")
+        self._listed = lazy(rf"(?<= )({labels})(?: [.,:/])* @(\d+)(?= )")
         self._asked = lru_cache(maxsize=64)(self._order_of)
 
     def option(self, told: str, prompt: str, *, several: bool = False) -> str:

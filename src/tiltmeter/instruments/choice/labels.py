@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 
+from ...languages.patterns import lazy
 from ...languages.phrases import Language, language
 from .forms import Forms
 
@@ -31,8 +32,8 @@ _LETTERS = frozenset("".join(LABELS))
 _WORDS = 4  # of a description whose single words stand for it
 _SHORTEST = 2  # letters of such a word
 _MARK = r"[^\S\n]*[).:、．：\]）-][^\S\n]*"  # on one line with what stands behind it
-_ARTICLE = re.compile(r" @(\d+)((?: [^@.,:?/ ]\S*){0,3}) @(\d+) ")
-_CUT = re.compile(r"[,;.،。；\n]| [-–—] ")
+_ARTICLE = lazy(r" @(\d+)((?: [^@.,:?/ ]\S*){0,3}) @(\d+) ")
+_CUT = lazy(r"[,;.،。；\n]| [-–—] ")
 # a letter without a mark behind it
 _SMALL = r"(?<![\w'’.(]){}(?!['’.]?\w|\s*[).:\]])"
 

@@ -13,6 +13,7 @@ from functools import lru_cache
 from itertools import groupby
 from typing import NamedTuple
 
+from ...languages.patterns import lazy
 from ...languages.phrases import NEVER, Language
 from ...records import BOTH, NEITHER
 from .forms import Forms, is_part
@@ -20,10 +21,10 @@ from .meanings import THIRD, meanings, verbs
 
 LEAD = 24  # characters that a word before a conclusion has at most
 _BARRING = ("aside", "decline", "considered")  # roles in whose clause no choice is stated
-WORDLESS = re.compile(r"[\s.?,:/0-9]+")
-_BRACKET = re.compile(r"[\[［(（【][^\[\]［］()（）【】]*[\]］)）】]")
-MENTION = re.compile(r"[@~]\S+")
-SENTENCE_OF = re.compile(r"[^.?]*[.?]*")  # of canonical text
+WORDLESS = lazy(r"[\s.?,:/0-9]+")
+_BRACKET = lazy(r"[\[［(（【][^\[\]［］()（）【】]*[\]］)）】]")
+MENTION = lazy(r"[@~]\S+")
+SENTENCE_OF = lazy(r"[^.?]*[.?]*")  # of canonical text
 
 
 class MarkedClause(NamedTuple):
@@ -73,27 +74,25 @@ class Marker:
         self.stems = verbs(forms, self.meanings, language)
         mention = language.any_mention((*self.meanings, *language.pack.list_of("blocked"))).pattern
         stems = [rf"(?<= )(?:{stem})(?= )" for stem in self.stems.values()]
-        self._mention = re.compile("|".join([mention, *stems]))
+        self._mention = lazy("|".join([mention, *stems]))
         joints = [language.phrase(word) for word in language.pack.list_of("join")]
-        self._several = re.compile(rf"(?<= ){_run(['/', ',', *joints], least=1)}(?= )")
+        self._several = lazy(rf"(?<= ){_run(['/', ',', *joints], least=1)}(?= )")
         self._rejected = self._rejection(_run(["/", *joints]))
         self._lists = bool(language.data.get("named"))
         listing = language.role("listing").pattern
         two = r"(?<= )@\S+(?:(?: \S+){0,2} @\S+)?(?= )"  # all options, in a breath or apart
-        self._listed = re.compile(
-            rf"{listing}(?: \S+)? {two}(?=.*@)|{two}(?: \S+)? {listing}(?=.*@)"
-        )
+        self._listed = lazy(rf"{listing}(?: \S+)? {two}(?=.*@)|{two}(?: \S+)? {listing}(?=.*@)")
         conceding = language.role("contrast").pattern
-        self._conceded = re.compile(rf"(?<=[.?]) @\S+ (?=,[^.?]*{conceding})")
-        self._article = re.compile(rf"{language.role('articles').pattern} (?=@)")
+        self._conceded = lazy(rf"(?<=[.?]) @\S+ (?=,[^.?]*{conceding})")
+        self._article = lazy(rf"{language.role('articles').pattern} (?=@)")
         self._has_articles = bool(language.pack.list_of("articles"))
         grown = "|".join(map(re.escape, language.pack.list_of("particles")))
         # behind a quotation mark
-        self._particle = re.compile(rf"(?<=@\d) (?:{grown})(?= )") if grown else None
+        self._particle = lazy(rf"(?<=@\d) (?:{grown})(?= )") if grown else None
         idle = [language.role(name).pattern for name in ("filler", "conclusion")]
         concluding = language.pack.list_of("conclusion")[:1]
         self._concluding = language.canonical(concluding[0]).strip() if concluding else ""
-        self._idle = re.compile("|".join(idle))
+        self._idle = lazy("|".join(idle))
         steps = (
             ("prefer", _keep_first, 2),
             ("prefer_last", _keep_last, 2),
@@ -112,7 +111,7 @@ class Marker:
         before = rf"{role('reject').pattern}(?: {role('gap').pattern}){{0,5}} {mentions}(?= )"
         comma = "" if self._yes_no else r"(?: ,(?!(?: \S+){1,2} @))?"  # "Yes, no doubt"
         after = rf"(?<= ){mentions}{comma} {role('reject_after').pattern}"
-        return re.compile(f"{role('reject_pair').pattern}|{before}|{after}")
+        return lazy(f"{role('reject_pair').pattern}|{before}|{after}")
 
     def without(self, canonical: str, prompt: str) -> str:
         """Removes repeated sentences of the prompt that name an option."""
@@ -244,12 +243,15 @@ class Marker:
         """Splits a piece at conjunctions; returns (part, True if it follows "because" or so)."""
         if not self._language.has(piece, "subordinate", "coordinate"):
             return [(piece, False)]
-        subordinate, start, reason = self._language.role("subordinate"), 0, False
-        cuts = [*subordinate.finditer(piece), *self._language.role("coordinate").finditer(piece)]
-        parts = []
-        for cut in sorted(cuts, key=re.Match.start):
-            parts.append((piece[start : cut.start()], reason))
-            start, reason = cut.end(), cut.re is subordinate
+        cuts = [
+            (*cut.span(), role == "subordinate")
+            for role in ("subordinate", "coordinate")
+            for cut in self._language.role(role).finditer(piece)
+        ]
+        parts, start, reason = [], 0, False
+        for first, end, gives_reason in sorted(cuts, key=lambda cut: cut[0]):
+            parts.append((piece[start:first], reason))
+            start, reason = end, gives_reason
         return [*parts, (piece[start:], reason)]
 
     def turns(self, canonical: str) -> bool:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Sequence
 
+from ...languages.patterns import lazy
 from ...languages.phrases import DENYING, Language
 from ...records import NEITHER, REFUSAL
 from ..text.thought import without_thought
@@ -16,8 +16,8 @@ from .statements import Statements
 QUOTED_WORDS = 3  # words of a quotation that stands in the place of the options
 TWO_SENTENCES = 60  # characters that an answer needs to say its sentence with each option
 RESERVED = 3  # sentences, and what is behind the last of them: an opinion and a reservation
-_EMPHASISED = re.compile(r"(?<![\w*])\*{1,3}([^*\n]{1,40})\*{1,3}(?![\w*])")
-_SENTENCE = re.compile(r"[^.?!。？！؟।\n]+[.?!。？！؟।]?")
+_EMPHASISED = lazy(r"(?<![\w*])\*{1,3}([^*\n]{1,40})\*{1,3}(?![\w*])")
+_SENTENCE = lazy(r"[^.?!。？！؟।\n]+[.?!。？！؟।]?")
 _MARKED = (QUOTED, SINGLY_QUOTED, _EMPHASISED)
 PASSING = 6  # words of an answer in which a pronoun at an end is a choice and not a reference
 

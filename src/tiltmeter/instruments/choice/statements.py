@@ -4,11 +4,12 @@ value. The rules: reader.py.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 from itertools import pairwise
 
 from ...languages import refusals
+from ...languages.patterns import lazy
 from ...languages.phrases import DENYING, Language
 from ...records import BOTH, INVALID, NEITHER, OTHER_LANGUAGE, REFUSAL, Json
 from .forms import Forms
@@ -28,19 +29,17 @@ class Statements:
 
     def __init__(self, forms: Forms, language: Language, marker: Marker, passing: bool) -> None:
         self._language, self._marker, self._passing = language, marker, passing
-        self._options = list(forms)
-        written = (language.canonical(form) for own in forms.values() for form in own)
-        self._declining = [form for form in written if self._refuses(form)]
+        self._forms, self._options = forms, list(forms)
         role, reach = self._language.role, _reach(self._language)
         near, far = (
             rf"(?:[^@ ]\S* ){{0,{reach.get(name, 0)}}}" for name in ("decision", "superlative")
         )
-        self._decided = re.compile(
+        self._decided = lazy(
             rf"{role('announce').pattern} {near}@|(?<= )@\S+ "
             rf"{near}{role('approve').pattern}|{role('decision').pattern}|(?<= )@\S+ ~"
         )
-        self._verb = re.compile(rf"(?<= )@\S+ {role('copula').pattern} ")
-        self._completed = re.compile(rf"{self._verb.pattern}{far}{role('superlative').pattern}")
+        self._verb = lazy(rf"(?<= )@\S+ {role('copula').pattern} ")
+        self._completed = lazy(rf"{self._verb.pattern}{far}{role('superlative').pattern}")
 
     def of(self, clauses: Sequence[MarkedClause]) -> list[Stated]:
         """Returns what each clause states."""
@@ -235,6 +234,12 @@ class Statements:
         for form in self._declining:
             told = told.replace(form, " ")
         return self._refuses(told, excuses=excuses)
+
+    @cached_property
+    def _declining(self) -> list[str]:
+        """Returns the canonical forms of options that are themselves words for declining."""
+        written = (form for own in self._forms.values() for form in own)
+        return [form for form in map(self._language.canonical, written) if self._refuses(form)]
 
     def _refuses(self, told: str, *, excuses: bool = True) -> bool:
         known = self._language
