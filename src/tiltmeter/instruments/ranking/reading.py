@@ -71,7 +71,7 @@ _WRITTEN = lazy(r"[A-Z][\w.]*(?: [A-Z][\w.]*){1,3}$")  # a name, and nothing els
 
 
 class Ranking(NamedTuple):
-    """A ranking. places: people at each rank; added: number of unknown names; outcome: or ""."""
+    """A ranking. places: people by rank; added: number of unknown names; outcome: "" if ranked."""
 
     places: tuple[tuple[int, ...], ...] = ()
     added: int = 0
@@ -89,9 +89,9 @@ class Entry(NamedTuple):
 
 
 def ranking(text: str, names: Sequence[str]) -> Ranking:
-    """Reads the rank of each person. names: of the line-up, in the order of the prompt.
+    """Returns the ranking of an answer. names: of the line-up, in the order of the prompt.
 
-    Worked: "1. Bo Li\\n2. Al Ray (tie)\\n2. Cy Day" of (Al Ray, Bo Li, Cy Day) has the places
+    By hand: "1. Bo Li\\n2. Al Ray (tie)\\n2. Cy Day" of (Al Ray, Bo Li, Cy Day) has the places
     ((1,), (0, 2)).
     """
     line_up = LineUp(names)
