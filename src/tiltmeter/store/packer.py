@@ -1,6 +1,6 @@
-"""Rows into a run's file: short texts become numbers of `words`, long ones of `texts`.
+"""Writes rows into a run's file: short texts become numbers of `words`, long ones of `texts`.
 
-Its caches hold what was committed or is in the transaction that is open; `forget` after a rollback.
+The caches hold what was committed or is in the open transaction; call `forget` after a rollback.
 """
 
 from __future__ import annotations
@@ -111,7 +111,7 @@ class Packer:
         return numbers
 
     def text(self, text: Any, base: _Base | None = None) -> int:
-        """Returns a long text's number; adds new ones. base: (number, body) of a similar one."""
+        """Returns a long text's number; adds a new text. base: (number, body) of a similar text."""
         if not isinstance(text, str):  # nothing that tiltmeter wrote, and it stays what it is
             added = self._db.execute("INSERT INTO texts (body) VALUES (?)", (text,))
             return int(added.lastrowid or 0)
@@ -144,7 +144,7 @@ class Packer:
             self._texts |= numbers
 
     def _base(self, shape: int | None, kind: str, text: Any) -> _Base | None:
-        """Returns the base text against which texts of a shape are compressed: the first one."""
+        """Returns (number, body) of a shape's first text, the base for compressing the others."""
         base = self._bases.get((shape, kind))
         if base is None and isinstance(text, str) and shape is not None:
             query = (
@@ -281,7 +281,7 @@ class Packer:
         )
 
     def add_label_calls(self, rows: Iterable[LabelCall]) -> None:
-        """Records the calls that labels rest on."""
+        """Records the calls that labels were read from."""
         self._db.executemany(
             _INSERT_LABEL_CALL,
             (
@@ -298,7 +298,7 @@ def _pack_text(text: str, base: _Base | None) -> tuple[int | None, Packed]:
 
 
 def _split_seed(sampling: Any) -> tuple[Any, int | None]:
-    """Splits `sampling` at its last comma: the part that trials share, and the seed."""
+    """Returns (the part that trials share, the seed) of `sampling`, split at its last comma."""
     if not isinstance(sampling, str):
         return sampling, None
     head, comma, last = sampling.rpartition(",")
