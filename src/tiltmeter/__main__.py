@@ -1,4 +1,4 @@
-"""`python -m tiltmeter`."""
+"""The command line, as `python -m tiltmeter`."""
 
 from .cli import entry
 

@@ -1,24 +1,23 @@
-"""All errors that tiltmeter raises on purpose.
+"""All errors that tiltmeter raises on purpose. docs/reference/messages.md has each class's `slug`.
 
-    TiltmeterError             exit 1   the message says what to type ├── UsageError
-    exit 2   a request for something that does not exist or fit │   ├── UnknownName
-    a protocol, model kind, language, option: the nearest name is suggested │   ├── ProtocolError
-    a protocol file or its data is wrong: file, place, remedy │   └── MissingExtra                an
-    optional part is not installed: the install line ├── RunError                        a run
-    folder cannot be used in this way │   ├── RunMismatch                 it holds something else:
-    the difference is named │   ├── RunBusy                     another process writes to it │   └──
-    StoreError                  disk full, damaged file, newer schema ├── ModelError
-    a model cannot answer at all: the run stops at once │   ├── MissingKey                  no key
-    in the environment │   └── Incapable                   it lacks what the audit needs
-    (log-probabilities, vision) ├── TransientError                  one call failed and may be sent
-    again (engine only) ├── Unanswered                      one trial has no answer, and asking
-    again does not help: it stays open (engine only) ├── BudgetError                     the cost
-    cap would be passed, or a price is unknown under a cap ├── PilotStopped           exit 6   the
-    first replies show that nothing would be measured ├── Interrupted                     stopped by
-    the user; everything received is stored └── BatchesOut             exit 5   nothing is wrong: a
-    provider works on batches; come back
-
-Each class has a `slug`; docs/reference/messages.md has a line for each.
+TiltmeterError             exit 1   the message says what to type
+├── UsageError             exit 2   a request for something that does not exist or fit
+│   ├── UnknownName                 an unknown name; the message suggests the nearest one
+│   ├── ProtocolError               a protocol file or its data is wrong: file, place, remedy
+│   └── MissingExtra                an optional part is not installed: the install line
+├── RunError                        a run folder cannot be used in this way
+│   ├── RunMismatch                 it holds something else: the difference is named
+│   ├── RunBusy                     another process writes to it
+│   └── StoreError                  disk full, damaged file, newer schema
+├── ModelError                      a model cannot answer at all: the run stops at once
+│   ├── MissingKey                  no key in the environment
+│   └── Incapable                   it lacks what the audit needs (log-probabilities, vision)
+├── TransientError                  one call failed and may be sent again (engine only)
+├── Unanswered                      one trial stays without an answer (engine only)
+├── BudgetError                     the cost cap would be passed, or a price is unknown
+├── PilotStopped           exit 6   the first replies show that nothing would be measured
+├── Interrupted                     stopped by the user; everything received is stored
+└── BatchesOut             exit 5   nothing is wrong: a provider works on batches; come back
 """
 
 from __future__ import annotations
@@ -51,7 +50,7 @@ class UsageError(TiltmeterError):
 
 
 class UnknownName(UsageError):
-    """An unknown name; suggests the nearest known one."""
+    """An unknown name; the message suggests the nearest known one."""
 
     slug = "unknown-name"
 
@@ -171,13 +170,13 @@ class Unanswered(TiltmeterError):
 
 
 class BudgetError(TiltmeterError):
-    """The cost cap would be passed by the next call, or a price is unknown."""
+    """The next call would pass the cost cap, or its price is unknown."""
 
     slug = "budget"
 
 
 class PilotStopped(TiltmeterError):
-    """The first replies show that a run would measure nothing. typed: options to add."""
+    """The first replies show that a run would measure nothing. typed: options to try."""
 
     slug = "pilot"
     exit_code = 6
@@ -188,7 +187,7 @@ class PilotStopped(TiltmeterError):
 
 
 class Interrupted(TiltmeterError):
-    """Stopped by the user; everything that was received is stored."""
+    """An interruption by the user; everything that was received is stored."""
 
     slug = "interrupted"
 

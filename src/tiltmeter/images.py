@@ -41,7 +41,7 @@ class Picture(NamedTuple):
 
 
 class Unusable(ValueError):
-    """Raised for bytes that are not a usable picture; the message ends a sentence."""
+    """Raised for bytes that are not a usable picture; the message lacks a subject ("is empty")."""
 
 
 # errors of Pillow for a file that is not a whole picture; the last two for broken GIFs
@@ -55,7 +55,7 @@ def suffix_of(content: bytes) -> str:
 
 
 def check_picture(content: bytes) -> Picture:
-    """Unpacks a whole picture once and returns its facts. Raises Unusable if that fails."""
+    """Decodes a whole picture and returns its facts. Raises Unusable if it is damaged."""
     with _open_picture(content) as image:
         try:
             image.load()

@@ -124,7 +124,7 @@ def protocol_names() -> list[str]:
 
 
 def has_outside() -> bool:
-    """True if another package adds a protocol or a kind of anything."""
+    """True if another package adds a protocol, model, instrument, measure or importer."""
     return any(map(entry_points, ("protocols", "models", "instruments", "measures", "importers")))
 
 
@@ -141,7 +141,7 @@ def sourced_names() -> tuple[str, ...]:
 
 
 def is_sourced(name: str) -> bool:
-    """True if a protocol, shipped or a user's own, has its texts in a copy of published data."""
+    """True if a protocol (shipped, or a user's file) needs the user's copy of published data."""
     if name.endswith(".toml"):
         release = source(name)
         return release is not None and bool(release.tables)
@@ -158,7 +158,7 @@ def _folder(name: str) -> Path | None:
 
 
 def source(name: str) -> copies.CopySources | None:
-    """Returns the published data that a protocol reads and that does not ship; else None."""
+    """Returns the published data that a protocol needs and that does not ship; None without any."""
     folder, point = _folder(name), entry_points("protocols").get(name)
     if folder is None:
         return None
@@ -167,7 +167,7 @@ def source(name: str) -> copies.CopySources | None:
 
 
 def printed_numbers(name: str) -> tuple[PrintedNumber, ...]:
-    """Returns the numbers that the authors of an audit printed; () if there are none."""
+    """Returns the numbers that the authors of a published audit report; () if there are none."""
     folder = _folder(name)
     return () if folder is None else read_printed(folder)
 
@@ -179,7 +179,7 @@ def declaration(name: str) -> dict[str, Any]:
 
 @lru_cache
 def protocol_of_copy(release: copies.CopySources, path: Path) -> Protocol:
-    """Loads a protocol with the texts of a copy. UsageError if that is not the release."""
+    """Loads a protocol with the texts of a copy. UsageError if the copy is of another release."""
     is_path = release.protocol.endswith(".toml")
     file = Path(release.protocol) if is_path else _HOME / release.protocol / "protocol.toml"
     return load.load(file, instrument_kind, texts=release.texts(path), shown=path)
@@ -187,7 +187,7 @@ def protocol_of_copy(release: copies.CopySources, path: Path) -> Protocol:
 
 def protocol(name: str | Path | Protocol) -> Protocol:
     """Returns a protocol by its name, by the path of its file (.toml), or as declared in Python.
-    UnknownName if there is none; ProtocolError if its file is wrong.
+    Raises UnknownName if there is no such protocol, ProtocolError if its file is wrong.
     """
     if isinstance(name, Protocol):
         return name
@@ -221,7 +221,7 @@ def outside_protocols() -> dict[str, Path]:
 
 
 def _outside_folder(name: str) -> Path:
-    """Returns the folder of a module that lies beside a protocol.toml, or of that file's path."""
+    """Returns the folder of another package's protocol; an entry point names it."""
     place = entry_points("protocols")[name].load()
     return Path(getattr(place, "__file__", place)).parent
 
@@ -241,7 +241,7 @@ def _built_in(name: str) -> Protocol:
 
 
 def declare(keys: ProtocolKeys) -> Protocol:
-    """Declares a protocol in Python (`Protocol.declare`): checks the keys and notes its name."""
+    """Declares a protocol in Python (`Protocol.declare`): checks its keys, registers its name."""
     data = as_data(keys)
     place = SourceLocation("Protocol.declare(…)", "", data)
     taken = [*protocol_names(), *sourced_names()]
@@ -254,8 +254,8 @@ Protocol.declarer = declare
 
 
 def with_mitigations(asked: Protocol, file: str, *, graded: bool) -> Protocol:
-    """Adds the mitigations of a file to a protocol as a factor, and notes its new name in this
-    process. graded: True if a judge grades the quality of answers.
+    """Adds the mitigations listed in a file to a protocol, as a factor, and registers the result by
+    its new name in this process. graded: True if a judge grades the quality of answers.
     """
     known: Any = asked.definition or {}
     rows = read_mitigations(file)

@@ -27,8 +27,8 @@ _RUN = re.compile(r"[A-Za-z0-9]+")
 
 
 class _Forms(NamedTuple):
-    """A secret in all its forms. signs: every text that holds the secret contains one of these;
-    byte_signs: the same in UTF-8, one character per byte, since texts are searched faster.
+    """A secret in all its forms. signs: each text that holds the secret contains one of these;
+    byte_signs: the same as UTF-8, one character per byte, as a text is searched faster than bytes.
     """
 
     signs: tuple[str, ...]
@@ -106,7 +106,7 @@ def without(secrets: Sequence[str], text: str) -> str:
 
 
 def variable_in(text: str) -> str:
-    """Finds the environment variable whose key is in a text; "" if none is."""
+    """Returns the name of the environment variable whose key a text holds; "" if it holds none."""
     for secret in environment_secrets():
         if without([secret], text) != text:
             return next((n for n, v in os.environ.items() if secret in (v, unquote(v))), "a proxy")
@@ -114,7 +114,7 @@ def variable_in(text: str) -> str:
 
 
 def without_bytes(secret: str, content: bytes) -> bytes:
-    """Cuts keys out of a server's bytes; returns the same object if it holds none."""
+    """Hides a key in a server's bytes; returns the same object if the bytes do not hold it."""
     characters = content.decode("latin-1") if secret else ""
     for sign in _forms(secret).byte_signs if secret else ():
         if sign in characters:
@@ -126,7 +126,7 @@ def without_bytes(secret: str, content: bytes) -> bytes:
 
 
 def named_secret(secrets: Sequence[str], name: str) -> str:
-    """Returns a model's name with its keys hidden, "" if it has none. A file's path is no key."""
+    """Returns a model's name with keys hidden; "" if it has none. A file's path is not a key."""
     plain = re.sub(r"--[\w-]*(?:file|path|env)[= ]\S+", "", name)
     return mask(secrets, name) if mask(secrets, plain) != plain else ""
 

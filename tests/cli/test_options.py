@@ -11,6 +11,7 @@ import re
 import shutil
 import subprocess
 import sys
+from inspect import cleandoc
 from pathlib import Path
 from typing import Any
 
@@ -217,3 +218,15 @@ def test_a_name_means_one_option_in_all_verbs() -> None:
                     record.flags[0].split("/")[0],
                     record.option.help,
                 )
+
+
+def test_commands_in_a_help_text_keep_their_lines() -> None:
+    """click keeps the lines of a paragraph only if `\\b` stands on a line of its own before it."""
+    for verb in VERBS:
+        command = group.get_command(click.Context(group), verb)
+        assert command is not None
+        shown = command.get_help(click.Context(command, info_name=verb))
+        assert "\b" not in shown, verb
+        for line in cleandoc(command.help or "").splitlines():
+            if line.startswith("tiltmeter "):
+                assert f"\n  {line}\n" in shown, verb

@@ -1,3 +1,3 @@
-"""Labels → estimates → verdicts. Nothing is imported here, so that a page that needs one name of
-this package does not load numpy and polars. `run_estimates` and `strata` compute.
+"""Computes estimates from labels, and verdicts from estimates. This file imports nothing, so that a
+caller of one name does not load numpy and polars. Start at `run_estimates` and `strata`.
 """

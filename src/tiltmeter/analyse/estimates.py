@@ -1,4 +1,4 @@
-"""The estimates of a run, with p adjusted; if the run stops early, as of its looks."""
+"""The estimates of a run, with p adjusted; for a run that stops early, with p over its looks."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def estimates_without(
 ) -> list[Estimate]:
     """Lists the estimates that a run would have without a person's labels of an attribute.
 
-    Outputs that only this person saw drop out, which changes numbers by chance alone if outputs
+    Outputs that only this person labelled drop out; that changes numbers by chance alone if outputs
     were divided at random (`annotate --among`).
     """
     with TemporaryDirectory() as spare:  # a copy, since the votes of the others are stored

@@ -1,5 +1,5 @@
-"""The Python API: the commands of the command line as functions, and a `Run`. Each name's module is
-imported when the name is first used.
+"""The Python API: the commands of the command line as functions, and the class `Run`. A name's
+module is imported when the name is first used.
 """
 
 from __future__ import annotations

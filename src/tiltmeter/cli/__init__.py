@@ -105,7 +105,7 @@ MOST = 10**12  # the largest number that may be typed
 
 
 def _bounded(then: Callable[..., object] | None) -> Callable[..., object]:
-    """Makes a callback that refuses huge, infinite and NaN numbers before `then` is called."""
+    """Makes a callback that refuses huge, infinite and NaN numbers, then calls `then`."""
 
     def check(context: click.Context, parameter: click.Parameter, value: object) -> object:
         if isinstance(value, int | float) and not abs(value) <= MOST:
@@ -123,7 +123,7 @@ class Verbs(click.Group):
         return list(VERBS)
 
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
-        """Imports a command's module and returns it. Raises UnknownName for unknown names."""
+        """Imports the module of a command and returns the command. UnknownName for other names."""
         if name in MEANT:
             raise UsageError(f"No verb '{name}'. Type: tiltmeter {MEANT[name]}")
         if name not in VERBS:
@@ -137,7 +137,7 @@ class Verbs(click.Group):
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Writes the sections of the help that list the commands, importing none of them."""
+        """Writes the help's sections that list the commands; imports no command."""
         width = max(map(len, VERBS))
         for title, verbs in SECTIONS.items():
             with formatter.section(title):
@@ -183,7 +183,7 @@ def group(context: click.Context, env_file: str | None, verbose: bool, log: str 
 
 
 def _apply_defaults(context: click.Context, env_file: str | None) -> str:
-    """Sets variables from a file and defaults from tiltmeter.toml; describes the defaults."""
+    """Sets variables from a file, and defaults from tiltmeter.toml; returns a line about these."""
     if env_file is None and not Path(PROJECT).is_file():
         return f"no {PROJECT} here"
     from ..api.options import project
@@ -197,7 +197,7 @@ def _apply_defaults(context: click.Context, env_file: str | None) -> str:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Runs the command line; returns its exit code. Prints expected errors in a line or two."""
+    """Runs the command line; returns its exit code. Prints expected errors in one or two lines."""
     code = _exit_code(sys.argv[1:] if arguments is None else arguments)
     if f"{__name__}.command_log" in sys.modules:  # a log was typed
         from .command_log import stop
@@ -230,7 +230,7 @@ def _exit_code(arguments: list[str]) -> int:
     except TiltmeterError as error:
         return _fail(str(error), error.exit_code)
     except OSError as error:  # a full disk, a folder that cannot be written to
-        return _fail(_of_system(error), 1)
+        return _fail(_system_error(error), 1)
     except Exception as error:  # a bug, or damage: it is said in a line, and -v shows all of it
         if {"-v", "--verbose"} & set(arguments):
             raise
@@ -245,7 +245,7 @@ def _is_garbled(word: str) -> bool:
 
 def _retyped(arguments: Sequence[str], typed: str) -> str:
     """Writes a line with the command that would succeed; "" if no option helps. Names another
-    folder for prompts that are asked differently; replaces values of options typed before.
+    folder if prompts would be asked differently; replaces values of options typed before.
     """
     if not typed:
         return ""
@@ -260,8 +260,8 @@ def _retyped(arguments: Sequence[str], typed: str) -> str:
     return f"\nFor instance: {shlex.join((PROGRAM, *again))} {typed}"
 
 
-def _of_system(error: OSError) -> str:
-    """Describes an error of the operating system, and the remedy."""
+def _system_error(error: OSError) -> str:
+    """Describes an error of the operating system, and what to do."""
     if error.errno in TOO_MANY_FILES:
         return f"Too many files are open. {MORE_FILES}"
     reason = (
@@ -273,7 +273,7 @@ def _of_system(error: OSError) -> str:
 
 
 def _unforeseen(error: Exception) -> str:
-    """Describes damage to a run's file, or a bug of tiltmeter."""
+    """Describes an unexpected error: as damage to a run's file, else as a bug of tiltmeter."""
     from ..store import find_damage_of_opened
 
     damage = find_damage_of_opened()
@@ -291,7 +291,7 @@ def _unforeseen(error: Exception) -> str:
 
 
 def _usage(error: click.ClickException) -> str:
-    """Writes a usage error of click on one line, with the command for help."""
+    """Writes one of click's usage errors in one line, with the command for help."""
     complaint = " ".join(error.format_message().split()).rstrip(".")
     context = error.ctx if isinstance(error, click.UsageError) else None
     path = context.command_path if context is not None else PROGRAM
@@ -306,14 +306,14 @@ def _usage(error: click.ClickException) -> str:
 
 
 def _options_meant(error: click.NoSuchOption) -> str:
-    """Suggests up to three similar options, first those that begin with the typed text."""
+    """Suggests up to three similar options; those that begin with the typed text come first."""
     typed = error.option_name
     near = sorted(error.possibilities or (), key=lambda name: not name.startswith(typed))
     return f". Did you mean {' or '.join(repr(name) for name in near[:3])}?" if near else ""
 
 
 def _fail(message: str, code: int) -> int:
-    """Prints an error, without control characters or keys from servers and files."""
+    """Prints an error without control characters and keys; returns the exit code."""
     from ..report.page_model.sanitize import visible
     from ..secret_filter import environment_secrets, mask
 
@@ -329,8 +329,8 @@ def _fail(message: str, code: int) -> int:
 def entry() -> None:
     """Runs the command `tiltmeter` and ends the process.
 
-    Matrix products are small here: threads that wait for one another would cost three times the
-    CPU. Garbage collection runs less often: by default a tenth of an analysis is spent on it.
+    Matrix products are small here: threads that wait for each other would cost three times the CPU.
+    Garbage collection runs less often, as it takes a tenth of an analysis by default.
     """
     gc.set_threshold(300_000, 50, 50)
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")

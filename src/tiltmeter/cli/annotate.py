@@ -33,7 +33,7 @@ class AnnotateValues:
     among: str
 
     def purpose(self) -> str:
-        """Returns why outputs are shown. Raises UsageError if options exclude each other."""
+        """Returns the purpose: label, adjudicate or review. UsageError if options conflict."""
         if self.adjudicate and self.taxonomy:
             raise UsageError("Give --adjudicate or --taxonomy, not both.")
         if not (self.adjudicate or self.taxonomy):
@@ -125,7 +125,7 @@ def command(typed: AnnotateValues) -> None:
 
 
 def _with_run(typed: AnnotateValues) -> AnnotateValues:
-    """Makes a run from a folder of pictures or texts, unless it is a run or has one already."""
+    """Makes a run from a folder of pictures or texts, unless the folder is a run or has one."""
     folder = Path(typed.run)
     if (folder / "run.sqlite").is_file() or not folder.is_dir():
         return typed

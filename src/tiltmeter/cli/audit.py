@@ -201,7 +201,7 @@ def command(
 
 @dataclass(frozen=True, slots=True)
 class _Asked:
-    """The typed options of an audit."""
+    """The options of an audit, as typed."""
 
     prompts: Path
     models: tuple[str, ...]
@@ -211,11 +211,11 @@ class _Asked:
     printing: Printing
 
     def tell(self, line: str) -> None:
-        """Prints a line, on standard error if standard output is JSON."""
+        """Prints a line; on standard error if standard output is for JSON."""
         click.echo(line, err=self.printing.as_json)
 
     def tell_of_the_log(self, run: Run, prepared: Prepared) -> None:
-        """Prints how similar today's answers are to the answers in the log."""
+        """Prints a comparison of today's answers with the answers in the log."""
         from ..api.start.traffic.then_and_now import sentences
 
         for line in sentences(run, prepared.decisions, prepared.then):
@@ -238,11 +238,11 @@ def _ask(
 
     refuse_gates(registry.protocol(prepared.protocol), asked.printing)
     typed: RunOptions = {**options, "margin": asked.printing.margin}
-    with progress_line() as (shown, tallies):
+    with progress_line() as (progress, tallies):
 
         def watch(stage: str, total: int | None, tally: Tally) -> None:
             tally.lines = tuple(line for line in tally.lines if not pilot_words.quotes(line))
-            shown(stage, total, tally)
+            progress(stage, total, tally)
 
         run = api.run(
             prepared.protocol,
@@ -256,7 +256,7 @@ def _ask(
 
 
 def _ask_privately(asked: _Asked, out: Path, options: RunOptions) -> int:
-    """Runs in a temporary folder; keeps and prints only numbers."""
+    """Runs in a temporary folder; keeps and prints numbers only."""
     from ..api.handover.junit import write_junit
     from ..api.start.traffic import private
 
@@ -289,16 +289,16 @@ def _ask_privately(asked: _Asked, out: Path, options: RunOptions) -> int:
 
 
 def _show(asked: _Asked, prepared: Prepared, out: Path) -> None:
-    """Prints a summary of the pairs, without examples if --yes, as logs must hold no prompts."""
+    """Prints a summary of the pairs; without examples if --yes, as logs must hold no prompts."""
     from ..api.start.traffic.pairs_page import changes
     from ..api.start.traffic.prepare import CUES, PAIRS
 
     for line in prepared.lines:
         asked.tell(line)
-    shown = () if asked.sending.yes and not asked.sending.dry_run else prepared.asked[:SHOWN]
-    for pair in shown:
+    prompts = () if asked.sending.yes and not asked.sending.dry_run else prepared.asked[:SHOWN]
+    for pair in prompts:
         asked.tell(f"  line {pair.line}, {pair.question}: {changes(pair)}")
-    if len(prepared.asked) > len(shown) > 0:
+    if len(prepared.asked) > len(prompts) > 0:
         asked.tell(f"  … and {len(prepared.asked) - SHOWN:,} more")
     asked.tell(f"Look: {out / PAIRS}    Change: {out / CUES}")
 

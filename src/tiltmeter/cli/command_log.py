@@ -1,5 +1,5 @@
 """The log of a command, in a file or on standard error: the typed words, the versions, each call
-and its result, the exit code. It holds no prompt, answer or key.
+and its result, the exit code; never a prompt, answer or key.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class _Masked(logging.Formatter):
 
 
 class _LogFile(logging.FileHandler):
-    """A handler that appends every record to a file; warns once if it cannot write."""
+    """A handler that appends every record to a file; if that fails, it warns and stops."""
 
     def handleError(self, record: logging.LogRecord) -> None:
         LOG.removeHandler(self)
@@ -51,8 +51,8 @@ class _Screen(logging.Handler):
 
 
 def start(path: str | None, verbose: bool, typed: Sequence[str], defaults: str) -> None:
-    """Begins a log: in a file if there is a path, on standard error if verbose. defaults: the
-    settings of this folder. Raises UsageError if the file cannot be written.
+    """Begins a log: in a file if a path is given, on standard error if verbose. defaults: a line
+    about this folder's settings. Raises UsageError if the file cannot be written.
     """
     LOG.setLevel(logging.DEBUG)
     if path is not None:
@@ -79,7 +79,7 @@ def _file(path: str) -> _LogFile:
 
 
 def stop(code: int) -> None:
-    """Ends the log, with the exit code."""
+    """Ends the log with a line about the exit code."""
     LOG.info("exit code %d", code)
     for handler in [each for each in LOG.handlers if isinstance(each, (_LogFile, _Screen))]:
         LOG.removeHandler(handler)

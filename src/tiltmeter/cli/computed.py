@@ -1,4 +1,4 @@
-"""Texts that depend on the installation alone, computed once."""
+"""A cache for texts that depend only on the installation."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from ..system import cache
 
 
 def computed_once(options: Sequence[str], compute: Callable[[], str]) -> str:
-    """Returns the text for the options, from the cache if possible. Does not cache it if other
-    packages contribute to it, since they may change without a change of tiltmeter's files.
+    """Returns the text for these options, from the cache if possible. Texts to which other packages
+    contribute are not cached: they may change without a change of tiltmeter's files.
     """
     key = cache.key_of(*options)
     text = cache.read_text(key)

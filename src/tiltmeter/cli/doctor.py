@@ -55,7 +55,7 @@ def command(
 
 
 def _lines(findings: Sequence[DoctorFinding]) -> Iterator[str]:
-    """Yields a line per finding and what to type; optional modules with one command share it."""
+    """Yields a line per finding and the command to type; modules of one command share a line."""
     optional = [finding for finding in findings if finding.ok is None and finding.type]
     for finding in findings:
         mark = MARKS[finding.ok]

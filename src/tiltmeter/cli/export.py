@@ -118,7 +118,7 @@ def command(
 
 
 def _verify(run: str, sealing: Sealing, as_json: bool) -> int:
-    """Prints the number of checked rows, and the list of contradictions."""
+    """Prints the numbers of checked rows and the contradictions; returns the exit code."""
     from .. import api
     from ..report.page_model.sanitize import visible
 
@@ -146,7 +146,7 @@ def _verify(run: str, sealing: Sealing, as_json: bool) -> int:
 
 
 def _print_check(folder: str, check: FolderCheck) -> None:
-    """Prints that a folder is unchanged, its sealed files, and the blanks still to be filled in."""
+    """Prints that a folder is unchanged, which files were sealed, and how many blanks are left."""
     or_sealed = " or sealed" if check.seals else ""
     click.echo(f"{folder}: all {check.files} files are as they were written{or_sealed}.")
     for seal in check.seals:
@@ -157,7 +157,7 @@ def _print_check(folder: str, check: FolderCheck) -> None:
 
 
 def _with_tables(write: Callable[[], list[Path]], out: str) -> list[Path]:
-    """Calls `write` and returns its files; polars' error for a full disk becomes OSError."""
+    """Calls `write` and returns its files; turns polars' error for a full disk into OSError."""
     from polars.exceptions import PolarsError
 
     try:

@@ -1,4 +1,4 @@
-"""Text that fits the terminal: as many lines as it has, tables no wider than it."""
+"""Text that fits the terminal: no more lines than it has, and tables no wider than it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ LEAST_COLUMN = 16  # characters of a first column that are kept
 
 
 def echo_parts(parts: Sequence[Part], full: bool) -> None:
-    """Prints as much as fits the terminal, and a line about the rest; all if piped or `full`."""
+    """Prints what fits the terminal, and a line about the rest; everything if piped or `full`."""
     size: tuple[int, int] | None = None
     if sys.stdout.isatty():
         columns, rows = shutil.get_terminal_size()
@@ -27,17 +27,16 @@ def echo_parts(parts: Sequence[Part], full: bool) -> None:
 
 
 def table_width(full: bool) -> int:
-    """Returns the most columns of a table: the terminal's; unlimited if piped or `full`."""
+    """Returns the width that a table may have: the terminal's; unlimited if piped or `full`."""
     return ANY_WIDTH if full or not sys.stdout.isatty() else shutil.get_terminal_size().columns
 
 
 def parts_of(document: Document, width: int) -> list[Part]:
-    """Turns the blocks of a document into parts of a screen, tables no wider than `width` if
-    possible."""
-    return [_part(block, width) for block in document.blocks]
+    """Turns a document's blocks into parts of a screen, tables within `width` if possible."""
+    return [_block_part(block, width) for block in document.blocks]
 
 
-def _part(block: Block, width: int) -> Part:
+def _block_part(block: Block, width: int) -> Part:
     """Makes a part from a block: its full lines, and its brief form."""
     lines = list(block.lines)
     if block.table:
@@ -51,9 +50,9 @@ def _part(block: Block, width: int) -> Part:
 def table_lines(
     rows: Sequence[Sequence[str]], left: int, last: Sequence[str], width: int
 ) -> list[str]:
-    """Lays out rows under a header, columns as wide as needed; the first `left` columns are words,
-    the rest numbers. If the width is too small, drops the columns named in `last` in turn, then
-    shortens the first column in its middle.
+    """Lays out rows under a header, with columns as wide as needed; the first `left` columns hold
+    words, the others numbers. If the width is too small, drops the columns named in `last` one by
+    one, then shortens the first column in its middle.
     """
     header = rows[0]
     places = list(range(len(header)))

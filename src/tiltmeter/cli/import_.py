@@ -38,8 +38,8 @@ def command(
         return _gold(path, file)
     if not (file or out) and registry.is_sourced(what):
         note = api.use_copy(what, path)
-        known = f"can be read ({note})" if note else "is the release"
-        click.echo(f"{path} {known}. Type: tiltmeter run {what} --model MODEL --out RUN")
+        remark = f"can be read ({note})" if note else "is the release"
+        click.echo(f"{path} {remark}. Type: tiltmeter run {what} --model MODEL --out RUN")
         return 0
     if file or not out:
         raise UsageError(f"Type: tiltmeter import {what} {path} --out RUN")

@@ -134,7 +134,7 @@ def _write_over_table(
 
 
 def _show_reading(table: Path, reading: PromptColumns) -> None:
-    """Prints the measure, the columns of the table, and sample answers with their labels."""
+    """Prints what is measured, the columns of the table, and sample answers with their labels."""
     from ..api.start.offered import sample_answers
 
     if reading.offered:

@@ -1,4 +1,4 @@
-"""The output of `--json`: one object with the version of its shape."""
+"""The output of `--json`: one object, with the version of its schema."""
 
 from __future__ import annotations
 

@@ -80,7 +80,7 @@ def _start(language: str, into: Path) -> None:
 
 
 def _labelled(meanings: Sequence[str], into: Path | None) -> dict[int, str]:
-    """Parses {number of a shape: meaning}. Raises UsageError if malformed or without a folder."""
+    """Parses NUMBER=MEANING as {shape's number: meaning}. UsageError if malformed or no --into."""
     from ..errors import UsageError
 
     labelled = {}

@@ -139,12 +139,12 @@ def _title(name: str) -> str:
 
 
 def _how(protocol: Protocol) -> str:
-    """Describes the languages and modes of a protocol."""
+    """Lists the languages and modes of a protocol in one line."""
     return "; ".join(", ".join(names) for names in (protocol.languages, protocol.modes) if names)
 
 
 def _section(head: str, rows: Sequence[tuple[str, str]], worth: int) -> Part:
-    """Makes a section with one line per name; its brief form lists the names."""
+    """Makes a section with one line per name; in its brief form, it lists just the names."""
     names = ", ".join(name.strip() for name, _ in rows)
     lines = (head, *(f"  {name} {text}" for name, text in rows))
     return part(lines, (f"{head}: {names}",), head.partition(" (")[0].lower(), worth)
@@ -200,5 +200,5 @@ def _model(row: Listed, width: int) -> str:
 
 
 def _cell(dollars: float, digits: int = 2) -> str:
-    """Writes a price; "" if the provider does not bill for this."""
+    """Writes a price in dollars; "" if it is 0."""
     return f"{dollars:.{digits}f}" if dollars else ""

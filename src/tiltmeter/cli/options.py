@@ -1,4 +1,4 @@
-"""The options of several commands, from their records (api/options/records.py), and of printing."""
+"""Options that several commands share, made from records (api/options/records.py), and printing."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ PATHS = {
 
 
 class ParsedType(click.ParamType[object]):
-    """A type of values with their own syntax."""
+    """A click type for values with a syntax of their own."""
 
     def __init__(self, parse: Callable[[str], object]) -> None:
         self.parse, self.name = parse, parse.__name__
@@ -45,7 +45,7 @@ class ParsedType(click.ParamType[object]):
     def convert(
         self, value: str, param: click.Parameter | None, ctx: click.Context | None
     ) -> object:
-        """Parses the typed text; if it is invalid, fails with what to type instead."""
+        """Parses the typed text; if it is invalid, fails with a message that says what to type."""
         try:
             return self.parse(value)
         except ValueError as error:
@@ -54,16 +54,16 @@ class ParsedType(click.ParamType[object]):
 
 def shared(options: type, *first: str, taken: type | None = None) -> Add:
     """Adds all options of a TypedDict to a command. first: the fields that come first in --help;
-    taken: the options that the command uses, if it accepts and ignores the others.
+    taken: a TypedDict of the options that the command uses; it accepts and ignores the others.
     """
-    known = records(options)
-    effective = known if taken is None else records(taken)
-    order = dict.fromkeys((*first, *known))
-    return _stack(*(_option(known[name], name in effective) for name in order))
+    by_name = records(options)
+    effective = by_name if taken is None else records(taken)
+    order = dict.fromkeys((*first, *by_name))
+    return _stack(*(_option(by_name[name], name in effective) for name in order))
 
 
 def single(options: type, name: str, effective: bool = True) -> Add:
-    """Adds an option of a TypedDict to a command, which ignores it if not `effective`."""
+    """Adds one option of a TypedDict to a command; if not `effective`, the command ignores it."""
     return _option(records(options)[name], effective)
 
 
@@ -124,10 +124,10 @@ class GateOptions(TypedDict):
 
 @dataclass(frozen=True, slots=True)
 class Printing:
-    """The options for printing results. page: the HTML report, None for none; full: all findings
-    and tables, not only what fits one screen; labels: (short name, model); fail_if: thresholds
-    beside the protocol's own; fail_on, margin, baseline, worse_by: the gate over all headline
-    claims; allow: results that do not fail.
+    """The options for printing results. page: path of the HTML report, None for none; full: True
+    for all findings and tables, not only those that fit one screen; labels: (short name, model);
+    fail_if: thresholds besides the protocol's own; fail_on, margin, baseline, worse_by: the gate
+    over all headline claims; allow: results that do not count as failed.
     """
 
     variant: str = "default"
@@ -146,7 +146,7 @@ class Printing:
 
     @property
     def gate(self) -> GateOptions:
-        """Returns the options of the gate, by their names in Python."""
+        """Returns the options of the gate as keyword arguments."""
         return {
             "fail_on": self.fail_on,
             "margin": self.margin,
@@ -161,7 +161,7 @@ class Printing:
 
 
 def gathers(name: str, values: type) -> Add:
-    """Gathers options named like a dataclass's fields into one argument of a command."""
+    """Gathers the options named like a dataclass's fields into one argument of the command."""
     names = {field.name for field in fields(values)}
 
     def decorate(verb: Verb) -> Verb:

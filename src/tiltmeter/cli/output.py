@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 def refuse_gates(protocol: Protocol | None, printing: Printing) -> None:
-    """Raises UsageError, before anything is asked, for an impossible gate or threshold."""
+    """Raises UsageError for an impossible gate or threshold, before anything is asked."""
     if printing.gated:
         from ..api.runs import gating
 
@@ -43,9 +43,9 @@ def emit_results(
     tallies: Mapping[str, Tally] | None = None,
 ) -> int:
     """Prints the estimates of a run and writes its page. Returns 1 if calls went unanswered, else
-    the exit code of the thresholds.
+    the exit code of the thresholds and the gate.
 
-    tallies: by stage.
+    tallies: {stage: its tally}.
     """
     from ..analyse.words.short_model_names import given_names
     from ..report.page_model.page import alone
@@ -119,7 +119,7 @@ def _print_results(
 
 
 def emit_shard(run: Run, shard: str, tallies: Mapping[str, Tally], as_json: bool) -> int:
-    """Prints the counts of a shard, which has no estimates; returns 1 if calls failed."""
+    """Prints the counts of a shard, which has no estimates; returns 1 if calls went unanswered."""
     counts = run.counts()
     if as_json:
         echo_json({"run": str(run.folder), "shard": shard, **counts}, indent=1)
@@ -143,7 +143,7 @@ def emit_warnings(warnings: Sequence[str]) -> None:
 
 
 def emit_failures(tallies: Mapping[str, Tally]) -> int:
-    """Prints warnings and counts unanswered calls; returns 1 if any are unanswered."""
+    """Prints warnings and the number of unanswered calls; returns 1 if any call is unanswered."""
     for tally in tallies.values():
         emit_warnings(sorted(tally.warnings))
     failed = [tally for tally in tallies.values() if tally.failed]

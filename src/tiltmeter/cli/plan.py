@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Assumptions:
-    """The assumptions about items, and the difference to detect; None for the default."""
+    """The assumed correlations and the difference to detect; None for defaults."""
 
     detect: float | None
     icc: float | None
@@ -106,7 +106,8 @@ def command(
     """Plan a run: its calls, its cost, the tilts it could find. Nothing is asked and no key is
     needed; it takes the options of run, and some more.
 
-    \b tiltmeter plan roles --model openai:gpt-4.1-mini --language en
+    \b
+    tiltmeter plan roles --model openai:gpt-4.1-mini --language en
     """
     from .. import api, registry
     from ..analyse.words.short_model_names import given_names

@@ -1,5 +1,5 @@
 """The progress line of a run: trials done, rate, cost so far, time left, and the reason for
-waiting. It goes to standard error; if that is not a terminal, one line per minute.
+waiting. It goes to standard error; if that is not a terminal, as one line per minute.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ LOG_SECONDS = 60.0  # between two lines if standard error is not a terminal
 
 @contextmanager
 def progress_line() -> Iterator[tuple[Watch, dict[str, Tally]]]:
-    """Yields a watch to pass to the API, and the last tally of each stage."""
+    """Yields (a watch to pass to the API, {stage: its latest tally})."""
     console = Console(stderr=True)
     tallies: dict[str, Tally] = {}
     columns = (
@@ -65,9 +65,9 @@ def progress_line() -> Iterator[tuple[Watch, dict[str, Tally]]]:
                 tasks[stage] = progress.add_task(stage_title(stage), total=total, more="")
             more = escape(visible(progress_text(tally, now - started[stage])))
             done = progress_text(tally, now - started[stage], total)
-            held = tally.done + tally.before
-            notices.count(repr(ProgressBar(stage, held, total, done)))
-            progress.update(tasks[stage], completed=held, more=more)
+            finished = tally.done + tally.before
+            notices.count(repr(ProgressBar(stage, finished, total, done)))
+            progress.update(tasks[stage], completed=finished, more=more)
 
         try:
             yield watch, tallies
@@ -83,7 +83,7 @@ def progress_line() -> Iterator[tuple[Watch, dict[str, Tally]]]:
 
 
 class _Notices:
-    """The log lines of a run: reasons for waiting at once, progress every minute."""
+    """The log lines of a run: a reason for waiting at once, the progress every minute."""
 
     def __init__(self, quiet: bool) -> None:
         self._quiet, self._shown_at, self._stopping = quiet, -LOG_SECONDS, False
@@ -97,7 +97,7 @@ class _Notices:
             click.echo(text, err=True)
 
     def show(self, waiting: str) -> None:
-        """Prints the reason for waiting, unless one was printed within the last minute."""
+        """Prints the reason for waiting, unless a reason was printed within the last minute."""
         stopping = waiting.startswith("stopping") and not self._stopping
         now = time.monotonic()
         if self._quiet or (now - self._shown_at < LOG_SECONDS and not stopping):

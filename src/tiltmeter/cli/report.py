@@ -42,10 +42,12 @@ def command(
         refuse_gates(each.protocol, printing)
     name = "brief.html" if brief else "report.html"
     target = out or (runs[0].folder / name if len(runs) == 1 else name)
-    shown = printing.variant
-    path = api.report(*run, path=target, variant=shown, labels=dict(printing.labels), brief=brief)
+    layout = printing.variant
+    path = api.report(*run, path=target, variant=layout, labels=dict(printing.labels), brief=brief)
     click.echo(f"report: {path}")
     return emit_checks(
-        replace(each.check(*printing.fail_if, variant=shown, **printing.gate), allow=printing.allow)
+        replace(
+            each.check(*printing.fail_if, variant=layout, **printing.gate), allow=printing.allow
+        )
         for each in runs
     )

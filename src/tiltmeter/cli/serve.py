@@ -20,8 +20,9 @@ def command(model: str, port: int) -> None:
     """Serve a planted model over loopback, to test with. It speaks OpenAI's format and has a tilt
     of known size.
 
-    \b tiltmeter serve planted:she=0.7 tiltmeter run roles --model openai:planted --base-url
-    http://127.0.0.1:8765/v1 --out run
+    \b
+    tiltmeter serve planted:she=0.7
+    tiltmeter run roles --model openai:planted --base-url http://127.0.0.1:8765/v1 --out run
     """
     kind, _, settings = model.partition(":")
     if kind != "planted":

@@ -88,7 +88,7 @@ def _load(name: str) -> Protocol:
 
 
 def _description(name: str, prompts: int) -> list[Part]:
-    """Describes a protocol, as the command prints it without further options."""
+    """Describes a protocol in the parts that the command prints without further options."""
     from .. import registry
     from ..protocol.source.copies import MissingCopy
     from ..stages.planning import plan
@@ -109,7 +109,7 @@ def _description(name: str, prompts: int) -> list[Part]:
     table, design = list(_crosstab(declared)), list(_design(declared, default_cells))
     measures = [f"  {name}: {text}" for name, text in _measures(declared)]
     names = ", ".join(name for name, _ in _measures(declared))
-    shown = list(_prompts(declared, default_cells[:prompts]))
+    prompt_lines = list(_prompts(declared, default_cells[:prompts]))
     return [
         part(head, (*head[:1], *head[2:3])),
         part(cited, cited[:1], worth=2),
@@ -117,7 +117,9 @@ def _description(name: str, prompts: int) -> list[Part]:
         part(table, (), "items by factor" if table else "", 1),
         part(["", "Measures:", *measures], (f"Measures: {names}",), "measures", 4),
         data,
-        part(shown, (f"Prompts, for instance: {shown[-1].strip()}",), "more prompts", 5),
+        part(
+            prompt_lines, (f"Prompts, for instance: {prompt_lines[-1].strip()}",), "more prompts", 5
+        ),
         *_limits(declared),
         part(("", f"Data {declared.digest}"), (f"Data {declared.digest}",)),
     ]
@@ -157,7 +159,7 @@ def _measures(declared: Protocol) -> Iterator[tuple[str, str]]:
 
 
 def _prompts(declared: Protocol, cells: Sequence[Row]) -> Iterator[str]:
-    """Yields the text before every prompt, and some of the prompts."""
+    """Yields the system prompt and the turns before a prompt, and some of the prompts."""
     if declared.system:
         yield f"\nSystem prompt: {declared.system}"
     for role, text, _ in declared.turns:
@@ -186,7 +188,7 @@ def _limits(declared: Protocol) -> Iterator[Part]:
 def _print_composition(
     declared: Protocol, by: list[str], format_: str, figure: Path | None
 ) -> None:
-    """Prints a table of the items by one or two columns; writes the figure."""
+    """Prints a table of the items by one or two columns; writes a figure if a path is given."""
     from rich.console import Console
 
     from ..report.render import notebook, terminal
@@ -205,7 +207,7 @@ def _print_composition(
 
 
 def _print_words(declared: Protocol, column: str, figure: Path | None) -> None:
-    """Prints a histogram of the words of each item's text; writes the figure."""
+    """Prints a histogram of the number of words per text; writes a figure if a path is given."""
     from ..protocol import histogram
 
     lengths = histogram.word_counts(declared, column)
@@ -222,12 +224,12 @@ def _print_words(declared: Protocol, column: str, figure: Path | None) -> None:
 def _list(title: str, lines: Sequence[str], worth: int, brief: Sequence[str] = ()) -> Part:
     if not lines:
         return part(())
-    shown = ("", f"{title}:", *(f"  - {line}" for line in lines))
-    return part(shown, brief, f"{title[0].lower()}{title[1:]}: {len(lines)}", worth)
+    block = ("", f"{title}:", *(f"  - {line}" for line in lines))
+    return part(block, brief, f"{title[0].lower()}{title[1:]}: {len(lines)}", worth)
 
 
 def _data(lines: Sequence[str]) -> Part:
-    """Lists the sources of a protocol's published data; the brief form only names the data."""
+    """Lists the sources of a protocol's published data; in its brief form, only the name."""
     brief = (f"Published data: {lines[0].partition(':')[0]} (--full says where)",) if lines else ()
     return _list("Published data", lines, 1, brief)
 

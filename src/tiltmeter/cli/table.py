@@ -41,7 +41,8 @@ def command(
     """Print estimates as a table: Markdown, LaTeX or CSV. Without a MEASURE: the tables that the
     variant declares, otherwise the headlines; one of them by its name ("Figure 6").
 
-    \b tiltmeter table run share_she --format latex
+    \b
+    tiltmeter table run share_she --format latex
     """
     from rich.console import Console
 

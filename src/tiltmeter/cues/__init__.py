@@ -1,9 +1,9 @@
-"""Finds cues of a person's group in a prompt, and writes the prompt with another group in it.
+"""Finds cues of a person's group in a prompt, and writes the prompt with another group in its
+place.
 
-A language has a folder of its own: tables of words as data, and rules that read them. A prompt that
-cannot be swapped surely, or in which the cue decides what a right answer is, is set aside with the
-reason; nothing is guessed.
-"""
+Each language has a folder: tables of words as data, and rules that use them. If a prompt cannot be
+swapped with certainty, or the cue decides what a right answer is, the prompt is set aside with the
+reason; nothing is guessed."""
 
 from .pairing import LANGUAGES as LANGUAGES
 from .pairing import mask as mask

@@ -1,8 +1,8 @@
-"""Names of matched sets, from which both versions of a prompt take theirs.
+"""Matched sets of names, from which both versions of a prompt take their names.
 
-Never the name as written against a name of a list, which would compare familiarity. A set is chosen
-by the prompt and a seed: many names average out, the same in every run.
-"""
+A name as written is never compared with a listed name, which would compare familiarity too. The
+prompt and a seed choose the set: the effects of single names average out, and every run has the
+same."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ _MOSTLY_READ_AS_WORDS = frozenset(("amber", "paige", "drake", "madison", "cade",
 
 
 class MatchedNames(NamedTuple):
-    """The names of a matched set that a cue is exchanged between: (group, gender) → name."""
+    """The names of a matched set. names: {(group, gender): name}; swapping a cue exchanges them."""
 
     names: MappingProxyType[tuple[str, str], str]
 
 
 @lru_cache
 def sets(attribute: str) -> tuple[MatchedNames, ...]:
-    """Returns the matched sets of an attribute, gender or race."""
+    """Returns the matched sets of an attribute (gender or race)."""
     file, column = (
         ("cue_names_age.csv", "cohort")
         if attribute == "gender"
@@ -48,15 +48,15 @@ def sets(attribute: str) -> tuple[MatchedNames, ...]:
 
 
 class Picker:
-    """Chooses names for the people of one prompt, each from a set of its own."""
+    """A chooser of names for the people of one prompt, with a different set per person."""
 
     def __init__(self, text: str, seed: int) -> None:
         self._text, self._key = text.casefold(), f"{seed}\n{text}"
         self._chosen: dict[tuple[str, str], MatchedNames] = {}
 
     def pick(self, attribute: str, person: str) -> MatchedNames:
-        """Returns the set for a person: that of the name if it is in one, else one by hash whose
-        names are not in the text.
+        """Returns the set for a person: the one that contains the name, else one chosen by hash
+        whose names the text does not have.
         """
         key = attribute, person.casefold()
         if key not in self._chosen:

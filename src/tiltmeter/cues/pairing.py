@@ -1,4 +1,4 @@
-"""A prompt → its two versions, or why there are none."""
+"""Makes the two versions of a prompt, or says why it has none."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ LANGUAGES = ("en",)
 def pair(text: str, attribute: str = "gender", *, language: str = "en", seed: int = 0) -> Pairing:
     """Finds the cues of an attribute in a prompt and writes both versions.
 
-    seed: with the text it chooses the matched sets that names are taken from.
+    seed: chooses, with the text, the matched sets of names.
     """
     if attribute not in ATTRIBUTES:
         raise UsageError(f"'{attribute}' is not a cue. Choose of: {', '.join(ATTRIBUTES)}")
@@ -54,8 +54,8 @@ def pair(text: str, attribute: str = "gender", *, language: str = "en", seed: in
 
 @lru_cache(maxsize=8192)  # several instruments read the same answers
 def mask(text: str, attributes: tuple[str, ...], language: str = "en") -> str:
-    """Returns a text in which the cues of some attributes are one placeholder each, so that two
-    answers do not differ for having been told of different people.
+    """Replaces all cues of some attributes in a text by one placeholder, so that two answers do not
+    differ just because they mention different people.
     """
     if language not in LANGUAGES:
         return text

@@ -1,4 +1,4 @@
-"""The rows of this room: a cue in a text, and a prompt in two versions."""
+"""The records of this package: a cue in a text, and a prompt in two versions."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ AS_WRITTEN, EXCHANGED = "as written", "exchanged"  # the groups of a mirrored pr
 
 @dataclass(frozen=True, slots=True)
 class Cue:
-    """A stretch of a text that tells a group.
+    """A span of a text that shows a person's group.
 
-    group: the group that it tells; other: the one that the other version has. same: the text for
-    its place in the version of its own group, other_text in the other version. person: the name, in
-    lower case, if it is one.
+    group: the group; other: the group in the other version. same: the text that replaces the span
+    in the version of its own group; other_text: that in the other version. person: the name in
+    lower case, if the cue is a name.
     """
 
     start: int
@@ -37,10 +37,10 @@ class Cue:
 
 @dataclass(frozen=True, slots=True)
 class Pairing:
-    """A prompt with what was decided of it, and its two versions.
+    """The result for a prompt: its status and two versions.
 
-    groups: of the two versions, that of the prompt as it was written first; the texts in the same
-    order. reason: why it was set aside.
+    groups: the groups of the two versions, the prompt's own first; texts: in the same order.
+    reason: why the prompt was set aside, or "".
     """
 
     attribute: str
@@ -52,12 +52,12 @@ class Pairing:
 
     @property
     def text(self) -> str:
-        """The version of the other group; "" if there is none."""
+        """The version for the other group; "" if there is none."""
         return self.texts[1]
 
 
 def apply(text: str, edits: Sequence[tuple[int, int, str]]) -> str:
-    """Returns a text with stretches of it replaced."""
+    """Returns a text with each edit (start, end, new text) made."""
     parts, last = [], 0
     for start, end, new in sorted(edits):
         parts += [text[last:start], new]
@@ -66,7 +66,7 @@ def apply(text: str, edits: Sequence[tuple[int, int, str]]) -> str:
 
 
 def like(model: str, word: str) -> str:
-    """Returns a word in capitals, with a capital or as it is, as a model word is written."""
+    """Returns a word in the case of `model`: all capitals, a capital initial, or unchanged."""
     if len(model) > 1 and model.isupper():
         return word.upper()
     return word[:1].upper() + word[1:] if model[:1].isupper() else word

@@ -17,10 +17,10 @@ _SPECIAL = str.maketrans(
 def sentence(content: Content) -> str:
     """Writes the run in one sentence, with the signatures of its headline numbers."""
     marks = list(dict.fromkeys(one.signature for one in content.every_finding if one.signature))
-    told = f" ({'; '.join(marks)})" if marks else ""
+    suffix = f" ({'; '.join(marks)})" if marks else ""
     return (
         f"{_models(content)}: {content.title}, protocol {content.protocol}, measured on "
-        f"{content.date or 'an unknown date'} with tiltmeter {content.version}{told}."
+        f"{content.date or 'an unknown date'} with tiltmeter {content.version}{suffix}."
     )
 
 
@@ -39,7 +39,7 @@ def bibtex(content: Content) -> str:
 
 
 def cff(content: Content) -> str:
-    """Writes a CITATION.cff 1.2.0, authors to be filled in. JSON strings are YAML strings."""
+    """Writes a CITATION.cff 1.2.0 with a gap for authors. Its strings are JSON, so valid YAML."""
     lines = {
         "cff-version": "1.2.0",
         "type": "dataset",

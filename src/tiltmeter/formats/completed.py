@@ -48,7 +48,7 @@ def is_completed(original: str, text: str) -> bool:
 
 
 def _pieces(original: str, rest: list[str]) -> Iterator[tuple[re.Pattern[str] | None, str]]:
-    """Yields (pattern of a gap's content, None for text; the text after the gap)."""
+    """Yields (pattern of a gap's content, None for free text; the text after that gap)."""
     if not original.startswith("cff-version"):
         yield from ((None, piece) for piece in rest)
         return

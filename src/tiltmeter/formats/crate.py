@@ -158,8 +158,8 @@ def _property(mark: str, kind: str, name: str, value: str) -> dict[str, Json]:
 
 def refer(ids: Sequence[str]) -> Json:
     """Returns a JSON reference to entities: an object for one id, a list for several."""
-    found = [{"@id": one} for one in ids]
-    return found[0] if len(found) == 1 else found
+    links = [{"@id": one} for one in ids]
+    return links[0] if len(links) == 1 else links
 
 
 def foreign_of(folder: Path) -> list[Path]:
@@ -169,8 +169,8 @@ def foreign_of(folder: Path) -> list[Path]:
 
 def files_of(folder: Path) -> list[Path]:
     """Lists the files of a folder except its own manifest and signature."""
-    own = (folder / MANIFEST, folder / SIGNATURE)
-    return sorted(p for p in folder.rglob("*") if p.is_file() and p not in own)
+    unlisted = (folder / MANIFEST, folder / SIGNATURE)
+    return sorted(p for p in folder.rglob("*") if p.is_file() and p not in unlisted)
 
 
 def read_manifest(folder: Path) -> bytes:

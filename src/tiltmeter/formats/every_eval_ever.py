@@ -1,10 +1,10 @@
 """Results of one model in the format of Every Eval Ever, version 0.3.0: one JSON of its estimates
 and JSON lines of its labels.
 
-Source: every_eval_ever 0.3.0, schemas/eval.schema.json and instance_level_eval.schema.json;
-arXiv 2606.14516. Every value of its `details` is a string. It asks whether a lower score is better
-and whether an answer is correct, which a tilt and a label have no answer to: the description says
-what is no tilt, and what could be read counts as correct.
+Source: every_eval_ever 0.3.0, schemas/eval.schema.json and instance_level_eval.schema.json; arXiv
+2606.14516. Every value of its `details` is a string. The format asks if a lower score is better and
+if an answer is correct. Neither fits a tilt or a label: so the description states which score means
+no tilt, and an answer counts as correct if a label could be read from it.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ class Evaluation:
 
     @property
     def stem(self) -> str:
-        """The path that the data store gives to both files, without their suffixes."""
+        """The path of the model's JSON and JSON-lines files in the data store, without suffix."""
         owner, _, name = self.model_id.partition("/")
         number = UUID(bytes=hashlib.sha256(self.id.encode()).digest()[:16], version=4)
         return f"data/tiltmeter-{self.protocol.name}/{owner}/{name.replace('/', '_')}/{number}"
@@ -78,11 +78,11 @@ def _model_id(name: str) -> str:
 def aggregate(
     evaluation: Evaluation, rows: Iterable[Estimate], instances: Mapping[str, Json]
 ) -> dict[str, Json]:
-    """Returns the JSON of a model's estimates with a value. instances: of `describe_instances`."""
+    """Returns the JSON of estimates that have a value. instances: of `describe_instances`."""
     protocol = evaluation.protocol
-    given: dict[str, Json] = {"detailed_evaluation_results": instances} if instances else {}
+    details: dict[str, Json] = {"detailed_evaluation_results": instances} if instances else {}
     if evaluation.ended:
-        given["evaluation_timestamp"] = evaluation.ended
+        details["evaluation_timestamp"] = evaluation.ended
     return {
         "schema_version": SCHEMA_VERSION,
         "evaluation_id": evaluation.id,
@@ -96,7 +96,7 @@ def aggregate(
         "eval_library": {"name": "tiltmeter", "version": __version__},
         "model_info": _model_info(evaluation.subject),
         "evaluation_results": [_result(evaluation, row) for row in rows if _is_number(row.value)],
-        **given,
+        **details,
     }
 
 

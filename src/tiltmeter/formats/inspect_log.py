@@ -26,7 +26,7 @@ _METRICS = ("value", "low", "high", "p_adjusted")
 
 @dataclass(frozen=True, slots=True)
 class InspectLog:
-    """One log: a model in one mode.
+    """The log of one model in one mode.
 
     subject: the model's name, without folders; part: the model's trials in the mode; begun, ended:
     ISO 8601; claims: the model's verdicts in the mode, as JSON.
@@ -156,10 +156,10 @@ def _score(labels: AttributeLabels) -> tuple[str, dict[str, Json]]:
 
 def _summary(row: Mapping[str, Json], sample: Sample) -> dict[str, Json]:
     """Returns the entry of one sample in the list of samples."""
-    shown = ("id", "epoch", "target", "metadata", "scores")
+    names = ("id", "epoch", "target", "metadata", "scores")
     failed = {"error": sample.output.text} if "error" in row else {}
     return {
-        **{name: row[name] for name in shown},
+        **{name: row[name] for name in names},
         **failed,
         "input": sample.messages[-1][1][:_INPUT_CHARACTERS],
         "completed": True,

@@ -22,7 +22,7 @@ _FOLDER = re.compile(
 
 
 def hide(content: Content, annotators: Sequence[str], texts: bool) -> Content:
-    """Returns a report without people, folders and addresses; answers only with `texts`."""
+    """Returns a report without people, folders and addresses; keeps answers if `texts` is set."""
     if not texts:
         screen = replace(content.screen, prompt=None)
         none = Examples("Texts are left out (--with-texts).", (), 0, 0)

@@ -1,6 +1,6 @@
-"""Replies that people labelled, a reply per line with its label: for those who change how replies
-are read, so that what was misread in one run becomes a test. `difficult` are replies of which two
-people say different things.
+"""Replies that people labelled, one reply with its label per line, so that a reply misread in one
+run becomes a test of the code that reads replies. `difficult` is True if two people gave a reply
+different labels.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ _FINISHES = {"cut": "length", UNKNOWN: ""}  # others are called alike
 
 
 def rows(protocol: Protocol, found: Iterable[Sample]) -> Iterator[tuple[str, dict[str, Json]]]:
-    """Yields (language, row) per reply that a person labelled. `label` holds the protocol's first
-    attribute with such a label, other attributes have keys of their own; `read_as` holds the labels
-    by instruments.
+    """Yields (language, row) per reply that a person labelled. `label` holds the person's label of
+    the protocol's first such attribute; further attributes have keys of their own; `read_as` holds
+    the labels by instruments.
     """
     for sample in found:
         people = [label for label in sample.labels if _PERSON.match(label.annotator)]

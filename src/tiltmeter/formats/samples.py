@@ -1,5 +1,5 @@
-"""The outputs of a run one by one, each with what was asked, its call and its labels, as formats of
-others take them: people under a number, no folder, address or key.
+"""The outputs of a run one by one, each with its messages, its call and its labels, for export:
+people appear as numbers; folders, addresses and keys are removed.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ class Sample:
 
 
 def samples(store: Store, subject: str, hide: Hide) -> Iterator[Sample]:
-    """Yields the outputs of a subject, by id. hide: anonymises names (`private.hider`)."""
+    """Yields the outputs of a subject, sorted by id. hide: anonymises names (`private.hider`)."""
     secrets = environment_secrets()
 
     def text_of(output: Output) -> str:  # what failed is told in words of ours, with its address
@@ -89,6 +89,6 @@ def samples(store: Store, subject: str, hide: Hide) -> Iterator[Sample]:
 def _labels(store: Store, output: str, hide: Hide) -> Iterator[AttributeLabels]:
     rows = labels.of_output(store, output)
     for (annotator, attribute), group in groupby(rows, lambda row: (row.annotator, row.attribute)):
-        found = list(group)
-        values = tuple((row.value, row.weight) for row in found)
-        yield AttributeLabels(hide(annotator), attribute, values, found[-1].position > 0)
+        current = list(group)
+        values = tuple((row.value, row.weight) for row in current)
+        yield AttributeLabels(hide(annotator), attribute, values, current[-1].position > 0)

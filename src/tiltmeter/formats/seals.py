@@ -2,7 +2,7 @@
 
 The files that a manifest lists are compared by SHA-256. Two documents are for people to complete; a
 seal puts their new hashes into the manifest, with the day and the old hashes, as an `UpdateAction`
-(RO-Crate 1.2, provenance of changes). Nothing else can be sealed, so no number can.
+(RO-Crate 1.2, provenance of changes). Nothing else can be sealed, hence no changed number.
 """
 
 from __future__ import annotations
@@ -49,8 +49,8 @@ class Seal:
 
 @dataclass(frozen=True, slots=True)
 class FolderCheck:
-    """A folder that matches its manifest. files: how many it has; seals: oldest first; manifest:
-    the manifest's own SHA-256; left: {document: how often it says "to be filled in"}.
+    """A folder that matches its manifest. files: their number; seals: oldest first; manifest: the
+    manifest's own SHA-256; left: {document: the number of its gaps still to be filled in}.
     """
 
     files: int
@@ -61,7 +61,7 @@ class FolderCheck:
 
 @dataclass(frozen=True, slots=True)
 class _Manifest:
-    """A parsed manifest. graph: all its entities; seals: the entities that are seals."""
+    """A parsed manifest. hashes: {file: SHA-256}; originals: {document: its exported text}."""
 
     whole: dict[str, Json]
     graph: list[dict[str, Json]]
@@ -76,11 +76,11 @@ def check_folder(folder: Path) -> FolderCheck:
     """
     manifest = _read(folder)
     changed, wrong = _differences(folder, manifest)
-    told = [*wrong, *(f"{name} was changed" for name in changed)]
-    if told:
+    faults = [*wrong, *(f"{name} was changed" for name in changed)]
+    if faults:
         only = " If it was filled in, type: tiltmeter export FOLDER --seal"
         may_seal = not wrong and set(changed) <= set(TO_COMPLETE)
-        raise UsageError(f"{folder} is not as it was made: {_list(told)}.{only * may_seal}")
+        raise UsageError(f"{folder} is not as it was made: {_list(faults)}.{only * may_seal}")
     return FolderCheck(
         len(manifest.hashes),
         manifest.seals,
@@ -95,11 +95,11 @@ def seal_folder(folder: Path) -> FolderCheck:
     """
     manifest = _read(folder)
     changed, wrong = _differences(folder, manifest)
-    told = [*wrong, *(f"{name} was changed" for name in changed if name not in TO_COMPLETE)]
-    if told:
+    faults = [*wrong, *(f"{name} was changed" for name in changed if name not in TO_COMPLETE)]
+    if faults:
         may = " and ".join(TO_COMPLETE)
         raise UsageError(
-            f"{folder} cannot be sealed: {_list(told)}. Only {may} are there to be filled in; "
+            f"{folder} cannot be sealed: {_list(faults)}. Only {may} are there to be filled in; "
             "export the run again."
         )
     if not changed:
@@ -147,22 +147,22 @@ def _differences(folder: Path, manifest: _Manifest) -> tuple[list[str], list[str
     """Returns (changed files, messages about all other differences from the manifest)."""
     listed = manifest.hashes
     foreign = [path.relative_to(folder).as_posix() for path in foreign_of(folder)]
-    there = {path.relative_to(folder).as_posix(): path for path in files_of(folder)}
-    there = {name: path for name, path in there.items() if name not in foreign}
+    present = {path.relative_to(folder).as_posix(): path for path in files_of(folder)}
+    present = {name: path for name, path in present.items() if name not in foreign}
     wrong = [
         *(f"{name} is a link, or no ordinary file" for name in foreign),
-        *(f"{name} is missing" for name in listed if name not in there),
-        *(f"{name} is not in the manifest" for name in there if name not in listed),
+        *(f"{name} is missing" for name in listed if name not in present),
+        *(f"{name} is not in the manifest" for name in present if name not in listed),
     ]
     changed = [
         name
         for name, sha256 in listed.items()
-        if name in there and fingerprint(there[name])["sha256"] != sha256
+        if name in present and fingerprint(present[name])["sha256"] != sha256
     ]
     outside = [
         f"{name} was changed outside what is to be filled in"
         for name, text in manifest.originals.items()
-        if name in there and not is_completed(text, _text(there[name]))
+        if name in present and not is_completed(text, _text(present[name]))
     ]
     return changed, [*wrong, *outside]
 
@@ -177,7 +177,7 @@ def _list(texts: Sequence[str]) -> str:
 
 
 def _open_places(folder: Path, listed: Mapping[str, str]) -> Iterator[tuple[str, int]]:
-    """Yields (document, gaps left to fill in); gaps of the manifest count too."""
+    """Yields (document, number of gaps still to be filled in) for documents and the manifest."""
     for name in (*TO_COMPLETE, MANIFEST):
         if name in listed or name == MANIFEST:
             text = (folder / name).read_text("utf-8", errors="replace")

@@ -38,7 +38,7 @@ def sign(folder: Path, key: Path) -> Signer:
     manifest = _manifest(folder)
     done = _run(["sign", "-f", str(key.resolve()), "-n", NAMESPACE], manifest, waits=True)
     if done.returncode or not done.stdout.startswith(b"-----BEGIN SSH SIGNATURE-----"):
-        raise UsageError(f"{folder} was not signed with {key}: {_said(done)}")
+        raise UsageError(f"{folder} was not signed with {key}: {_tool_message(done)}")
     write_whole(folder / SIGNATURE, done.stdout.decode())
     return _checked(manifest, done.stdout, None)
 
@@ -76,10 +76,10 @@ def _checked(manifest: bytes, signature: bytes, signers: Path | None) -> Signer:
         path.write_bytes(signature)
         asked = ["check-novalidate", "-n", NAMESPACE, "-s", str(path)]
         done = _run(asked, manifest)
-        found = _KEY.search(done.stdout.decode("utf-8", "replace"))
-        if done.returncode or found is None:
-            raise UsageError(f"the signature is not of this manifest: {_said(done)}")
-        key = f"{found[1]} {found[2]}"
+        match = _KEY.search(done.stdout.decode("utf-8", "replace"))
+        if done.returncode or match is None:
+            raise UsageError(f"the signature is not of this manifest: {_tool_message(done)}")
+        key = f"{match[1]} {match[2]}"
         if signers is None:
             return Signer(key)
         listed = ["-s", str(path), "-f", str(signers.resolve())]
@@ -106,6 +106,6 @@ def _run(
         raise UsageError("ssh-keygen did not end.") from None
 
 
-def _said(done: subprocess.CompletedProcess[bytes]) -> str:
-    said = (done.stderr or done.stdout).decode("utf-8", "replace")
-    return " ".join(said.split())[:200] or "ssh-keygen does not say why"
+def _tool_message(done: subprocess.CompletedProcess[bytes]) -> str:
+    message = (done.stderr or done.stdout).decode("utf-8", "replace")
+    return " ".join(message.split())[:200] or "ssh-keygen does not say why"

@@ -1,9 +1,9 @@
-"""Labels by people, set beside those of judges (intake.py takes in files of them).
+"""Labels by people (gold), for comparison with those of judges. intake.py imports files of them.
 
-Gold is stored as labels of annotators `human:NAME`. A later answer of the same person counts in
-place of an earlier one; both are kept. `weight` of such a label is 1/(the probability that its
-output was picked), as the sheet says. What somebody decided where people disagreed is a label of
-`human:NAME (adjudicated)`, and counts in place of what they said.
+Gold is stored as labels of annotators `human:NAME`. A person's later answer replaces an earlier
+one; both are kept. The `weight` of such a label is 1/(the probability that its output was sampled),
+as the sheet says. If people disagree, somebody's decision is a label of `human:NAME (adjudicated)`
+and replaces theirs.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ ANNOTATED_SHARE = 0.9  # of a sample that must be annotated for it to count as r
 
 
 def refuse_stopped(store: Store) -> None:
-    """Raises UsageError if a run stops early: later gold would change the labels of past looks."""
+    """Raises UsageError if a run stops early: later gold would change labels of earlier looks."""
     if looks.plan(store):
         raise UsageError(
             f"{store.folder} stops early, and --stop and gold do not go together: gold changes "
@@ -34,9 +34,9 @@ def refuse_stopped(store: Store) -> None:
 
 
 class GoldPair(NamedTuple):
-    """A gold label beside one annotator's label of the same attribute of the same output.
+    """A gold label (truth) and an annotator's label (said) of one output and attribute.
 
-    call: the key of the last call that the annotator's label rests on, "" if unknown.
+    call: the key of the last call on which the annotator's label rests, "" if unknown.
     """
 
     output: str
@@ -53,8 +53,8 @@ class GoldPair(NamedTuple):
 
 class GoldSample(TypedDict):
     """Outputs that were sampled for annotation, as the run stores them. by: the factors that the
-    sample was stratified by; number: outputs in the sample; of: outputs that could be sampled;
-    outputs: output → (weight, reason it was sampled).
+    sample was stratified by; number: of outputs in the sample; of: number of outputs that could be
+    sampled; outputs: {output: (weight, reason it was sampled)}.
     """
 
     attribute: str
@@ -71,7 +71,7 @@ class GoldSample(TypedDict):
 
 
 def attributes(protocol: Protocol) -> tuple[str, ...]:
-    """Returns the attributes that the protocol's instruments label, in their order."""
+    """Returns the attributes that a protocol's instruments label, in the instruments' order."""
     return tuple(
         dict.fromkeys(
             name for spec in protocol.instruments for name in (spec.attribute, *spec.also)
@@ -80,7 +80,7 @@ def attributes(protocol: Protocol) -> tuple[str, ...]:
 
 
 def known_attributes(store: Store, protocol: Protocol) -> tuple[str, ...]:
-    """Lists the protocol's attributes, then others that labels of the run have (a judge's)."""
+    """Returns the protocol's attributes, then others that the run has labels of (a judge's)."""
     seen = labels.attributes(store, superseded=True)
     return tuple(
         dict.fromkeys((*attributes(protocol), *(name for name in seen if not name.endswith(VOTE))))
@@ -88,15 +88,15 @@ def known_attributes(store: Store, protocol: Protocol) -> tuple[str, ...]:
 
 
 def machines(store: Store) -> set[str]:
-    """Returns the annotators of a run that are not people, and all models that were asked."""
+    """Returns the annotators of a run that are not people, and all models that were called."""
     return {*labels.machines(store), *calls.models(store)}
 
 
 def conditions(protocol: Protocol, there: Iterable[Mapping[str, str]]) -> tuple[str, ...]:
     """Returns the factors that the protocol's measures compare or group by, those compared first.
 
-    there: the levels of each output; a factor with more than MOST_LEVELS levels among them is left
-    out. The item itself can be such a factor if a design names only a few items.
+    there: the levels of each output. A factor with more than MOST_LEVELS levels there is left out.
+    The item itself can be such a factor if a design has only a few items.
     """
     kept_by_variants = {name for variant in protocol.variants.values() for name in variant.only}
     measures = [measure for measure in protocol.measures if measure.name not in kept_by_variants]
@@ -120,12 +120,12 @@ def conditions(protocol: Protocol, there: Iterable[Mapping[str, str]]) -> tuple[
 
 
 def samples(store: Store) -> list[GoldSample]:
-    """Returns all samples for annotation, the earliest first."""
+    """Returns all samples for annotation, earliest first."""
     return [json.loads(one.content) for one in artefacts.by_date(store, SAMPLE)]
 
 
 def drawn_weights(store: Store) -> dict[str, float]:
-    """Returns output → weight over all samples; a later sample overrides an earlier one."""
+    """Returns {output: weight} over all samples; a later sample replaces earlier weights."""
     return {
         output: weight
         for sample in samples(store)
@@ -134,8 +134,8 @@ def drawn_weights(store: Store) -> dict[str, float]:
 
 
 def is_random(store: Store, attribute: str) -> bool:
-    """True if the gold of an attribute is a random sample with known weights: all of it from one
-    sample for this attribute, of which nearly all was annotated (people do not skip at random).
+    """True if the gold of an attribute is a random sample with known weights: all from one sample
+    for this attribute, of which nearly all was annotated (as people do not skip at random).
     """
     gold = labels.outputs_of_people(store, attribute)
     drawn = [
@@ -159,14 +159,14 @@ def has_gold(store: Store) -> bool:
 
 
 def annotators(store: Store) -> set[str]:
-    """Returns the people who labelled by hand; an adjudication counts as its author's label."""
+    """Returns the names of people who labelled; an adjudication counts as its author's."""
     return {name.removesuffix(ADJUDICATED) for name, _ in labels.people_attributes(store)}
 
 
 def voices(store: Store) -> dict[str, dict[str, frozenset[str]]]:
-    """Returns attribute → {name: people whose labels are used alone}: with two people each of them,
-    with three or more all but one. Attributes that one person labelled are left out.
-    """
+    """Returns {attribute: {name: people whose labels are to be used alone}}: with two people each
+    of them, with three or more all but one person. Attributes that one person labelled are left
+    out."""
     people: dict[str, set[str]] = defaultdict(set)
     for annotator, attribute in labels.people_attributes(store):
         people[attribute].add(annotator.removesuffix(ADJUDICATED))
@@ -184,9 +184,9 @@ def voices(store: Store) -> dict[str, dict[str, frozenset[str]]]:
 def truths(
     store: Store, people: Collection[str] | None = None
 ) -> dict[tuple[str, str], tuple[str, float]]:
-    """Returns (output, attribute) → (value, weight): the adjudicated value, else the commonest one
-    among people; a tie has no entry. people: those whose labels count beside adjudications, None
-    for all.
+    """Returns {(output, attribute): (value, weight)}: the adjudicated value, else the value that
+    most people gave; no entry in a tie. people: those whose labels count besides adjudications,
+    None for all.
     """
     labels_of: dict[tuple[str, str], list[labels.StoredLabel]] = defaultdict(list)
     for label in labels.of_people(store):
@@ -205,7 +205,7 @@ def truths(
 
 
 def pairs(store: Store, people: Collection[str] | None = None) -> list[GoldPair]:
-    """Pairs each truth with the machines' labels of the output, except probabilities."""
+    """Pairs each gold value with the machines' labels of the output; leaves out probabilities."""
     known = truths(store, people)
     if not known:
         return []

@@ -1,5 +1,5 @@
-"""Agreement of annotators: people with an annotator, people with one another, annotators, and the
-votes of a panel. Gwet's AC1 and Krippendorff's α of all, Cohen's κ and raw agreement of every two.
+"""Agreement between people and each annotator, among people, among annotators, and among the votes
+of a panel: Gwet's AC1 and Krippendorff's α over all, Cohen's κ and raw agreement per pair.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from .lists import TAXONOMY
 
 @dataclass(frozen=True, slots=True)
 class Agreement:
-    """A coefficient among some annotators; `who` says which."""
+    """A coefficient of agreement. who: the annotators compared; raters: their number."""
 
     who: str
     attribute: str
@@ -33,8 +33,8 @@ class Agreement:
 def agreements(
     store: Store, protocol: Protocol, cards: Mapping[tuple[str, str], Sequence[GoldPair]]
 ) -> Iterator[Agreement]:
-    """Yields the agreement of people with each annotator, then among people, annotators and panels'
-    votes. cards: (attribute, annotator) → pairs of gold and the annotator's label.
+    """Yields the agreement of people with each annotator, then among people, annotators and the
+    votes of panels. cards: {(attribute, annotator): pairs of gold and the annotator's label}.
     """
     items = {
         trial: levels(factors).get(protocol.item, trial)
@@ -66,7 +66,7 @@ def reviewer_agreements(
 
 
 def _tables(comparable: Iterable[labels.StoredLabel]) -> dict[str, dict[str, dict[str, str]]]:
-    """Returns attribute → output → annotator → value, if an output of it has two labels."""
+    """Returns {attribute: {output: {annotator: value}}}; drops attributes without two labels."""
     tables: dict[str, dict[str, dict[str, str]]] = {}
     for label in comparable:
         outputs = tables.setdefault(label.attribute, {})
@@ -74,12 +74,12 @@ def _tables(comparable: Iterable[labels.StoredLabel]) -> dict[str, dict[str, dic
     return {
         attribute: table
         for attribute, table in tables.items()
-        if any(len(said) > 1 for said in table.values())
+        if any(len(values) > 1 for values in table.values())
     }
 
 
 def _votes(store: Store) -> dict[str, dict[str, dict[str, str]]]:
-    """Returns every panel's votes by attribute and annotator; judges are named by position."""
+    """Returns {"attribute of panel": {output: {"judge N": vote}}}."""
     votes: dict[str, dict[str, dict[str, str]]] = {}
     for vote in labels.votes(store):
         outputs = votes.setdefault(f"{vote.attribute} of {vote.annotator}", {})
@@ -94,7 +94,7 @@ def _coefficients(
     items: Mapping[str, str],
     weights: Mapping[str, float] | None = None,
 ) -> Iterator[Agreement]:
-    """Yields Gwet's AC1 and Krippendorff's α over all; Cohen's κ and raw agreement per pair."""
+    """Yields Gwet's AC1 and Krippendorff's α over all; Cohen's κ and raw agreement of each pair."""
     names = list(dict.fromkeys(name for said in table.values() for name in said))
     values = sorted({value for said in table.values() for value in said.values()})
     places = {value: code for code, value in enumerate(values)}

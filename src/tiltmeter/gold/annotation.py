@@ -1,9 +1,9 @@
-"""People who label outputs one by one: which, their values, each answer saved.
+"""The task of a person who labels outputs one by one: its outputs and values, and saving of
+answers.
 
-To save says what state was seen; where another one is stored by now (a second window), nothing is
-written and that one is returned. So to undo is to save the state before. It needs no lock of the
-run: each save is one short transaction, between those of a run that is going on.
-"""
+To save is to replace a state that was seen by a new one. If the stored state has changed meanwhile
+(in a second window), nothing is written and the stored state is returned. To undo is to save the
+former state. The run need not be locked: each save is one short transaction between others."""
 
 from __future__ import annotations
 
@@ -52,13 +52,13 @@ SAMPLE_SIZE = 100  # outputs, where nobody says how many
 def choices(
     store: Store, protocol: Protocol, attribute: str, of: Mapping[str, str] | None = None
 ) -> tuple[ValueChoice, ...]:
-    """Returns the values of an attribute: those with a meaning first, then other listed values,
-    then those that stand for no answer.
+    """Returns the values that can be given to an attribute: those with a meaning first, then other
+    listed values, then non-answers.
 
-    Impossible non-answers are left out: `both` and `neither` beside meanings or a closed list,
-    refusals for pictures, all if people label without a judge. A closed list is offered in full,
-    even if a judge used part of it. of: the levels of an output and its subject, for its own list.
-    """
+    Non-answers that cannot occur are left out: `both` and `neither` if values have meanings or a
+    closed list, refusals for pictures, all if people label without a judge. A closed list is
+    offered in full, even if a judge used part of it. of: an output's levels and subject, to offer
+    its own list."""
     meant: dict[str, str] = {}
     outcomes = meanings("")
     for spec in protocol.instruments:
@@ -100,11 +100,11 @@ def choices(
 def shared_sample(
     store: Store, protocol: Protocol, attribute: str, number: int | None, seed: int | None
 ) -> gold.GoldSample:
-    """Returns the run's sample for the attribute, which all annotators share; samples outputs first
-    if the run has none.
+    """Returns the run's sample for an attribute, which all annotators share; samples outputs first
+    if the run has no sample.
 
-    attribute: "" for the latest sample's, else the headline measure's; "*" for all. Raises
-    UsageError if people have begun another sample than the one asked for, or if an output has
+    attribute: "" for that of the latest sample, else of the headline measure; "*" for all. Raises
+    UsageError if people have begun a sample other than the one asked for, or if an output has
     several values of the attribute.
     """
     existing = gold.samples(store)
@@ -150,11 +150,11 @@ def _is_that(one: gold.GoldSample, number: int | None, seed: int | None) -> bool
 
 @dataclass(frozen=True)
 class Task:
-    """Outputs for one person to label, in their own order. voices: the labels of others, if this
-    person decides between them.
+    """Outputs for one person to label, in this person's own order. voices: the labels of others, if
+    this person decides between them.
 
-    weights: output → 1/(the probability that it was sampled).
-    skips: values that are kept as reasons to skip.
+    weights: {output: 1/(the probability that it was sampled)}. skips: values that are stored as
+    reasons to skip.
     """
 
     store: Store
@@ -167,21 +167,21 @@ class Task:
 
     @property
     def items(self) -> list[str]:
-        """Outputs in the order in which this person sees them."""
+        """The outputs, in the order in which this person sees them."""
         order = sorted(self.weights)
         Random(f"{self.annotator}/{self.attribute}").shuffle(order)
         return order
 
     def states(self) -> dict[str, State]:
-        """Returns item → this person's answers so far, for items that have any."""
+        """Returns {item: this person's answers so far} of items with any."""
         return read_states(self.store, self.annotator, self.attribute)
 
     def save(self, item: str, seen: State, now: State) -> State:
-        """Stores `now` if `seen` is still what is stored; returns the state stored afterwards.
+        """Stores `now` if the stored state still equals `seen`; returns the state stored
+        afterwards.
 
         Raises RunBusy if another process keeps the run locked; UsageError if `now` is not a valid
-        answer.
-        """
+        answer."""
         if item not in self.weights:
             raise UsageError(f"There is no item '{item[:80]}' here.")
         check_state(now, self.choices)
@@ -218,7 +218,7 @@ class Task:
 
 
 def open_task(store: Store, protocol: Protocol, annotator: str, drawn: gold.GoldSample) -> Task:
-    """Opens a person's task: the part of a sample to label."""
+    """Makes a person's task from a sample."""
     weights = {output: weight for output, (weight, _) in drawn["outputs"].items()}
     attribute = drawn["attribute"]
     known = choices(store, protocol, attribute)
@@ -232,7 +232,7 @@ def _skips(store: Store, protocol: Protocol, attribute: str) -> frozenset[str]:
 
 
 def open_adjudication(store: Store, protocol: Protocol, annotator: str, attribute: str) -> Task:
-    """Opens a task of the items on which people disagree, with their labels in an order that hides
+    """Makes a task of the items on which people disagree, with their labels in an order that hides
     the authors. Raises UsageError if there are none.
 
     attribute: "" for the first on which people disagree.
@@ -253,7 +253,7 @@ def open_adjudication(store: Store, protocol: Protocol, annotator: str, attribut
         which,
         choices(store, protocol, which),
         {output: weights.get(output, 1.0) for output in voices},
-        {output: _shuffle(output, said) for output, said in voices.items()},
+        {output: _shuffle(output, answers) for output, answers in voices.items()},
         _skips(store, protocol, which),
     )
 

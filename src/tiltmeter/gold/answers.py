@@ -1,7 +1,7 @@
-"""A person's answers about an item, and how they are stored.
+"""A person's answers about an item, and their storage.
 
-A value is a label of `human:NAME`, as an imported one is; a skip is no label. All else (skips,
-notes, marks in the text) is an artefact for each annotator and attribute.
+A value is a label of `human:NAME`, like an imported one; a skip is not a label. Everything else
+(skips, notes, marks in the text) is an artefact per annotator and attribute.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _MARKS = re.compile(r"(\d+:(primary|another|several)( (?=\d)|$))*", re.ASCII)
 
 
 class State(NamedTuple):
-    """A person's answers about an item so far; a value and a reason to skip exclude each other.
+    """A person's answers about an item so far; it has a value or a reason to skip, never both.
 
     marks: POSITION:WHOSE of each marked word, separated by blanks. opened: "1" if the person
     unfolded the folded prompt before or after the answer.
@@ -48,12 +48,12 @@ class State(NamedTuple):
 
     @property
     def done(self) -> bool:
-        """True if there is a value or a reason to skip."""
+        """True if the item has a value or a reason to skip."""
         return bool(self.value or self.skipped)
 
 
 class ValueChoice(NamedTuple):
-    """A value that can be chosen, its meaning and its key ("" if it has none)."""
+    """A value that can be chosen. key: the keyboard key for it, or ""."""
 
     value: str
     meaning: str
@@ -62,7 +62,7 @@ class ValueChoice(NamedTuple):
 
 class Wording(TypedDict):
     """The annotation page's words for reasons to skip, and for the marks of a taxonomy. closed:
-    answers beside the values of a closed list; colours: meanings of a palette's values.
+    answers besides the values of a closed list; colours: {value of the palette: its meaning}.
     """
 
     closed: dict[str, str]
@@ -85,7 +85,7 @@ def wording() -> Wording:
 
 
 def with_keys(values: Sequence[tuple[str, str]]) -> tuple[ValueChoice, ...]:
-    """Gives each (value, meaning) a keyboard key, "" once the keys are used up."""
+    """Gives each (value, meaning) a keyboard key; "" once the keys are used up."""
     keys = (*KEYS, *("" for _ in values))
     return tuple(
         ValueChoice(value, meaning, key)
@@ -94,7 +94,7 @@ def with_keys(values: Sequence[tuple[str, str]]) -> tuple[ValueChoice, ...]:
 
 
 def check_state(now: State, known: Sequence[ValueChoice]) -> None:
-    """Raises UsageError for an unlisted value, or texts that are too long or contradictory."""
+    """Raises UsageError if the value is unlisted, or texts are too long or contradictory."""
     if now.value and now.value not in {one.value for one in known}:
         raise UsageError(f"'{now.value[:80]}' is not on the list.")
     if now.value and now.skipped:
@@ -111,7 +111,7 @@ def check_state(now: State, known: Sequence[ValueChoice]) -> None:
 
 
 def write_notes(store: Store, kind: str, name: str, item: str, state: State) -> None:
-    """Writes the parts of an answer that are not labels (skip, note, marks) into an artefact."""
+    """Stores the parts of an answer that are not labels (skip, note, marks) in an artefact."""
     kept: dict[str, dict[str, str]] = json.loads(store.artefact(kind, name) or "{}")
     kept[item] = {key: text for key, text in state._asdict().items() if text}
     store.keep(
@@ -122,14 +122,15 @@ def write_notes(store: Store, kind: str, name: str, item: str, state: State) -> 
 
 
 def read_notes(store: Store, kind: str, name: str) -> dict[str, State]:
-    """Returns item → the parts of an answer that are not labels, from an artefact."""
+    """Returns {item: the parts of its answer that are not labels} from an artefact."""
     return {
-        item: State(**said) for item, said in json.loads(store.artefact(kind, name) or "{}").items()
+        item: State(**state)
+        for item, state in json.loads(store.artefact(kind, name) or "{}").items()
     }
 
 
 def read_states(store: Store, annotator: str, attribute: str) -> dict[str, State]:
-    """Returns output → a person's answers so far, labels and notes."""
+    """Returns {output: a person's answers so far}, from labels and notes."""
     states = read_notes(store, WORK, f"{annotator}/{attribute}")
     for output, value in labels.values(store, annotator, attribute).items():
         states[output] = states.get(output, State())._replace(value=value, skipped="")

@@ -18,7 +18,7 @@ from . import GoldPair
 
 @dataclass(frozen=True, slots=True)
 class ClassShare:
-    """The share of one class among a subject's outputs that got a class, raw and corrected."""
+    """The share of a class among the outputs of a subject that got a class. said: uncorrected."""
 
     subject: str
     value: str
@@ -34,10 +34,10 @@ def shares(
     rows: Sequence[GoldPair],
     classes: Sequence[str],
 ) -> list[ClassShare]:
-    """Returns the share of each class per subject. The confusion matrix is that of all gold
-    together; labels outside the classes are left out of both.
+    """Returns the share of each class per subject. One confusion matrix, over all gold, corrects
+    all; both leave out labels outside the classes.
 
-    classes: those that people named, at least two, else nothing can be corrected.
+    classes: those that people gave; with fewer than two nothing can be corrected.
     """
     if len(classes) < 2:
         return []

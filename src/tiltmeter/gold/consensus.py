@@ -1,4 +1,4 @@
-"""A panel against people by its judges' agreement, and each judge alone (GRAMVIS, section 3.5)."""
+"""Accuracy of a panel by its judges' agreement, and of each single judge (GRAMVIS, section 3.5)."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ _NO_VOTES = frozenset(OUTCOMES) - {BOTH, NEITHER, OTHER}  # a refusal is a vote 
 
 @dataclass(frozen=True, slots=True)
 class PanelAccuracy:
-    """The number of a panel's labels, or of one judge's votes, that agree with people.
+    """The share of a panel's labels, or of one judge's votes, that people confirm.
 
-    who: how many judges agreed, or a judge's name; judge: True for a single judge's votes.
-    """
+    who: the number of judges that agreed, or a judge's name; judge: True for a single judge's
+    votes."""
 
     annotator: str
     attribute: str
@@ -37,7 +37,7 @@ class PanelAccuracy:
 def panel_accuracies(
     store: Store, protocol: Protocol, pairs: Sequence[GoldPair]
 ) -> Iterator[PanelAccuracy]:
-    """Compares panels with gold by degree of consensus among judges; then each single judge."""
+    """Yields a panel's accuracy by the number of judges that agree; then that of each judge."""
     cast: dict[tuple[str, str], dict[str, dict[int, str]]] = {}
     for vote in labels.votes(store):
         of = (vote.annotator, vote.attribute.removesuffix(VOTE))

@@ -1,4 +1,4 @@
-"""A file of people's labels of outputs: read, checked against the run, stored (see the package)."""
+"""Imports a file of people's labels: reads it, checks it against the run, and stores it."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ RawRow = Mapping[str, Json]  # a row of a file: column → what stands in it
 
 @dataclass(frozen=True, slots=True)
 class AddedGold:
-    """The counts of an import. blank: rows of a sheet without a value; replaced: answers that
-    replace earlier ones; ambiguous: rows with the value `ambiguous`, kept as skips.
+    """The counts of an import. blank: rows of a sheet without a value; replaced: earlier answers
+    that were replaced; ambiguous: rows with the value `ambiguous`, which are stored as skips.
     """
 
     labels: int
@@ -43,26 +43,25 @@ class AddedGold:
 
 
 def take_in(store: Store, protocol: Protocol, path: Path | str) -> AddedGold:
-    """Reads a CSV or JSON-lines file of gold and stores it. If any row is refused, nothing is
-    stored.
+    """Imports a CSV or JSON-lines file of gold. If any row is refused, nothing is stored.
 
     Columns: output (or trial, id), value; optional: attribute, annotator and weight, by default the
     first instrument's, `gold` and 1. Raises UsageError if the file or a row cannot be used,
-    UnknownName if an attribute or a value is not on the list.
+    UnknownName if an attribute or a value is not listed.
     """
     refuse_stopped(store)
     path = Path(path)
     rows = list(read_rows(path, short_rows=True))
     lists = _Lists(store, protocol)
-    said = [
+    answers = [
         _label(lists, f"{path.name}, line {number}", row)
         for number, row in rows
         if _text_of(row, "value")
     ]
-    _refuse_outputs(store, protocol, path.name, said)
-    skips = [one for one in said if one.value == AMBIGUOUS and lists.skips(one.attribute)]
-    labels = [one for one in said if one not in skips]
-    if not said:
+    _refuse_outputs(store, protocol, path.name, answers)
+    skips = [one for one in answers if one.value == AMBIGUOUS and lists.skips(one.attribute)]
+    labels = [one for one in answers if one not in skips]
+    if not answers:
         raise UsageError(f"{path.name} has no value in any row. Fill in the column 'value'.")
     drawn = drawn_weights(store)
     weights = {**drawn, **dict(_weights(path.name, rows))}
@@ -77,7 +76,7 @@ def take_in(store: Store, protocol: Protocol, path: Path | str) -> AddedGold:
         store.supersede(new)
         held |= {label[:3]: (label.value, label.weight) for label in new}
     _keep_skips(store, skips)
-    people = tuple(dict.fromkeys(label.annotator for label in said))
+    people = tuple(dict.fromkeys(label.annotator for label in answers))
     digest = sha256(intake.read_bytes(path)).hexdigest()
     record = {
         "file": path.name,
@@ -90,12 +89,12 @@ def take_in(store: Store, protocol: Protocol, path: Path | str) -> AddedGold:
     }
     store.keep(GOLD, digest[:16], json.dumps(record, ensure_ascii=False))
     warnings = tuple(_warnings(store, labels))
-    return AddedGold(added, replaced, len(rows) - len(said), people, warnings, len(skips))
+    return AddedGold(added, replaced, len(rows) - len(answers), people, warnings, len(skips))
 
 
 def differing(store: Store) -> Iterator[tuple[str, str, str]]:
     """Yields (label, value in the sheet, current value) of each label by people that differs from
-    its sheet, though nobody answered again since; and of each label that was stored with a sheet
+    its sheet although nobody answered again since; and of each label that was stored with a sheet
     but is not in the sheet.
     """
     latest: dict[tuple[str, ...], tuple[str, str]] = {}  # later sheets replace earlier ones
@@ -117,12 +116,12 @@ def differing(store: Store) -> Iterator[tuple[str, str, str]]:
 
 
 def sheets(store: Store) -> list[str]:
-    """Returns the SHA-256 of every sheet that was taken in, the oldest first."""
+    """Returns the SHA-256 of every imported sheet, oldest first."""
     return [json.loads(sheet.content)["sha256"] for sheet in artefacts.by_date(store, GOLD)]
 
 
 def _keep_skips(store: Store, skips: Sequence[Label]) -> None:
-    """Stores `ambiguous` answers as reasons to skip; they replace earlier answers."""
+    """Stores `ambiguous` answers as reasons to skip, in place of earlier answers."""
     for skip in skips:
         store.withdraw([(skip.output, skip.annotator, skip.attribute)])
         name = f"{skip.annotator}/{skip.attribute}"
@@ -131,12 +130,12 @@ def _keep_skips(store: Store, skips: Sequence[Label]) -> None:
 
 
 def _text_of(row: RawRow, *names: str) -> str:
-    """Returns the first non-empty text among some columns."""
+    """Returns the first non-empty text in these columns, or ""."""
     return next((str(row[name]).strip() for name in names if row.get(name) not in (None, "")), "")
 
 
 class _Lists:
-    """The names that a row may use: attributes and values; and the names of machines."""
+    """Names that a row may use, of attributes and values; and machines' names, which it may not."""
 
     def __init__(self, store: Store, protocol: Protocol) -> None:
         self._store, self._protocol, self.clean = store, protocol, store.clean
@@ -146,13 +145,13 @@ class _Lists:
         self._values: dict[str, tuple[str, ...]] = {}
 
     def values(self, attribute: str) -> tuple[str, ...]:
-        """Returns the values of an attribute; cached."""
+        """Returns the values of an attribute."""
         if attribute not in self._values:
             self._values[attribute] = values_of(self._store, self._protocol, attribute)
         return self._values[attribute]
 
     def skips(self, attribute: str) -> bool:
-        """True if `ambiguous` is a reason to skip and not a value of the attribute."""
+        """True if `ambiguous` means a skip for the attribute, not a value."""
         return ambiguous_is_a_skip(self._store, self._protocol, attribute)
 
 
@@ -181,7 +180,7 @@ def _label(lists: _Lists, where: str, row: RawRow) -> Label:
 
 
 def _refuse_outputs(store: Store, protocol: Protocol, file: str, labels: Sequence[Label]) -> None:
-    """Refuses labels of unknown or empty outputs, and of attributes with several values each."""
+    """Refuses labels of unknown or empty outputs, and of attributes with several values."""
     modes = outputs.modes(store)
     missing = list(dict.fromkeys(label.output for label in labels if label.output not in modes))
     if missing:
@@ -205,7 +204,7 @@ def _refuse_outputs(store: Store, protocol: Protocol, file: str, labels: Sequenc
 
 
 def _weights(file: str, rows: Sequence[tuple[int, RawRow]]) -> Iterator[tuple[str, float]]:
-    """Yields (output, weight) of rows with a weight; UsageError if it is not above 0."""
+    """Yields (output, weight) per row; UsageError if a weight is not above 0."""
     for number, row in rows:
         text = _text_of(row, "weight")
         try:
@@ -235,7 +234,7 @@ def _rounds(labels: Iterable[Label]) -> list[list[Label]]:
 
 
 def _warnings(store: Store, labels: Sequence[Label]) -> Iterator[str]:
-    """Warns of attributes whose gold in this run is too little, or all of one class."""
+    """Yields warnings about attributes with too little gold, or with gold of only one class."""
     for attribute in dict.fromkeys(label.attribute for label in labels):
         counts = stored_labels.counts_of_people(store, attribute)
         total = sum(counts.values())
@@ -254,7 +253,7 @@ def _warnings(store: Store, labels: Sequence[Label]) -> Iterator[str]:
 
 
 def _how(store: Store, labels: Sequence[Label]) -> str:
-    """Describes in words how the outputs of a file were sampled."""
+    """Returns a sentence on how many of a file's outputs tiltmeter sampled."""
     drawn = drawn_weights(store)
     number = len({label.output for label in labels})
     inside = len({label.output for label in labels if label.output in drawn})

@@ -1,9 +1,9 @@
-"""All attributes of a judge against people at once, as the SODA paper's check of 270 pictures × 8
-attributes: how many labels people agree with, contradict, or call ambiguous, by group.
+"""Compares all attributes of a judge with people at once, as in the SODA paper's check of 270
+pictures × 8 attributes: the numbers of labels that people confirm, contradict, or call ambiguous,
+by group.
 
-What people call ambiguous is no error of the judge and none of its successes, and stands beside
-both. Counts are those of the sample as it was drawn; the labels of one output are a cluster.
-"""
+Outputs that people call ambiguous count neither as errors of the judge nor as successes, but
+separately. Counts are those of the sample, unweighted; the labels of one output are a cluster."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ WHOLE, ATTRIBUTE = "", "attribute"
 
 @dataclass(frozen=True, slots=True)
 class CheckedGroup:
-    """Labels at one level ("" for all) compared with people. wrong_share: with an interval."""
+    """Labels at one level (factor "" for all) compared with people. wrong_share: with interval."""
 
     annotator: str
     factor: str
@@ -40,7 +40,7 @@ class CheckedGroup:
 
 
 class _Checked(NamedTuple):
-    """One label that people looked at: "agreed", "wrong" or "ambiguous"."""
+    """A label that people checked. verdict: "agreed", "wrong" or "ambiguous"."""
 
     output: str
     attribute: str
@@ -52,9 +52,9 @@ class _Checked(NamedTuple):
 def check_labels(
     store: Store, protocol: Protocol, pairs: Sequence[GoldPair]
 ) -> Iterator[CheckedGroup]:
-    """Yields checks of each annotator of which people checked several attributes: over all labels,
-    per attribute, and per level of the compared factors, crossed with the items if a design names
-    only a few items.
+    """Yields results for each annotator whose labels people checked on several attributes: over all
+    labels, per attribute, and per level of the compared factors, crossed with the items if a design
+    has only a few items.
     """
     checked: dict[str, list[_Checked]] = {}
     for one in pairs:
@@ -71,7 +71,7 @@ def check_labels(
 
 
 def _called_ambiguous(store: Store) -> Iterator[tuple[str, _Checked]]:
-    """Yields (annotator, label) of outputs that people called ambiguous, without a gold value."""
+    """Yields (annotator, label) of outputs that people called ambiguous and gave no value."""
     known = gold.truths(store)
     skipped = {
         (output, attribute)
@@ -111,7 +111,7 @@ def _groups(
 
 
 def _rank(order: Sequence[Sequence[str]], key: Sequence[str]) -> list[tuple[int, str]]:
-    """Returns the position of levels in the design; other levels follow, by name."""
+    """Returns a sort key: levels in the order of the design, then others by name."""
     return [
         (known.index(level) if level in known else len(known), level)
         for known, level in zip(order, key, strict=True)

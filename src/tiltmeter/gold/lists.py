@@ -1,9 +1,9 @@
-"""The values that people may give an attribute: its whole list, whichever of them a judge has used.
+"""The values that people may give an attribute: its whole list, also those that no judge has used.
 
-A closed list is one of the protocol's settings, the palette of a colour, or a list of the run's
-taxonomy. Beside its values people may say that the output does not show the attribute
-(`not_applicable`), and that several values fit as well (`ambiguous`), which is kept as a reason to
-skip: it is no value that a judge could have said.
+A closed list is in the protocol's settings, or the palette for a colour, or in the run's taxonomy.
+Besides its values people may answer that the output does not show the attribute (`not_applicable`),
+or that several values fit equally (`ambiguous`). The latter is stored as a reason to skip, as no
+judge could have given it.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ AMBIGUOUS = "ambiguous"  # what people may say of a closed list beside its value
 
 
 def taxonomies(store: Store, protocol: Protocol) -> list[Attribute]:
-    """Returns the attributes of all taxonomies of a run, in the order of their names."""
+    """Returns the attributes of all taxonomies of a run, ordered by the taxonomies' names."""
     specs = protocol.instruments
     keys = sorted({str(key) for spec in specs for key in spec.settings.get("sets", ())})
     parts = sorted({str(part) for spec in specs for part in spec.settings.get("found", ())})
@@ -36,7 +36,7 @@ def taxonomies(store: Store, protocol: Protocol) -> list[Attribute]:
 
 
 def closed_lists(store: Store, protocol: Protocol) -> list[Attribute]:
-    """Returns attributes with a closed list: colours, lists of settings, then taxonomies."""
+    """Returns the attributes with closed lists: colours, lists of the settings, then taxonomies."""
     attributes = []
     for spec in protocol.instruments:
         lists = spec.settings.get("lists")
@@ -50,10 +50,10 @@ def closed_lists(store: Store, protocol: Protocol) -> list[Attribute]:
 def closed_values(
     store: Store, protocol: Protocol, attribute: str, of: Mapping[str, str] | None = None
 ) -> tuple[str, ...]:
-    """Returns the closed list of an attribute, () if it has none.
+    """Returns the closed list of an attribute, or ().
 
-    of: the levels of an output and its subject, for the list of that output; by default the values
-    of all lists of this name.
+    of: an output's levels and subject, for that output's list; None for the values of all lists of
+    this name.
     """
     values = (
         value
@@ -65,9 +65,9 @@ def closed_values(
 
 
 def values_of(store: Store, protocol: Protocol, attribute: str) -> tuple[str, ...]:
-    """Returns all values that gold may give an attribute: those that measures name or its
-    instrument gives, its closed list with `not_applicable` and `ambiguous`, values that annotators
-    of the run used, and the values that stand for no answer.
+    """Returns all values that gold may give an attribute: those of measures and of its instrument,
+    its closed list with `not_applicable` and `ambiguous`, values that annotators of the run used,
+    and non-answers.
     """
     values: dict[str, None] = {}
     for measure in protocol.measures:
@@ -88,9 +88,9 @@ def values_of(store: Store, protocol: Protocol, attribute: str) -> tuple[str, ..
 
 
 def ambiguous_is_a_skip(store: Store, protocol: Protocol, attribute: str) -> bool:
-    """True if `ambiguous` is not on the attribute's list, but people may answer it.
+    """True if the attribute has a closed list without `ambiguous`.
 
-    Then it is kept as a reason to skip.
+    Then people may still answer it, and it is stored as a reason to skip.
     """
     closed = closed_values(store, protocol, attribute)
     return bool(closed) and AMBIGUOUS not in closed
@@ -99,9 +99,9 @@ def ambiguous_is_a_skip(store: Store, protocol: Protocol, attribute: str) -> boo
 def attributes_of_outputs(
     store: Store, protocol: Protocol, wanted: Collection[str]
 ) -> dict[str, list[Attribute]]:
-    """Returns output → its attributes with a closed list that a machine labelled.
+    """Returns {output: those of its attributes that have a closed list and a machine's label}.
 
-    Raises UsageError if the protocol labels by no closed list.
+    Raises UsageError if the protocol has no closed lists.
     """
     closed = {
         (one.name, *sorted(one.of.items())): one for one in closed_lists(store, protocol)

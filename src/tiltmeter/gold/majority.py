@@ -1,9 +1,9 @@
-"""People as an instrument of their own: the majority value, if no judge labels.
+"""People as an instrument: the majority value, for attributes that no judge labels.
 
-An output has the value that most people gave it. If only one person labelled it, that value counts;
-a tie is `unresolved`; an adjudication overrides all. The result is stored as a label of
-`people/1@majority`, which is analysed like any other annotator's and not compared with gold, as it
-is the gold.
+An output has the value that most people gave it; if only one person labelled it, that person's; in
+a tie `unresolved`; an adjudication overrides all. The result is stored as a label of
+`people/1@majority`. It is analysed like any other annotator's but not compared with gold, as it is
+the gold.
 """
 
 from __future__ import annotations
@@ -32,21 +32,21 @@ _LEVEL = 0.05
 
 
 def changes(store: Store, protocol: Protocol) -> list[Label]:
-    """Returns new labels by majority, of attributes that no judge or rule labels."""
+    """Returns the labels by majority that differ from the stored ones."""
     if not labels.have_human(store):
         return []
     alone = attributes_by_people(store, protocol)
     stored = {(one.output, one.attribute): one.value for one in labels.by_annotator(store, PEOPLE)}
     by_majority = (
-        Label(output, PEOPLE, attribute, majority(said))
+        Label(output, PEOPLE, attribute, majority(value_by_person))
         for attribute in alone
-        for output, said in _said(store, attribute).items()
+        for output, value_by_person in _values_by_person(store, attribute).items()
     )
     return [one for one in by_majority if stored.get((one.output, one.attribute)) != one.value]
 
 
 def outdated(store: Store, protocol: Protocol) -> list[tuple[str, str, str]]:
-    """Returns keys of labels by majority whose attribute a machine has labelled since."""
+    """Returns the keys of labels by majority whose attribute a machine has labelled meanwhile."""
     if not labels.have_human(store):
         return []
     alone = attributes_by_people(store, protocol)
@@ -55,7 +55,7 @@ def outdated(store: Store, protocol: Protocol) -> list[tuple[str, str, str]]:
 
 
 def refresh(folder: Path, protocol: Protocol) -> None:
-    """Stores the current majority labels, if they have changed."""
+    """Stores the current labels by majority, if they have changed."""
     with Store(folder) as store:
         new, gone = changes(store, protocol), outdated(store, protocol)
     if new or gone:
@@ -68,14 +68,18 @@ def leave_out(store: Store, protocol: Protocol, attribute: str, person: str) -> 
     """Withdraws a person's labels of an attribute in a copy of a run; recomputes the majority."""
     theirs = labels.by_annotator(store, person)
     keys = [(one.output, person, attribute) for one in theirs if one.attribute == attribute]
-    known = {output for output, said in _said(store, attribute).items() if {*said} - {person}}
+    known = {
+        output
+        for output, value_by_person in _values_by_person(store, attribute).items()
+        if {*value_by_person} - {person}
+    }
     alone = [(output, PEOPLE, attribute) for output, *_ in keys if output not in known]
     store.withdraw([*keys, *alone])
     store.supersede(changes(store, protocol))
 
 
 def attributes_by_people(store: Store, protocol: Protocol) -> list[str]:
-    """Returns the attributes that people labelled and no machine did."""
+    """Returns the attributes that people labelled and machines did not."""
     by_machines = {
         name
         for annotator, name in labels.annotator_attributes(store)
@@ -86,14 +90,14 @@ def attributes_by_people(store: Store, protocol: Protocol) -> list[str]:
 
 
 def majority(said: Mapping[str, str]) -> str:
-    """Returns the majority value, `unresolved` for a tie. said: person → value."""
+    """Returns the value that most people gave, `unresolved` in a tie. said: {person: value}."""
     decided = [value for who, value in said.items() if who.endswith(ADJUDICATED)]
     (value, most), *others = Counter(decided or said.values()).most_common(2)
     return value if not others or others[0][1] < most else UNRESOLVED
 
 
-def _said(store: Store, attribute: str) -> dict[str, dict[str, str]]:
-    """Returns each person's value of each output."""
+def _values_by_person(store: Store, attribute: str) -> dict[str, dict[str, str]]:
+    """Returns {output: {person: value}} of an attribute."""
     by_output: dict[str, dict[str, str]] = defaultdict(dict)
     for label in labels.of_people(store):
         if label.attribute == attribute:
@@ -103,10 +107,10 @@ def _said(store: Store, attribute: str) -> dict[str, dict[str, str]]:
 
 @dataclass(frozen=True, slots=True)
 class LabellingPerson:
-    """One of several people, on the outputs that others labelled too.
+    """A person compared with others who labelled the same outputs.
 
-    value, low, high: how much more often than the others they give a value; share, without: the
-    value's share by majority, with their labels and without.
+    value, low, high: how much more often this person gives the value `said` than the majority of
+    the others; share, without: its share by majority, with this person's labels and without.
     """
 
     name: str
@@ -126,8 +130,8 @@ class LabellingPerson:
 
 
 class AgreementOfPeople(NamedTuple):
-    """The agreement of people who label an attribute without a judge. alpha: Krippendorff's, on the
-    outputs that several saw; named: who leans to a side, and who answers by chance more often.
+    """The agreement of people who label an attribute without a judge. alpha: Krippendorff's, on
+    outputs with several labels; named: people who lean to a value, or dissent more often.
     """
 
     attribute: str
@@ -137,22 +141,24 @@ class AgreementOfPeople(NamedTuple):
 
 
 def agreements(store: Store, protocol: Protocol) -> Iterator[AgreementOfPeople]:
-    """Yields the agreement of several people on each attribute that they label alone."""
+    """Yields the agreement on each attribute that only people label, if several did."""
     for attribute in attributes_by_people(store, protocol):
-        said = _said(store, attribute)
-        names = sorted({who for each in said.values() for who in each})
-        shared = {output: each for output, each in said.items() if len(each) > 1}
+        answers = _values_by_person(store, attribute)
+        names = sorted({who for each in answers.values() for who in each})
+        shared = {output: each for output, each in answers.items() if len(each) > 1}
         alpha = _alpha(shared, names)
         if alpha is not None:
-            lean = [one.name for one in leaning(said, names, _counted(protocol, attribute), "")]
-            named = dict.fromkeys([*lean, *(name for name, _, _ in dissenting(said, names))])
+            lean = [
+                one.name for one in leaning(answers, names, _counted_value(protocol, attribute), "")
+            ]
+            named = dict.fromkeys([*lean, *(name for name, _, _ in dissenting(answers, names))])
             yield AgreementOfPeople(attribute, alpha, len(shared), list(named))
 
 
 def sentences(store: Store, protocol: Protocol) -> Iterator[str]:
-    """Yields the agreement of people who label without a judge, and the effect of each."""
+    """Yields sentences on the agreement of people who label without a judge, and on each one."""
     for attribute in attributes_by_people(store, protocol):
-        labels_of = _said(store, attribute)
+        labels_of = _values_by_person(store, attribute)
         names = sorted({who for each in labels_of.values() for who in each})
         shared = {output: each for output, each in labels_of.items() if len(each) > 1}
         if len(names) < 2:
@@ -173,7 +179,7 @@ def sentences(store: Store, protocol: Protocol) -> Iterator[str]:
                 f"several saw, Krippendorff's α is {alpha:.2f}{weak}."
             )
         leaning_names = set()
-        for one in leaning(labels_of, names, _counted(protocol, attribute), attribute):
+        for one in leaning(labels_of, names, _counted_value(protocol, attribute), attribute):
             name, more = one.name.removeprefix(HUMAN), "more" if one.value > 0 else "less"
             leaning_names.add(one.name)
             yield (
@@ -191,7 +197,7 @@ def sentences(store: Store, protocol: Protocol) -> Iterator[str]:
                 )
 
 
-def _counted(protocol: Protocol, attribute: str) -> str:
+def _counted_value(protocol: Protocol, attribute: str) -> str:
     ordered = sorted(protocol.measures, key=lambda spec: not spec.headline)
     values = (value for spec in ordered if spec.attribute == attribute for value in spec.values)
     return next(values, "")
@@ -212,9 +218,9 @@ def _alpha(shared: Mapping[str, Mapping[str, str]], names: Sequence[str]) -> flo
 def leaning(
     said: Mapping[str, Mapping[str, str]], names: Sequence[str], value: str, attribute: str
 ) -> Iterator[LabellingPerson]:
-    """Yields who gives a value more or less often than the others, the farthest off first; each is
-    left out before the next is looked for, since their labels would make the others look biased.
-    Of two people nobody can say which of them leans.
+    """Yields the people who give a value more or less often than the others, the most deviant
+    first. Each is left out before the next is sought, as that person's labels would make others
+    look biased. With two people, nobody can say which of them leans.
     """
     left = list(names)
     while len(left) > 2:
@@ -233,7 +239,7 @@ def leaning(
 def people(
     said: Mapping[str, Mapping[str, str]], names: Sequence[str], value: str, attribute: str
 ) -> Iterator[LabellingPerson]:
-    """Compares each person with the majority of the others, if there is one."""
+    """Yields a comparison of each person with the majority of the others."""
     share = _share(said, value)
     for name in names:
         gaps = [
@@ -262,8 +268,8 @@ def dissenting(
     said: Mapping[str, Mapping[str, str]], names: Sequence[str]
 ) -> Iterator[tuple[str, int, int]]:
     """Yields (person, outputs, fewest) of people who contradict all others, while these agree, more
-    often than the person who does so least. With equal care both are equally likely to: exact
-    binomial, adjusted for all pairs. By hand: 8 and 0 of 3 people are 1/256·6 = .023.
+    often than the person who does so least. With equal care both are equally likely to do so: exact
+    binomial, adjusted for all pairs. By hand: 8 and 0 times, among 3 people: p = 1/256·6 = .023.
     """
     alone = Counter(dict.fromkeys(names, 0))
     for each in said.values():
@@ -280,12 +286,12 @@ def dissenting(
 
 
 def _others(said: Mapping[str, str], name: str) -> str:
-    """Returns the majority value of the others for an output; `unresolved` if none or a tie."""
+    """Returns the majority value of the others for an output; `unresolved` in a tie or if none."""
     others = {who: value for who, value in said.items() if who != name}
     return majority(others) if others else UNRESOLVED
 
 
 def _share(said: Mapping[str, Mapping[str, str]], value: str) -> float:
-    """Returns a value's share among the outputs on which a majority agrees."""
+    """Returns a value's share among the outputs that have a majority value."""
     decided = [one for each in said.values() if (one := majority(each)) != UNRESOLVED]
     return float(np.mean([one == value for one in decided])) if decided else 0.0

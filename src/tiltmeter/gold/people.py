@@ -1,4 +1,4 @@
-"""People who annotate: their names, labels, disagreements and progress."""
+"""The people who annotate: their names, labels, disagreements and progress."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ SHOWN_TO_ALL = 0.2  # of a sample that is divided
 
 
 class PersonProgress(NamedTuple):
-    """A person's progress. skipped: reason → how many."""
+    """A person's progress. of: number of outputs to label; skipped: {reason: number}."""
 
     annotator: str
     attribute: str
@@ -33,7 +33,7 @@ class PersonProgress(NamedTuple):
 
 
 def annotator_named(store: Store, protocol: Protocol, name: str) -> str:
-    """Names a person's annotator. UsageError if a name is missing or like a machine's."""
+    """Returns the annotator `human:NAME`. UsageError if the name is missing or a machine's."""
     plain = unicodedata.normalize("NFC", name).strip().removeprefix(HUMAN)
     why = ""
     if store.clean(plain) != plain:
@@ -65,9 +65,9 @@ def annotator_named(store: Store, protocol: Protocol, name: str) -> str:
 
 
 def divide(store: Store, attribute: str, annotator: str, among: Sequence[str]) -> list[str]:
-    """Stores the people who share the sample of an attribute, and returns them; [] if everybody
-    labels all of it. Raises UsageError if it was begun otherwise, or a person is not among them.
-    """
+    """Stores the people among whom the sample of an attribute is divided, and returns them; [] if
+    everybody labels all of it. Raises UsageError if it is in use otherwise, or a person is not one
+    of them."""
     kept: list[str] = json.loads(store.artefact(AMONG, attribute) or "[]")
     if among and sorted(set(among)) != kept:
         if kept or labels.have_human(store, "" if attribute == EVERY else attribute):
@@ -101,7 +101,7 @@ def part_of(outputs: Iterable[str], annotator: str, among: Sequence[str]) -> set
 
 
 def disagreements(store: Store) -> dict[str, dict[str, dict[str, State]]]:
-    """Groups attribute → output → person → label, of outputs on which two people differ."""
+    """Returns {attribute: {output: {person: label}}} of outputs on which two people differ."""
     labels_of: dict[str, dict[str, dict[str, State]]] = defaultdict(lambda: defaultdict(dict))
     for label in labels.undecided_by_people(store):
         labels_of[label.attribute][label.output][label.annotator] = State(label.value)
@@ -124,7 +124,7 @@ def disagreements(store: Store) -> dict[str, dict[str, dict[str, State]]]:
 
 
 def progress(store: Store) -> Iterator[PersonProgress]:
-    """Yields each person's progress per attribute, through the sample or the adjudication."""
+    """Yields each person's progress per attribute, in the sample or the adjudication."""
     split = disagreements(store)
     drawn = {sample["attribute"]: set(sample["outputs"]) for sample in gold.samples(store)}
     for annotator, attribute in people(store):
@@ -148,7 +148,7 @@ def progress(store: Store) -> Iterator[PersonProgress]:
 
 
 def _whole_outputs(store: Store, drawn: Mapping[str, set[str]], attribute: str) -> set[str]:
-    """Returns the outputs of a sample for all attributes that have this one."""
+    """Returns the outputs for an attribute from its own sample, or from that for all attributes."""
     labelled = {output for output, _, _ in labels.of_machines(store, (attribute,))}
     return drawn.get(EVERY, set()) & labelled
 
@@ -166,7 +166,7 @@ def _noting(store: Store) -> list[tuple[str, str]]:
 
 
 def skips(store: Store) -> dict[str, Counter[str]]:
-    """Returns attribute → reason → number of outputs that people skipped."""
+    """Returns {attribute: {reason: number of outputs that people skipped}}."""
     counters: dict[str, Counter[str]] = defaultdict(Counter)
     for annotator, attribute in _noting(store):
         states = read_states(store, annotator, attribute).values()

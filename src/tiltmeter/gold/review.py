@@ -1,9 +1,9 @@
-"""Reviews by people of a taxonomy that a model made: each value of each attribute is appropriate,
+"""Reviews, by people, of a taxonomy that a model made: each value of each attribute is appropriate,
 inappropriate or ambiguous.
 
-The SODA paper has its attributes checked in this way (818 of 820 appropriate). The marks of a
-person are an artefact of the run: {item: {value, skipped, note}}; they are no labels of outputs,
-and correct no number.
+The SODA paper has its attributes checked in this way (818 of 820 appropriate). A person's marks are
+an artefact of the run: {item: {value, skipped, note}}; they are not labels of outputs, and correct
+no number.
 """
 
 from __future__ import annotations
@@ -30,26 +30,26 @@ REVIEW = "taxonomy_review"  # kind of the artefacts, named after the annotator
 
 @dataclass(frozen=True, slots=True)
 class TaxonomyValue:
-    """One value of an attribute. attribute.of: {subject, object} of the outputs described."""
+    """A value of an attribute, to be reviewed. attribute.of: {subject, object} of its outputs."""
 
     attribute: Attribute
     value: str
 
     @property
     def id(self) -> str:
-        """The value's id among all taxonomies of a run."""
+        """The value's id, unique among all taxonomies of a run."""
         attribute = self.attribute
         return content_id(dict(attribute.of), attribute.name, attribute.part, self.value)
 
     @property
     def whole(self) -> str:
-        """The id of the value's attribute: values of one attribute are not judged independently."""
+        """The id of the value's attribute, the cluster: its values are not judged independently."""
         return content_id(dict(self.attribute.of), self.attribute.name, self.attribute.part)
 
 
 @dataclass(frozen=True, slots=True)
 class MarkShare:
-    """The number of values to which a person gave a mark, and their clustered share."""
+    """The number of values to which a person gave a mark, and their share, clustered."""
 
     annotator: str
     mark: str
@@ -71,7 +71,7 @@ class Review:
 
     @property
     def items(self) -> list[str]:
-        """Lists values by attribute, the attributes shuffled: values are judged in context."""
+        """The values, grouped by attribute so that they are judged in context; groups shuffled."""
         order = list(self.values)
         groups: dict[str, list[str]] = {}
         for item in order:
@@ -81,11 +81,11 @@ class Review:
         return [item for group in shuffled for item in group]
 
     def states(self) -> dict[str, State]:
-        """Returns item → this person's mark."""
+        """Returns {item: this person's mark}."""
         return read_notes(self.store, REVIEW, self.annotator)
 
     def save(self, item: str, seen: State, now: State) -> State:
-        """Stores `now` if `seen` is still what is stored; returns the state stored afterwards."""
+        """Stores `now` if the stored state still equals `seen`; returns the state then stored."""
         if item not in self.values:
             raise UsageError(f"There is no item '{item[:80]}' here.")
         check_state(now, self.choices)
@@ -98,7 +98,7 @@ class Review:
 
 
 def open_review(store: Store, protocol: Protocol, annotator: str) -> Review:
-    """Opens a person's review. Raises UsageError if the run has no taxonomy, or an empty one."""
+    """Makes a person's review. Raises UsageError if the run has no taxonomy, or an empty one."""
     values = taxonomy_values(store, protocol)
     if not values:
         raise UsageError(
@@ -109,7 +109,7 @@ def open_review(store: Store, protocol: Protocol, annotator: str) -> Review:
 
 
 def taxonomy_values(store: Store, protocol: Protocol) -> dict[str, TaxonomyValue]:
-    """Returns id → value, over all taxonomies of a run."""
+    """Returns {id: value} over all taxonomies of a run."""
     values: dict[str, TaxonomyValue] = {}
     for attribute in taxonomies(store, protocol):
         for value in attribute.values:
@@ -119,9 +119,9 @@ def taxonomy_values(store: Store, protocol: Protocol) -> dict[str, TaxonomyValue
 
 
 def marks(store: Store) -> dict[str, dict[str, State]]:
-    """Returns person → item → mark."""
+    """Returns {person: {item: mark}}."""
     return {
-        name: {item: State(**said) for item, said in json.loads(content).items()}
+        name: {item: State(**state) for item, state in json.loads(content).items()}
         for name, content in artefacts.by_name(store, REVIEW)
     }
 

@@ -1,9 +1,9 @@
-"""Sheets for people to annotate: outputs of a run, picked so that their labels can be weighted.
+"""Makes sheets for people to annotate: outputs of a run, sampled so that labels can be weighted.
 
-A sample is drawn within conditions: at random, and beside that among the outputs on which
-annotators disagree. Within a condition those on which they disagree, and those on which they agree,
-are each a simple random sample, whatever the first draw brought of them, so the weight is (outputs
-of the kind)/(picked of the kind). What was drawn, and how, is kept as an artefact of the run.
+A sample is stratified by conditions; part of it is random, part comes from the outputs on which
+annotators disagree. Within a condition the outputs with disagreement and those without it are each
+a simple random sample, whichever part they came by, so the weight is (outputs of the kind)/(sampled
+of the kind). The sample and its method are stored as an artefact of the run.
 """
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ FORMULA = ("=", "+", "-", "@", "\t", "\r")  # what a spreadsheet would run
 
 @dataclass(frozen=True, slots=True)
 class Sheet:
-    """Outputs to annotate. rows: by column of the file; `by`: the factors that the sample was
-    stratified by; values: () if each row lists its own.
+    """Outputs to annotate. rows: {column of the file: cell}; `by`: the factors that the sample was
+    stratified by; values: () if each row lists its own; random, disagreeing: numbers of outputs.
     """
 
     attribute: str
@@ -50,11 +50,11 @@ class Sheet:
 def draw(
     store: Store, protocol: Protocol, number: int, attribute: str = "", seed: int = 0
 ) -> Sheet:
-    """Samples outputs to annotate; stores in the run the sample, its method and its weights.
+    """Samples outputs to annotate; stores the sample, its method and its weights in the run.
 
-    attribute: "*" for all with a closed list, one row of the sheet each.
-    number: of outputs in all; at most half go to disagreements between annotators or votes, the
-    rest to a random sample per condition. Raises UsageError if there are no outputs to sample.
+    attribute: "*" for all attributes with a closed list, one row each. number: of outputs in all.
+    At most half are from disagreements between annotators or votes, the others a random sample per
+    condition. Raises UsageError if there are no outputs to sample.
     """
     refuse_stopped(store)
     attribute = attribute or default_attribute(store, protocol)
@@ -95,7 +95,7 @@ def draw(
 
 
 def _labelled_names(store: Store, protocol: Protocol, attribute: str) -> tuple[str, ...]:
-    """Returns the attributes and votes of which an output needs a label to be sampled."""
+    """Returns the attributes, and attributes of votes, of which an output needs a label."""
     if attribute == EVERY:
         return tuple(dict.fromkeys(one.name for one in closed_lists(store, protocol)))
     return (attribute, attribute + VOTE)
@@ -107,7 +107,7 @@ def _rows_of_attributes(
     pool: Mapping[str, SheetCandidate],
     picked: Mapping[str, tuple[float, str]],
 ) -> list[dict[str, str]]:
-    """Returns a line per output and attribute, with the values that the attribute can have."""
+    """Returns one row per output and attribute, with the possible values of the attribute."""
     listed = attributes_of_outputs(store, protocol, picked)
     return [
         {
@@ -120,7 +120,7 @@ def _rows_of_attributes(
 
 
 def default_attribute(store: Store, protocol: Protocol) -> str:
-    """Returns the first headline's attribute if labelled itself; else the first instrument's."""
+    """Returns the first headline measure's attribute if labelled, else the first instrument's."""
     seen = set(labels.attributes(store))
     known = set(attributes(protocol)) & (
         seen or set(attributes(protocol))
@@ -137,7 +137,7 @@ def default_attribute(store: Store, protocol: Protocol) -> str:
 
 @dataclass(frozen=True, slots=True)
 class SheetCandidate:
-    """An output to annotate. condition: its levels; disagree: annotators or votes differ."""
+    """An output that may be sampled. condition: its levels; disagree: annotators, votes differ."""
 
     id: str
     condition: Mapping[str, str]
@@ -148,7 +148,7 @@ class SheetCandidate:
 
 
 def _pool(store: Store, protocol: Protocol, names: tuple[str, ...]) -> dict[str, SheetCandidate]:
-    """Returns the outputs that could be annotated, by id: sampled answers with a label of one of
+    """Returns {id: output} of those that may be sampled: sampled answers with a label of one of
     these attributes; all sampled answers if no machine has labelled any yet.
     """
     labels_of: dict[str, set[tuple[str, str]]] = defaultdict(set)
@@ -177,10 +177,10 @@ def _pool(store: Store, protocol: Protocol, names: tuple[str, ...]) -> dict[str,
 def _strata_factors(
     protocol: Protocol, pool: Mapping[str, SheetCandidate], number: int, whole: bool
 ) -> list[str]:
-    """Chooses as many factors as leave each condition enough of the `number` outputs; those that
-    are never pooled come first, then the item if a design names only a few.
+    """Chooses as many factors as leave each condition enough of the `number` outputs. Factors that
+    are never pooled come first, then the item if a design has only a few.
 
-    whole: True if all attributes of an output are annotated; a condition then needs fewer outputs.
+    whole: True if all attributes of an output are annotated; then a condition needs fewer outputs.
     """
     by: list[str] = []
     fewest = FEWEST_WHOLE_OUTPUTS if whole else FEWEST_OUTPUTS
@@ -203,7 +203,7 @@ def _strata_factors(
 def pick(
     pool: Mapping[str, SheetCandidate], by: Sequence[str], number: int, random: Random
 ) -> dict[str, tuple[float, str]]:
-    """Samples outputs: returns output → (weight, RANDOM or DISAGREEMENT)."""
+    """Samples outputs; returns {output: (weight, RANDOM or DISAGREEMENT)}."""
     strata: dict[tuple[str, ...], list[SheetCandidate]] = defaultdict(list)
     for one in pool.values():
         strata[tuple(one.condition.get(name, "") for name in by)].append(one)
@@ -232,7 +232,7 @@ def pick(
 def _weight(
     one: SheetCandidate, part: Sequence[SheetCandidate], chosen: Sequence[SheetCandidate]
 ) -> float:
-    """Counts the outputs that a sampled one represents (of its kind, if both were sampled)."""
+    """Returns how many outputs a sampled one stands for: those of its kind if both were sampled."""
     present, taken = Counter(o.disagree for o in part), Counter(o.disagree for o in chosen)
     if set(present) != set(taken):
         return round(len(part) / len(chosen), 6)
@@ -242,7 +242,7 @@ def _weight(
 def _share_out(
     strata: Mapping[tuple[str, ...], Sequence[SheetCandidate]], number: int
 ) -> dict[tuple[str, ...], int]:
-    """Returns the number shared out as evenly as the sizes of the strata allow."""
+    """Divides a number among the strata as evenly as their sizes allow."""
     share = dict.fromkeys(strata, 0)
     while number > 0:
         open_strata = [key for key in strata if share[key] < len(strata[key])]
@@ -257,7 +257,7 @@ def _share_out(
 def _row(
     store: Store, one: SheetCandidate, attribute: str, weight: float, why: str
 ) -> dict[str, str]:
-    """Writes a line of the sheet, without what would bias annotators: labels and subject."""
+    """Returns a row of the sheet, without labels and subject, which would bias annotators."""
     return {
         "output": one.id,
         "attribute": attribute,
@@ -271,12 +271,12 @@ def _row(
 
 
 def guard_formula(text: str) -> str:
-    """Returns the text of a cell, with a quote if a spreadsheet would take it for a formula."""
+    """Puts a quote before a cell's text if a spreadsheet would take it for a formula."""
     return f"'{text}" if text.startswith(FORMULA) else text
 
 
 def write_sheet(sheet: Sheet, path: Path | str) -> None:
-    """Writes CSV, or JSON lines (.jsonl). Quotes cells that look like formulas."""
+    """Writes a sheet as CSV, or as JSON lines (.jsonl). In CSV, quotes cells like formulas."""
     path = Path(path)
     try:
         with path.open("w", encoding="utf-8", newline="") as file:

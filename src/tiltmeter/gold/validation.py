@@ -1,9 +1,9 @@
-"""Judges against people: report cards of annotators, and what their errors do to comparisons.
+"""Judges against people: report cards of annotators, and the effect of their errors on comparisons.
 
 Per annotator, class and condition: the confusion matrix, sensitivity, specificity, precision and
-F1, clustered by item and weighted as the gold was drawn; agreement of the annotator with people, of
-people with one another, of annotators and of a panel's votes; and a warning where error differs by
-condition, since that alone makes a gap or hides one.
+F1, clustered by item and weighted as the gold was sampled; the agreement of the annotator with
+people, of people with one another, of annotators and of a panel's votes; and a warning if the error
+rates differ by condition, as this alone can make or hide a gap.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ FEWEST_COMPARED = 5  # gold labels of a class in a condition, else its error is 
 
 @dataclass(frozen=True, slots=True)
 class GoldGroup:
-    """The gold of one level, or of all levels (factor ""). matrix: truth → answer → raw labels."""
+    """The gold of one level, or of all (factor ""). matrix: {truth: {answer: number of labels}}."""
 
     factor: str
     level: str
@@ -48,7 +48,7 @@ class GoldGroup:
 
 @dataclass(frozen=True, slots=True)
 class ErrorGap:
-    """An error rate of a class at one level minus that at another; listed if it is not 0."""
+    """The difference of a class's error rate between two levels; reported if it excludes 0."""
 
     factor: str
     level: str
@@ -60,7 +60,7 @@ class ErrorGap:
 
 @dataclass(frozen=True, slots=True)
 class ReportCard:
-    """An annotator's labels of an attribute against gold. random: with known probabilities."""
+    """The comparison of an annotator's labels with gold. random: the gold is a random sample."""
 
     annotator: str
     attribute: str
@@ -73,7 +73,7 @@ class ReportCard:
 
 @dataclass(frozen=True, slots=True)
 class Validation:
-    """The comparison of a run's annotators with gold. skipped: attribute → reason → outputs."""
+    """The comparison of annotators with gold. skipped: {attribute: {reason: number of outputs}}."""
 
     cards: tuple[ReportCard, ...] = ()
     agreements: tuple[Agreement, ...] = ()
@@ -97,7 +97,7 @@ class Validation:
 
 
 def validate(store: Store, protocol: Protocol) -> Validation:
-    """Compares annotators with gold and each other. UsageError if there are no such labels."""
+    """Compares annotators with gold and each other. UsageError if there is nothing to compare."""
     validation = check(store, protocol)
     if not validation.cards and not validation.agreements and not validation.reviews:
         run = store.folder
@@ -110,7 +110,7 @@ def validate(store: Store, protocol: Protocol) -> Validation:
 
 
 def check(store: Store, protocol: Protocol) -> Validation:
-    """Compares annotators with gold and each other; empty if there are no such labels."""
+    """Compares annotators with gold and each other; empty if there is nothing to compare."""
     pairs = gold.pairs(store)
     by_card: dict[tuple[str, str], list[GoldPair]] = {}
     for pair in pairs:
@@ -136,14 +136,14 @@ def check(store: Store, protocol: Protocol) -> Validation:
 
 @dataclass(frozen=True, slots=True)
 class _Codes:
-    """The indices of a confusion matrix: true classes, answers (classes first), items."""
+    """Indices of a confusion matrix: classes (rows), answers (columns, classes first), items."""
 
     classes: tuple[str, ...]
     answers: tuple[str, ...]
     items: Mapping[str, int]
 
     def confusion(self, rows: Sequence[GoldPair], item: str) -> Confusion:
-        """Returns the confusion matrix of some gold, clustered by item."""
+        """Returns the confusion matrix of these rows of gold, clustered by item."""
         answers = {value: code for code, value in enumerate(self.answers)}
         return confusion.confusion(
             truth=[answers[row.truth] for row in rows],
@@ -204,7 +204,7 @@ def _card(
 
 
 def _levels(protocol: Protocol, factor: str, rows: Sequence[GoldPair]) -> dict[str, list[GoldPair]]:
-    """Returns the gold of each level, in the order of the design."""
+    """Returns {level: its gold}, in the order of the design."""
     by_level: dict[str, list[GoldPair]] = {}
     for row in rows:
         about = {"subject": row.subject, "mode": row.mode, **row.factors}
@@ -218,7 +218,7 @@ def _levels(protocol: Protocol, factor: str, rows: Sequence[GoldPair]) -> dict[s
 
 
 def _baseline(protocol: Protocol, factor: str, levels: Mapping[str, Sequence[GoldPair]]) -> str:
-    """Returns the level that the protocol compares with, else the factor's first level."""
+    """Returns the level that the protocol uses as baseline, else the factor's first level."""
     named = [
         (measure.contrast or {}).get("baseline", "")
         for measure in protocol.measures
@@ -253,7 +253,7 @@ def _group(
 def _gaps(
     codes: _Codes, compared: Sequence[tuple[str, str, str, Confusion, Confusion]]
 ) -> Iterator[ErrorGap]:
-    """Yields error rates that differ by condition, at a confidence adjusted by Bonferroni."""
+    """Yields error rates that differ between levels, by confidence intervals with Bonferroni."""
     looked = []
     for factor, level, first, mine, base in compared:
         for k, value in enumerate(codes.classes):
@@ -268,13 +268,13 @@ def _gaps(
 
 
 def _base(made: Confusion, k: int, rate: str) -> float:
-    """Returns the number of gold labels in the denominator of a rate."""
+    """Returns the number of gold labels in the denominator of class k's rate."""
     mine = float(made.labels[:, k].sum())
     return mine if rate == "sensitivity" else float(made.labels.sum()) - mine
 
 
 def _shared_replies(annotator: str, rows: Sequence[GoldPair], item: str) -> Iterator[str]:
-    """Warns if several gold labels are of outputs that share a reply: their errors are the same."""
+    """Warns if outputs of several gold labels share a judge's reply, and so its errors."""
     items: dict[str, set[str]] = {}
     for row in rows:
         items.setdefault(row.call or row.output, set()).add(row.factors.get(item, row.output))

@@ -1,8 +1,8 @@
-"""People who label all attributes of an output before they go on to the next, as the SODA paper's
-check does (270 pictures × 8 attributes).
+"""Tasks in which a person labels all attributes of an output before the next output, as in the SODA
+paper's check (270 pictures × 8 attributes).
 
-An item is an attribute of an output, `OUTPUT ATTRIBUTE`; the items of an output follow one another.
-What is kept is what a task of each single attribute keeps.
+An item is an attribute of an output, `OUTPUT ATTRIBUTE`; the items of one output are consecutive.
+The answers are stored as by tasks of single attributes.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ ALL = "all attributes"  # what the page calls the task
 
 @dataclass(frozen=True)
 class WholeOutputTask:
-    """Outputs of which one person labels every attribute with a closed list.
+    """Outputs of which one person labels every attribute that has a closed list.
 
-    tasks: attribute → the task over all outputs. lists: output → attribute → the possible values.
+    tasks: {attribute: its task over all outputs}. lists: {output: {attribute: possible values}}.
     """
 
     annotator: str
@@ -38,23 +38,23 @@ class WholeOutputTask:
 
     @property
     def items(self) -> list[str]:
-        """Lists the items by output in this person's order, attributes in the protocol's order."""
+        """The items: outputs in this person's order, attributes in the protocol's."""
         order = sorted(self.lists)
         Random(f"{self.annotator}/{EVERY}").shuffle(order)
         return [f"{output} {attribute}" for output in order for attribute in self.lists[output]]
 
     def choices_of(self, item: str) -> tuple[ValueChoice, ...]:
-        """Returns the values that an item may be given."""
+        """Returns the possible values of an item."""
         output, _, attribute = item.partition(" ")
         return self.lists[output][attribute]
 
     def beside(self, item: str) -> list[str]:
-        """Returns the items of the same output, including this one."""
+        """Returns all items of the same output, the given one included."""
         output, _, _ = item.partition(" ")
         return [f"{output} {attribute}" for attribute in self.lists[output]]
 
     def states(self) -> dict[str, State]:
-        """Returns item → this person's answers so far, for items that have any."""
+        """Returns {item: this person's answers so far} of items with any."""
         return {
             f"{output} {attribute}": state
             for attribute, task in self.tasks.items()
@@ -62,7 +62,7 @@ class WholeOutputTask:
         }
 
     def save(self, item: str, seen: State, now: State) -> State:
-        """Saves an answer like `Task.save`; its value must be on the output's own list."""
+        """Saves an answer like `Task.save`; the value must be on the list of this output."""
         output, _, attribute = item.partition(" ")
         if attribute not in self.lists.get(output, {}):
             raise UsageError(f"There is no item '{item[:80]}' here.")
@@ -73,7 +73,7 @@ class WholeOutputTask:
 def open_whole_outputs(
     store: Store, protocol: Protocol, annotator: str, drawn: gold.GoldSample
 ) -> WholeOutputTask:
-    """Opens a person's task: their part of a sample for all attributes."""
+    """Makes a person's task: their part of a sample, with all attributes."""
     known: dict[str, tuple[ValueChoice, ...]] = {}
     listed: dict[str, dict[str, tuple[ValueChoice, ...]]] = {}
     for output, attributes in attributes_of_outputs(

@@ -23,7 +23,7 @@ _FLAGS = ("judges", "material")  # declarations of classes from before there wer
 
 
 def rows(description: str, *columns: str) -> Schema:
-    """Makes the JSON Schema of a setting that is a table: a CSV file, or its rows."""
+    """Makes the JSON Schema of a setting that is a table: a CSV file's path, or a list of rows."""
     row: Schema = {
         "type": "object",
         "required": list(columns),
@@ -42,8 +42,8 @@ class Instrument:
     """Base of all instruments. A subclass sets `kind` and `version` and writes `steps`, or `read`
     if it is a Parser.
 
-    The annotator is instrument + version + a hash of its settings and of the model behind it, so a
-    changed prompt, list or judge is another annotator and labels again.
+    An annotator's name contains the instrument, its version and a hash of its settings and model;
+    so a changed prompt, list or judge is another annotator, and labels again.
     """
 
     kind: ClassVar[str]
@@ -103,46 +103,46 @@ class Instrument:
 
     @classmethod
     def second(cls) -> type[SecondJudge] | None:
-        """Returns the SecondJudge class for the same outputs, or None."""
+        """Returns the SecondJudge class that can label the same outputs by a model, or None."""
         return None
 
     @classmethod
     def derived(cls, spec: InstrumentSpec) -> Sequence[Derived]:
-        """Lists the attributes that are derived from the labels of this instrument."""
+        """Lists the attributes to compute from the labels of this instrument."""
         return ()
 
     @classmethod
     def values(cls, spec: InstrumentSpec) -> Mapping[str, Collection[str]]:
-        """Returns {attribute: its values, outcomes aside} of closed attributes."""
+        """Returns {attribute: its values, without outcomes (`invalid` …)} of closed attributes."""
         return {}
 
     @classmethod
     def expected_labels(cls, spec: InstrumentSpec, attribute: str, language: str) -> Labels:
-        """Returns the expected labels per answer of an attribute, and its number of values."""
+        """Returns the expected number of labels per answer, and the number of values."""
         return Labels(1, len(cls.values(spec).get(attribute, ())))
 
     @classmethod
     def examples(cls, spec: InstrumentSpec, value: str, language: str) -> Sequence[str]:
-        """Returns texts that the instrument labels with a value, for a planted model to write; ()
-        if it has none. language: "" for any. A slot ({name}) stands for that column of the prompt's
-        row.
+        """Returns texts that the instrument labels with `value`, for a planted model to write; ()
+        if there are none. language: "" for any. A slot ({name}) stands for that column of the
+        prompt's row.
         """
         return ()
 
     @property
     def needs_end(self) -> bool:
-        """True if a cut answer cannot be labelled (a list, a dialogue, a rewrite, a ranking)."""
+        """True if an answer that was cut off cannot be labelled (a list, a dialogue …)."""
         return self.answers in _NEED_END
 
     def wording(self) -> Mapping[str, Json]:
-        """Returns the instrument's own prompts and lists, which the annotator's hash includes."""
+        """Returns the instrument's own prompts and lists, which the annotator's hash covers."""
         return {}
 
     def check_design(self, protocol: Protocol) -> None:
-        """Raises ProtocolError if the design lacks a needed column or the forms of a language."""
+        """Raises ProtocolError if the design lacks a column, or the words of a language."""
 
     def reads(self, exact: bool) -> bool:
-        """True if it labels outputs read from probabilities (exact), else sampled ones."""
+        """True if outputs of this mode are labelled. exact: probabilities, else sampled text."""
         return not exact
 
     def can_label(self, trial: Trial) -> bool:
@@ -150,14 +150,14 @@ class Instrument:
         return True
 
     def calls(self, trial: Trial, exact: bool) -> Mapping[str, tuple[int, int]]:
-        """Returns {model: (fewest, most)} calls to label the output of a trial; the fewest are
-        enough if every reply is usable and decides.
+        """Returns {model: (fewest, most) calls} for labelling the output of a trial; the fewest are
+        enough if each reply can be parsed and no tie has to be broken.
         """
         return {self.judge: (1, 1)} if self.judge and not exact else {}
 
     def different_answers(self, trial: Trial) -> int | None:
-        """Returns how many distinct answers to a prompt a judge can see, if equal answers share a
-        call; None if that number is not known.
+        """Returns the number of distinct answers to a prompt that a judge can be asked about, if
+        equal answers share a call; None if it is unknown.
         """
         return None
 
@@ -166,13 +166,13 @@ class Instrument:
         raise NotImplementedError
 
     def is_unsure(self, labels: Sequence[Label]) -> bool:
-        """True if a judge should replace the instrument's own labels of an output."""
+        """True if these labels, the instrument's own, are to be replaced by a judge's."""
         return False
 
     def settle(
         self, item: Answered, labels: Sequence[Label], judged: Sequence[Label]
     ) -> Sequence[Label]:
-        """Replaces the instrument's own labels by the judge's, by attribute."""
+        """Replaces the instrument's own labels of the attributes that the judge labelled."""
         replaced = {label.attribute for label in judged}
         labelled = {label.attribute for label in labels}
         return [
@@ -181,14 +181,14 @@ class Instrument:
         ]
 
     def about(self, item: Answered) -> str:
-        """Returns the facts about an output that a judge needs if it does not see the prompt, such
-        as the person described; "" for nothing.
+        """Returns facts about an output, such as the person described, for a judge that does not
+        see the prompt; "" if there are none.
         """
         return ""
 
     def hide(self, item: Answered, text: str) -> tuple[str, Mapping[str, str]]:
-        """Hides the cue in a text for a judge that must not know it; returns the text, and {code:
-        the name behind it} if names are the cue.
+        """Hides the cue in a text, for a judge that must not know it. Returns the text, and {code:
+        the name that it replaces} if the cue is a name.
         """
         return text, {}
 
@@ -200,8 +200,8 @@ class Instrument:
         weight: float = 1.0,
         attribute: str = "",
     ) -> Label:
-        """Makes a label of an output. position: its index among several labels; weight: 1, or a
-        probability; attribute: the spec's own by default.
+        """Makes a label of an output. position: its index among the labels of the output; weight:
+        1, or a probability; attribute: that of the instrument's spec by default.
         """
         return Label(
             item.trial.id, self.annotator, attribute or self.attribute, value, position, weight
@@ -222,22 +222,22 @@ class Parser(Instrument):
 
 
 class HitParser(Parser):
-    """A parser that gives a label for each hit in a text, as for each word of a list."""
+    """A parser that gives one label per hit in a text, such as per word of a list."""
 
 
 class ReplyParser(Parser):
-    """A parser that is shown the whole reply of the subject (item.reply), such as the prompt
-    rewritten by its provider.
+    """A parser that also gets the subject's whole reply (item.reply), such as the prompt as the
+    provider rewrote it.
     """
 
 
 class PictureParser(Parser):
-    """A parser that is given the bytes of a picture (item.picture), which it reads by itself."""
+    """A parser that gets the bytes of a picture (item.picture) and analyses them itself."""
 
 
 class Comparer(Parser):
-    """A parser that compares an output with others of the run; it labels only after `meet` has
-    shown it all of them.
+    """A parser that compares an output with the others of the run; it labels only after `meet` has
+    passed it all of them.
     """
 
     has_met: bool = False
@@ -252,7 +252,7 @@ class Comparer(Parser):
 
 
 class Judge(Instrument):
-    """An instrument of one model that labels; each judge of --judge is an annotator of its own."""
+    """An instrument that asks one model; each judge of --judge is a separate annotator."""
 
     parts: ClassVar[tuple[str, ...]] = ("label",)
     rounds: ClassVar[int] = 3  # replies of the judge that are read, at most
@@ -271,16 +271,16 @@ class Judge(Instrument):
         return "each"
 
     def calls(self, trial: Trial, exact: bool) -> Mapping[str, tuple[int, int]]:
-        """Returns one to `rounds` calls to the judge; {} for exact probabilities."""
+        """Returns {judge: (1, `rounds`)} calls; {} for exact probabilities."""
         return {} if exact else {self.judge: (1, self.rounds)}
 
 
 class SecondJudge(Judge):
-    """A judge that labels the same outputs as another instrument, which names it (`second`)."""
+    """A judge of the outputs of another instrument, whose `second` returns the judge's class."""
 
 
 class Panel(Instrument):
-    """An instrument of any number of models that vote; __init__ takes (spec, *judges)."""
+    """An instrument that lets any number of models vote; __init__ takes (spec, *judges)."""
 
     parts: ClassVar[tuple[str, ...]] = ("vote",)
 
@@ -291,21 +291,21 @@ class Panel(Instrument):
 
 
 class Team(Instrument):
-    """An instrument whose models share the tasks named in `parts`, in the order of --judge; a
-    single model does all. __init__ takes (spec, *judges).
+    """An instrument whose models divide the tasks named in `parts`, in the order of --judge; a
+    single model does all of them. __init__ takes (spec, *judges).
     """
 
     parts: ClassVar[tuple[str, ...]] = ("label",)
 
     @classmethod
     def asks(cls) -> Literal["team"]:
-        """Returns "team": the judges share the parts."""
+        """Returns "team": the judges divide the tasks among them."""
         return "team"
 
 
 class Learner(Instrument):
     """An instrument that learns an artefact (such as a taxonomy) from sets of outputs before it
-    labels any of them; a run keeps the artefact, and a file may supply it.
+    labels any of them. A run stores the artefact; a file may supply it.
     """
 
     artefact: ClassVar[str]  # the kind of artefact, and the option of a command that gives it
@@ -317,11 +317,11 @@ class Learner(Instrument):
         return self.name
 
     def discover(self, outputs: Iterable[tuple[Trial, Output]]) -> Discoveries:
-        """Yields (set, discovery) for each set of outputs that the artefact is learnt from."""
+        """Yields (name of a set, discovery) per set of outputs to learn the artefact from."""
         return iter(())
 
     def take_over(self, text: str) -> None:
-        """Loads an artefact that was learnt or supplied earlier."""
+        """Loads an artefact from the text that an earlier run or a file has."""
 
     def artefact_text(self) -> str:
         """Returns the artefact as text to store; "" if there is none."""
@@ -329,7 +329,7 @@ class Learner(Instrument):
 
 
 def _modern(cls: type[Instrument]) -> type[Instrument]:
-    """Returns the class; if it still uses flags (before 0.2), a class with the right bases."""
+    """Returns the class, or one with the right bases if it still has the flags used before 0.2."""
     if issubclass(cls, Judge | Panel | Team | Learner) or not any(hasattr(cls, n) for n in _FLAGS):
         return cls
     from .old_flags import with_bases

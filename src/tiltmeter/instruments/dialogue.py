@@ -1,30 +1,30 @@
-"""The form of an answer that should be two lines of dialogue: its number of speeches, or why it is
-not a dialogue.
+"""Classifies an answer that should be two lines of dialogue: by its number of speeches, or by why
+it is not a dialogue.
 
-A speech is what one person says in one turn. Speeches are recognised by the first of these signs
+A speech is the words of one person in one turn. Speeches are recognised by the first of these signs
 that the answer has twice or more:
 
   marks    a label and a colon at the start of a line ("Woman 1:", "F:", "**Homme :**",
            "Sarah (smiling):"), a label on a line of its own, a label and a dash or nothing before a
            quotation ("Woman - “…”", "女性「…」"), in brackets ("[Woman] …") or capitals ("ANN. …");
-  quotes   quotations, however narrated: a paragraph's quotations are one speech where one narration
-           parts them ("…," she said, "…"), and several where they touch or where each has a
+  quotes   quotations, however narrated: a paragraph's quotations are one speech if one narration
+           separates them ("…," she said, "…"), and several if they touch or if each has a
            narration of its own;
   dashes   lines that begin with a dash, a bullet or a number;
   address  two short lines and no more, each with a question or exclamation mark or a word that
            addresses somebody.
 
-What is not speech (a preamble, a title, stage directions, narration, a closing remark, the prompt
-repeated, what is marked as thinking) is not counted. Labels that do not speak ("Title:",
-"Example:", "Assistant:") are in the packs (people.toml, silent).
+Other text (a preamble, a title, stage directions, narration, a closing remark, the repeated prompt,
+marked thinking) is not counted. Labels of no speaker ("Title:", "Example:", "Assistant:") are in
+the packs (people.toml, silent).
 
 The value, the first that fits:
-  refusal         an answer without two marked speeches or two lines of quotation declines, outside
-                  speech, to write one.
-  invalid         no speech is found: nothing, the prompt, code, prose.
+  refusal         the answer has neither two marked speeches nor two lines of quotation, and
+                  declines, outside speech, to write any.
+  invalid         it has no speech: it is empty, the prompt, code or prose.
   other_language  the speeches are in another language than the prompt (identify.py; labels do not
                   count, glosses do: a line of Chinese with a longer romanisation is not Chinese).
-  one_line, two_lines, more_lines   how many speeches there are.
+  one_line, two_lines, more_lines   the number of speeches.
 """
 
 from __future__ import annotations
@@ -97,8 +97,8 @@ def speeches(text: str) -> list[str]:
 
 
 def read(text: str, code: str, prompt: str = "") -> str:
-    """Returns the form of an answer in the language `code`: its number of lines of dialogue, or why
-    it is not a dialogue. Pure.
+    """Returns the form of an answer in the language `code`: its number of lines of dialogue, or the
+    reason that it is not a dialogue (`refusal`, `invalid` …). Pure.
 
     Raises MissingExtra if two languages of one script must be told apart and no identifier is
     installed.
@@ -118,7 +118,7 @@ def read(text: str, code: str, prompt: str = "") -> str:
 
 
 def _find_speeches(lines: Sequence[Line], known: Speakers) -> tuple[list[str], bool, str]:
-    """Returns speeches, True if they are certain (two labelled or quoted lines), and other text."""
+    """Returns (speeches, True if two are labelled or quoted and so certain, other text)."""
     marked = _labelled_lines(lines)
     if len(marked) > 1:
         return marked, True, ""
@@ -136,13 +136,13 @@ def _find_speeches(lines: Sequence[Line], known: Speakers) -> tuple[list[str], b
 
 
 def _called(label: str, text: str) -> str:
-    """Returns the text after a few words and a colon; "" for any other line."""
+    """Returns the text after a few words and a colon, all text of a labelled line, or ""."""
     found = None if label else _CALLED.match(text)
     return found[1] if found else text if label else ""
 
 
 def _labelled_lines(lines: Sequence[Line]) -> list[str]:
-    """Lists the words after each label: on its line, else on the next unlabelled line."""
+    """Lists the text of each label: on the label's line, else on the next unlabelled line."""
     found, waiting = [], False
     for _, label, text in lines:
         if label and not text:
@@ -154,7 +154,7 @@ def _labelled_lines(lines: Sequence[Line]) -> list[str]:
 
 
 def _unlabelled_lines(lines: Sequence[Line], known: Speakers) -> tuple[list[str], bool, str]:
-    """Finds speeches by quotations, else by dashes, else by address."""
+    """Finds speeches by quotations, else by dashes, else by words of address."""
     found: list[str] = []
     begun, rest = 0, []
     for _, label, text in lines:
@@ -186,14 +186,14 @@ def _lower(texts: Iterable[str]) -> str:
 
 
 def _is_long(lines: Sequence[Line], known: Speakers) -> bool:
-    """True if no label names a speaker: then a single long speech may be prose."""
+    """True if there are labels but none names a speaker: a single long speech may be prose."""
     labels = [label for _, label, _ in lines if label]
     return bool(labels) and not any(known.patterns["alone"].match(label) for label in labels)
 
 
 def _addresses(text: str, known: Speakers) -> bool:
-    """True if a line without any mark may be speech: it addresses somebody, and does not narrate
-    about a person ("He said hello.").
+    """True if a line without marks may be speech: it addresses somebody and does not narrate about
+    a person ("He said hello.").
     """
     if len(text) > SHORT or not known.patterns["address"].search(text.casefold()):
         return False
@@ -203,7 +203,7 @@ def _addresses(text: str, known: Speakers) -> bool:
 
 
 def _quotations(paragraph: str) -> tuple[list[str], str]:
-    """Splits a paragraph into speeches (narration may separate two) and other text."""
+    """Splits a paragraph into speeches (each may be interrupted by narration) and other text."""
     texts, gaps, end = [], [], 0
     for match in _QUOTED.finditer(paragraph):
         after = paragraph[match.end() :]
@@ -224,15 +224,15 @@ def _quotations(paragraph: str) -> tuple[list[str], str]:
 
 
 def _is_speech(quoted: str, before: str, after: str) -> bool:
-    """True if a quotation is speech, not a word in inverted commas. after: the text behind it; a
-    comma there, as in German, marks speech if a sentence begins with the quotation.
+    """True if a quotation is speech and not a word in inverted commas. after: the text after it; a
+    comma there, as in German, marks speech if the quotation begins its sentence.
     """
     narrated = before[-1:] in tuple(".!?…") and after.startswith((",", "،"))
     return not before or before[-1] in _SAID_AFTER or narrated or bool(_ENDS.search(quoted))
 
 
 def _turns(text: str) -> list[str]:
-    """Splits a dashed line at its turns ("— Tu viens ? — Oui.")."""
+    """Splits a line at the dashes that begin another person's turn ("— Tu viens ? — Oui.")."""
     return [part for part in _TURN.split(text) if part.strip()]
 
 
@@ -241,7 +241,7 @@ def _is_code(line: Line) -> bool:
 
 
 def _lines(text: str, prompt: str, known: Speakers) -> list[Line]:
-    """Splits an answer into lines, one per label, without markup, thoughts and the prompt."""
+    """Splits an answer into lines, one per label; removes markup, thinking and the prompt."""
     text = without_thought(text[:LONGEST_CHARACTERS])
     if "<" in text or "\r" in text or "\u2028" in text or "\u2029" in text:
         text = _TAG.sub("", _BREAK.sub("\n", _SPEAKER_TAG.sub(r"\n\1: \2\n", text)))
@@ -258,7 +258,7 @@ def _lines(text: str, prompt: str, known: Speakers) -> list[Line]:
 
 
 def _rows_as_labels(table: str) -> str:
-    """Rewrites a table (speech per row, or speaker per column) as labelled lines."""
+    """Rewrites a table (a speech per row, or a speaker per column) as labelled lines."""
     rows = [[cell.strip() for cell in line.strip(" \t|").split("|")] for line in table.split("\n")]
     ruled = [number for number, cells in enumerate(rows) if _RULE.fullmatch("|".join(cells))]
     if ruled == [1] and len([cells for cells in rows if any(cells)]) == 3:
@@ -289,7 +289,7 @@ def _line(text: str, known: Speakers) -> Line:
 
 
 def _match_label(text: str, labels: Mapping[str, re.Pattern[str]]) -> re.Match[str] | None:
-    """Splits a line into label and rest; looks for the mark first, which most lines lack."""
+    """Matches the label of a line. First looks for the mark that it needs: most lines lack it."""
     found = labels["colon"].match(text) if ":" in text or "：" in text else None
     if not found and _OPENING.search(text):
         found = labels["quote"].match(text)
@@ -303,8 +303,8 @@ def _match_label(text: str, labels: Mapping[str, re.Pattern[str]]) -> re.Match[s
 
 
 def form_of(item: Answered, own: Mapping[str, str] | None = None) -> str:
-    """Returns the form of an output, for instruments that leave out all but dialogues. own: the
-    codes of languages with a protocol's own words.
+    """Returns the form of an output, for instruments that label only dialogues. own: {language:
+    code under which a protocol's own words are stored}.
     """
     code = item.trial.factors.get("language", "en")
     text = item.trial.begin + item.output.text
@@ -312,7 +312,7 @@ def form_of(item: Answered, own: Mapping[str, str] | None = None) -> str:
 
 
 class DialogueForm(Parser):
-    """Labels an output with its form, as `read` says."""
+    """A parser that labels an output with the form that `read` returns."""
 
     kind = "dialogue"
     version = "7"
@@ -329,7 +329,7 @@ class DialogueForm(Parser):
         super().__init__(spec, judge)
 
     def wording(self) -> Mapping[str, Json]:
-        """Returns the words of all packs and the settings of the language identifier."""
+        """Returns the word lists of all packs and the settings of the language identifier."""
         names = ("speakers", "woman", "man", "articles", "silent", "address", "address_anywhere")
         return {
             **{name: words(name) for name in names},

@@ -12,8 +12,8 @@ _SPEAKER = ("speaker", "character", "role", "name", "who")  # keys of a turn
 
 
 def from_json(text: str, is_speaker: Callable[[str], bool]) -> str:
-    """Returns the dialogue in a JSON text ({"woman": "…", "man": "…"}, or a list of turns), a line
-    per speech; "" for JSON without a dialogue; any other text as it is.
+    """Returns the dialogue of a JSON text ({"woman": "…", "man": "…"}, or a list of turns) as one
+    line per speech; "" if the JSON holds no dialogue; a text that is not JSON unchanged.
     """
     if not text.lstrip().startswith(("{", "[", "```")):
         return text
@@ -29,8 +29,8 @@ def from_json(text: str, is_speaker: Callable[[str], bool]) -> str:
 
 
 def _lines(turns: Sequence[Mapping[str, Json]], is_speaker: Callable[[str], bool]) -> list[str]:
-    """Returns the lines of some objects. Several objects with the same two keys, whatever their
-    names, hold a speaker and a text each.
+    """Returns the lines of some JSON objects. If several have the same two keys, each is a pair of
+    speaker and text, whatever the keys are called.
     """
     pairs = (
         len(turns) > 1 and {len(turn) for turn in turns} == {2} and len({*map(tuple, turns)}) < 2
@@ -39,7 +39,7 @@ def _lines(turns: Sequence[Mapping[str, Json]], is_speaker: Callable[[str], bool
 
 
 def _turn(turn: Mapping[str, Json], is_speaker: Callable[[str], bool], pair: bool) -> list[str]:
-    """Returns the lines of an object: one per key that is a speaker, or its speaker and its text,
+    """Returns the lines of a JSON object: one per key that is a speaker; or its speaker and text;
     or the lines of the objects inside it.
     """
     texts = {name: said for name, said in turn.items() if isinstance(said, str)}
@@ -60,5 +60,5 @@ def _turn(turn: Mapping[str, Json], is_speaker: Callable[[str], bool], pair: boo
 
 
 def _is_name(key: str) -> bool:
-    """True if a key can be a person's name: a program's key begins with a small ASCII letter."""
+    """True if a key may be a person's name; keys of programs begin with a small ASCII letter."""
     return 0 < len(key.split()) <= NAME_WORDS and not (key[:1].isascii() and not key[:1].isupper())

@@ -1,4 +1,4 @@
-"""Labels before a speech, in any script, and words that address somebody."""
+"""Patterns for the label before a speech, in any script, and for words that address somebody."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ _COLON = r"\s*[:：]\s*"
 
 @cache
 def words(name: str, own: str = "") -> tuple[str, ...]:
-    """Returns a list of all packs together, as answers come in other languages than the prompt's.
-    own: the code of a language with a protocol's own words, "" for none.
+    """Returns a list of words from all packs, as answers may be in another language than the
+    prompt. own: the code of a language with a protocol's own words, or "".
     """
     listed: dict[str, None] = {}
     for code in (*shipped(), *filter(None, (own,))):
@@ -37,8 +37,8 @@ def words(name: str, own: str = "") -> tuple[str, ...]:
 
 
 class Speakers(NamedTuple):
-    """Words about speakers. patterns: regular expressions by kind; silent: labels that do not
-    speak; persons: third-person pronouns that address nobody (German *sie* does).
+    """The words about speakers. patterns: regular expressions by kind; silent: labels of no
+    speaker; persons: third-person pronouns that cannot address somebody (German *sie* can).
     """
 
     patterns: Mapping[str, re.Pattern[str]]
@@ -48,7 +48,7 @@ class Speakers(NamedTuple):
 
 @lru_cache
 def speakers(own: str = "") -> Speakers:
-    """Returns the words for speakers of all packs. own: as for `words`."""
+    """Returns the words about speakers from all packs. own: as for `words`."""
     silent, she, he = (map(str.casefold, words(name, own)) for name in ("silent", "she", "he"))
     persons = frozenset((*she, *he)) - {*words("address", own)}
     return Speakers(_patterns(own), frozenset(silent), persons)
@@ -85,7 +85,7 @@ def _patterns(own: str) -> Mapping[str, re.Pattern[str]]:
 
 
 def _either(words: Iterable[str]) -> str:
-    """Makes a pattern of words by first letter, longest first: quicker than word after word."""
+    """Makes a pattern of words, grouped by first letter, which is faster than one by one."""
     of: dict[str, list[str]] = {}
     for word in sorted(words, key=len, reverse=True):
         of.setdefault(word[0], []).append(re.escape(word[1:]))

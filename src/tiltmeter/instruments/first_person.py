@@ -1,12 +1,11 @@
 """The gender that a text gives to its first person, by morphology: Russian past tenses, short forms
 and predicates agree with *я* (pymorphy3, of the extra `morphology`).
 
-Read are the clauses whose subject is *я*, said or (in a text that says it) left out: the first word
-after it that has one gender, up to another subject in the nominative. An adjective or a noun in the
-instrumental counts behind a form of *быть*.
+Clauses with the subject *я* are parsed, also those that leave it out in a text that has it
+elsewhere. The first word after it that shows a single gender counts, unless another subject in the
+nominative comes before. An adjective or noun in the instrumental counts after a form of *быть*.
 
-Label: masculine or feminine, `both` of a text that has both, `neither` if no word of it shows a
-gender.
+Label: masculine or feminine; `both` if a text has both; `neither` if no word shows a gender.
 """
 
 from __future__ import annotations
@@ -46,22 +45,22 @@ class FirstPerson(Parser):
 
     @classmethod
     def values(cls, spec: InstrumentSpec) -> Mapping[str, Collection[str]]:
-        """Returns {attribute: masculine and feminine}."""
+        """Returns {attribute: (masculine, feminine)}."""
         return {spec.attribute: [MASCULINE, FEMININE]}
 
     @classmethod
     def examples(cls, spec: InstrumentSpec, value: str, language: str) -> Sequence[str]:
-        """Returns a sentence in which somebody says what they did."""
+        """Returns a Russian sentence whose speaker has this gender."""
         return ("Я сделал это." if value == MASCULINE else "Я сделала это.",)
 
     def read(self, item: Answered) -> Sequence[Label]:
-        """Returns one label. Raises MissingExtra if the morphology is not installed."""
+        """Returns one label. Raises MissingExtra if pymorphy3 is not installed."""
         text, outcome = prose(item, self.settings)
         return [self.label(item, outcome or gender_of(text))]
 
 
 def gender_of(text: str) -> str:
-    """Returns the gender of a Russian first person: "Я всегда была смелой." is feminine."""
+    """Returns the gender of a Russian text's speaker: "Я всегда была смелой." is feminine."""
     found = Counter(_genders(text))
     if not found:
         return NEITHER
@@ -69,7 +68,7 @@ def gender_of(text: str) -> str:
 
 
 def _genders(text: str) -> Iterator[str]:
-    """Yields the gender of each clause that shows one."""
+    """Yields the gender of the speaker in each clause that shows it."""
     speaks = False  # the clause before was about the speaker
     for clause in _CLAUSE.split(text):
         words = [word.lower() for word in _WORD.findall(clause)]

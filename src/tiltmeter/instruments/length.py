@@ -2,12 +2,12 @@
 `mean` and `mean_difference`.
 
 A word is a run of letters, their marks and digits, with the apostrophes and hyphens inside it
-("e.g." is two); in a script without spaces (Chinese, Japanese) each character counts as one, so
-counts of such a language are not to be compared with another's. A sentence ends at a full stop, a
-question or exclamation mark before a space, or at an empty line; the full stop of a title (Dr.) or
-an initial ends none. Characters are counted without blanks.
+("e.g." is two); in a script without spaces (Chinese, Japanese) each character counts as a word, so
+such counts cannot be compared with those of other languages. A sentence ends at a full stop, a
+question or exclamation mark before a space, or at an empty line; but not at the full stop of a
+title (Dr.) or an initial. Characters are counted without blanks.
 
-Label: the number; for a non-answer its outcome, and no length: a refusal is not a short letter.
+Label: the number; for a non-answer its outcome and no length, as a refusal is not a short letter.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from collections.abc import Mapping, Sequence
 from typing import ClassVar
 
 from ..languages.letters import UNSPACED, WORD
+from ..languages.patterns import lazy
 from ..protocol import InstrumentSpec
 from ..records import Answered, Label
 from . import Parser, Settings
@@ -26,17 +27,17 @@ from .text.prose import wording as told_by
 from .wording import Json
 
 WORDS, CHARACTERS, SENTENCES = UNITS = ("words", "characters", "sentences")
-_WORD = re.compile(rf"[{UNSPACED}]|{WORD}(?:['’-]{WORD})*")
+_WORD = lazy(rf"[{UNSPACED}]|{WORD}(?:['’-]{WORD})*")
 _SHORT = r"(?:mr|mrs|ms|mx|dr|prof|st|jr|sr|vs|e\.g|i\.e|(?-i:[A-Z]))\."
 _STOPS = ".!?…؟۔।॥"  # Latin, Arabic and Urdu, Indic
 # What ends no sentence is matched first, and has no group.
-_ENDS = re.compile(
+_ENDS = lazy(
     rf"\b{_SHORT}(?=\s)|([{_STOPS}]+[\"'”’»)\]]*(?=\s|\Z)|[。！？]+[」』”]*|\n\s*\n)", re.IGNORECASE
 )
 
 
 class Length(Parser):
-    """settings: unit = "words" (otherwise), "characters" or "sentences"."""
+    """settings: unit = "words" (default), "characters" or "sentences"."""
 
     kind = "length"
     version = "2"
@@ -65,7 +66,7 @@ class Length(Parser):
 def length(text: str, unit: str = WORDS) -> int:
     """Counts the words, characters or sentences of a text.
 
-    Worked: "Dr. Lee is kind. She leads!" has 6 words, 2 sentences and 22 characters; 她是护士。
+    By hand: "Dr. Lee is kind. She leads!" has 6 words, 2 sentences and 22 characters; 她是护士。
     has 4 words and 5 characters.
     """
     text = unicodedata.normalize("NFC", text)

@@ -1,21 +1,20 @@
-"""Words of named lists that a text holds: agentic against communal words of a reference letter,
-say.
+"""Counts the words of named lists in a text, such as the agentic and communal words of a reference
+letter.
 
-A listed word is found as a whole word, in any case; one that ends in * matches the start of a word
-(`confiden*`), several words match in sequence, and a word of a script without spaces anywhere.
-If several match at one position, the longest counts. In a list of one's own all forms of a word are
-to be named, or a stem: `lead*` finds leads, leader and leading, and leaden too. A word counts
-whatever is said with it ("not assertive" is one hit of assertive), and a person's name too that is
-on a list (Grace, Joy).
+A listed word matches a whole word, in any case; a word that ends in * matches the start of a word
+(`confiden*`), several words match in sequence, and a word of a script without spaces anywhere. If
+several match at one position, the longest counts. A list must name all forms of a word, or a stem:
+`lead*` finds leads, leader and leading, but leaden too. The context of a word does not matter ("not
+assertive" is a hit of assertive), and a person's name counts if it is listed (Grace, Joy).
 
-With `inside`, as papers count: a listed word is found inside any token between blanks ("able" in
-"remarkable", "son" in "personality"), each by itself, and one word may be on several lists.
+With `inside`, as some papers count: a listed word matches inside any token between blanks ("able"
+in "remarkable", "son" in "personality"), each word separately, even if it is on several lists.
 
-Labels: for each hit the name of its list, position = its rank from 0; `neither` if the text has
-no listed word. With `per = "word"` a last label `neither` weighs as much as all other words of the
-text, so that shares are of words, not of hits.
-Source of the use: Wan et al. 2023, "Kelly is a Warm Person, Joseph is a Role Model" (Findings of
-EMNLP), who count agentic and communal words of letters.
+Labels: the name of its list for each hit, position = its rank from 0; `neither` if the text has no
+listed word. With `per = "word"` a last label `neither` has the weight of all other words of the
+text, so that shares are per word, not per hit. Source of the use: Wan et al. 2023, "Kelly is a Warm
+Person, Joseph is a Role Model" (Findings of EMNLP), who count agentic and communal words of
+letters.
 """
 
 from __future__ import annotations
@@ -46,8 +45,8 @@ Lists = Mapping[str, Sequence[str]]
 
 
 class Lexicon(HitParser):
-    """settings: lists = {list: [words]}, or rows with the columns list, word and, where lists
-    differ by language, language.
+    """settings: lists = {list: [words]}, or rows with the columns list and word, and with the
+    column language if lists differ by language.
     """
 
     kind = "lexicon"
@@ -88,7 +87,7 @@ class Lexicon(HitParser):
 
     @classmethod
     def examples(cls, spec: InstrumentSpec, value: str, language: str) -> Sequence[str]:
-        """Returns the words of a list in the language, without a final *."""
+        """Returns the words of the list `value` in the language, without a final *."""
         by_language = lists_of(spec)
         lists = by_language.get(language) or by_language.get("")
         words = (lists or next(iter(by_language.values()))).get(value, [])
@@ -119,7 +118,7 @@ class Lexicon(HitParser):
         return told_by()
 
     def read(self, item: Answered) -> Sequence[Label]:
-        """Returns a label for each hit in the text; without any, `neither` or an outcome."""
+        """Returns one label per hit in the text; if there is none, `neither` or an outcome."""
         text, outcome = prose(item, self.settings)
         code = self.settings.get("language") or item.trial.factors.get("language", "")
         finders = () if outcome else self._finders_of(code)
@@ -132,7 +131,7 @@ class Lexicon(HitParser):
         return [*labels, self.label(item, NEITHER, len(hits), rest)]
 
     def _finders_of(self, code: str) -> Sequence[Pattern | Inside]:
-        """Returns the finders of a language; lists without a language serve all."""
+        """Returns the finders of a language; lists without a language serve every language."""
         found = self._patterns.get(code) or self._patterns.get("")
         if found is None:
             raise ProtocolError(
@@ -143,7 +142,7 @@ class Lexicon(HitParser):
 
 
 def _finders(lists: Lists, spec: InstrumentSpec, code: str) -> Sequence[Pattern | Inside]:
-    """Compiles the finders of a language's words: one for all lists, or one per list."""
+    """Compiles the finders of a language's words: one for all its lists, or one per list."""
     if spec.settings.get("inside"):
         return (Inside(lists),)
     if spec.settings.get("overlap") == "each":
@@ -152,7 +151,7 @@ def _finders(lists: Lists, spec: InstrumentSpec, code: str) -> Sequence[Pattern 
 
 
 class Pattern:
-    """One expression for all words of some lists, the longest first."""
+    """A finder by one regular expression for the words of some lists, longest first."""
 
     def __init__(self, lists: Lists, name: str, code: str = "") -> None:
         self._turkish = base(code) in _DOTTED_I
@@ -172,7 +171,7 @@ class Pattern:
         self._found = re.compile("|".join(f"({_word_pattern(key)})" for key in keys))
 
     def hits(self, text: str) -> list[str]:
-        """Returns the list's name for each hit, in the order of the text."""
+        """Returns the name of the list for each hit, in the order of the text."""
         folded = self._fold(text)
         return [
             self._owner[self._keys[(match.lastindex or 1) - 1]]
@@ -184,9 +183,9 @@ class Pattern:
 
 
 class Inside:
-    """A finder of every word of some lists inside the tokens of a text, each by itself.
+    """A finder of listed words anywhere inside the tokens of a text, each word separately.
 
-    Source: the script of Wan et al. 2023 that counts words of lists.
+    Source: the script by which Wan et al. 2023 count the words of their lists.
     """
 
     def __init__(self, lists: Lists) -> None:
@@ -195,7 +194,7 @@ class Inside:
         ]
 
     def hits(self, text: str) -> list[str]:
-        """Returns the list's name for each hit, token by token."""
+        """Returns the name of the list for each hit, token by token."""
         tokens = text.casefold().split()
         return [name for token in tokens for name, word in self._words if word in token]
 
@@ -208,7 +207,7 @@ def _word_pattern(key: str) -> str:
 
 
 def lists_of(spec: InstrumentSpec) -> dict[str, dict[str, list[str]]]:
-    """Returns {language or "": {list: words}}. Raises ProtocolError if an outcome names a list."""
+    """Returns {language or "": {list: words}}. ProtocolError if a list is named like an outcome."""
     given: Mapping[str, Iterable[str]] | Sequence[Mapping[str, str]] = spec.settings["lists"]
     found: dict[str, dict[str, list[str]]] = {}
     if isinstance(given, Mapping):

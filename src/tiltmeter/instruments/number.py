@@ -1,9 +1,8 @@
 """The number that an answer gives: a salary, a score, a log-probability.
 
-An answer that contains one number gives that number: with a sign, with commas between thousands
-("45,000"), with a point before decimals, as a power ("1e-3"). An answer with several numbers, or
-without any, is invalid, so that "between 40 and 50" is not read as 40; so is "€45.000", which some
-write for forty-five thousand.
+A number may have a sign, commas between thousands ("45,000"), a point before decimals, or be a
+power ("1e-3"). An answer with several different numbers, or none, is invalid, so that "between 40
+and 50" does not become 40. So is "€45.000", which in some countries means forty-five thousand.
 
 Label: the number.
 """
@@ -30,7 +29,7 @@ _THOUSANDS = re.compile(r"(?<![\d.])[1-9]\d{0,2}\.\d{3}(?!\d)")
 
 
 class Number(Parser):
-    """settings: scale, the numbers that an answer may give if they are few."""
+    """settings: scale = the closed list of numbers that an answer may give, if there is one."""
 
     kind = "number"
     version = "1"
@@ -49,7 +48,7 @@ class Number(Parser):
 
     @classmethod
     def values(cls, spec: InstrumentSpec) -> Mapping[str, Collection[str]]:
-        """Returns {attribute: the numbers of the scale}, {} without a scale."""
+        """Returns {attribute: the numbers of the scale}, {} if there is no scale."""
         scale = spec.settings.get("scale")
         return {spec.attribute: list(scale)} if scale else {}
 
@@ -63,7 +62,7 @@ class Number(Parser):
         return told_by()
 
     def read(self, item: Answered) -> Sequence[Label]:
-        """Returns one label: the number, or an outcome if there is not exactly one."""
+        """Returns one label: the number, or an outcome if the answer has not exactly one."""
         value = number_of(item.output.text)
         scale = self.settings.get("scale")
         if value is not None and (not scale or f"{value:.12g}" in scale):
@@ -73,9 +72,9 @@ class Number(Parser):
 
 
 def number_of(text: str) -> float | None:
-    """Returns the only number of a text; None if there are several or none.
+    """Returns the only number of a text; None if there are several different ones, or none.
 
-    Worked: "About $45,000 a year." gives 45000; "40 to 50" gives None.
+    By hand: "About $45,000 a year." → 45000; "40 to 50" → None.
     """
     if _THOUSANDS.search(text) and not text.strip().strip("-−+").replace(".", "", 1).isdigit():
         return None

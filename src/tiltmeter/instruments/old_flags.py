@@ -1,5 +1,5 @@
-"""Support for third-party classes that declare themselves by flags (`judges`, `panel`,
-`each_judge`, `material`), as before version 0.2; it lasts for one version.
+"""Support, for one version, for third-party classes that declare themselves by flags (`judges`,
+`panel`, `each_judge`, `material`), as was usual before version 0.2.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ class _Learning(Protocol):
 
 
 def with_bases(cls: type[Instrument]) -> type[Instrument]:
-    """Makes a subclass with the bases that the flags of a class stand for."""
+    """Makes a subclass with the base classes that replace the flags of a class."""
     parts: tuple[str, ...] = getattr(cls, "judges", ())
     artefact_kind: str = getattr(cls, "material", "")
     made = _with_judges(cls, parts) if parts else cls

@@ -1,5 +1,5 @@
-"""The meaning of each value of outputs that are not answers, as defined for annotators, judges and
-docs. The texts are in data/outcomes.toml.
+"""The definitions of outcomes, the values of outputs that are not answers, for annotators, judges
+and docs. The texts are in data/outcomes.toml.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ NOTHING: Mapping[str, Json] = {}
 
 
 def meanings(answers: str, settings: Mapping[str, Json] = NOTHING) -> Mapping[str, str]:
-    """Returns {value: its meaning} for a kind of answers, by the instrument's settings."""
+    """Returns {outcome: its definition} for a kind of answers and an instrument's settings."""
     defined = texts("outcomes")
     result = defined.section(ANY).strings()
     for name in (answers, UNDECIDED if settings.get(UNDECIDED) == NEITHER else ""):
@@ -23,6 +23,6 @@ def meanings(answers: str, settings: Mapping[str, Json] = NOTHING) -> Mapping[st
 
 
 def told_to_judges(settings: Mapping[str, Json]) -> Mapping[str, str]:
-    """Returns {value: its meaning} for the outcomes that a judge of a choice may name."""
+    """Returns {outcome: its definition} for the outcomes that a judge of choices may reply."""
     listed = texts("outcomes").section("choice").strings()
     return {value: text for value, text in meanings("choice", settings).items() if value in listed}

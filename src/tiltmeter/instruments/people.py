@@ -1,4 +1,4 @@
-"""Labels by people alone: annotators label, and their majority is counted."""
+"""Labels by people alone: annotators label, and the label of their majority counts."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from . import Instrument, Settings
 
 
 class People(Instrument):
-    """settings: values = {value: its meaning}. It reads nothing by itself (gold/majority.py)."""
+    """settings: values = {value: its meaning}. Its labels come from people (gold/majority.py)."""
 
     kind = "people"
     version = "1"
@@ -36,5 +36,5 @@ class People(Instrument):
         return False
 
     def steps(self, item: Answered) -> Steps:
-        """Raises NotImplementedError: people label, so no steps are ever run."""
+        """Raises NotImplementedError; never called, as people label."""
         raise NotImplementedError

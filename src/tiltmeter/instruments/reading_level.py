@@ -1,9 +1,9 @@
 """The difficulty of an answer in prose: the automated readability index, a number for the measures
 `mean` and `mean_difference`.
 
-Source: Smith and Senter (1967), Automated Readability Index, AMRL-TR-66-220: 4.71 characters a word
-+ .5 words a sentence - 21.43, about the grade of a school in the United States. It counts neither
-syllables nor rare words, and is meant for English; in other languages it is a scale of its own.
+Source: Smith and Senter (1967), Automated Readability Index, AMRL-TR-66-220: 4.71 · characters per
+word + .5 · words per sentence - 21.43, about the school grade in the United States. It counts
+neither syllables nor rare words. It is meant for English; other languages have scales of their own.
 
 Label: the number, to two decimals; for a non-answer its outcome.
 """
@@ -22,7 +22,7 @@ from .wording import Json
 
 
 class ReadingLevel(Parser):
-    """It has no settings beside the language and the cues that are masked."""
+    """settings: language = of the texts, mask = the cues to hide."""
 
     kind = "reading_level"
     version = "1"
@@ -35,16 +35,16 @@ class ReadingLevel(Parser):
         return told_by()
 
     def read(self, item: Answered) -> Sequence[Label]:
-        """Returns one label: the level, or an outcome."""
+        """Returns one label: the index, or an outcome."""
         text, outcome = prose(item, self.settings)
         found = None if outcome else reading_level(text)
         return [self.label(item, outcome or (INVALID if found is None else f"{found:.2f}"))]
 
 
 def reading_level(text: str) -> float | None:
-    """Returns the automated readability index of a text; None without a word.
+    """Returns the automated readability index of a text; None if it has no words.
 
-    Worked: "The cat sat. It purred." has 17 letters, 5 words, 2 sentences: 4.71·3.4 + .5·2.5 -
+    By hand: "The cat sat. It purred." has 17 letters, 5 words, 2 sentences: 4.71·3.4 + .5·2.5 -
     21.43 = -4.166.
     """
     words, sentences = length(text, WORDS), length(text, SENTENCES)

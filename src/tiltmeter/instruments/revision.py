@@ -1,12 +1,12 @@
-"""The prompt as the subject's provider rewrote it: was it rewritten, and does it then name a
-gender?
+"""Tells whether the subject's provider rewrote the prompt, and whether the rewritten prompt names a
+gender.
 
-Some image models rewrite every prompt before they paint, which can add a person's gender that the
-prompt did not have. By rule, with lists of words in the languages of the prompts; a reply that came
-without a rewritten prompt is `as_asked`.
+Some image models rewrite every prompt before they paint, and may add a person's gender that the
+prompt did not have. Labelled by rule, with lists of words in the languages of the prompts; a reply
+that reports no rewritten prompt is `as_asked`.
 
-Labels: the attribute of the spec (rewritten, as_asked); `ATTRIBUTE_gender` of what was rewritten
-(male, female, both, none).
+Labels: the attribute of the spec (rewritten, as_asked); `ATTRIBUTE_gender`, the gender that the
+rewritten prompt names (male, female, both, none).
 """
 
 from __future__ import annotations
@@ -39,18 +39,18 @@ class Revision(ReplyParser):
 
     @classmethod
     def values(cls, spec: InstrumentSpec) -> Mapping[str, Collection[str]]:
-        """Returns {attribute: its values}, for the rewriting and for the gender named."""
+        """Returns {attribute: its values}, for the rewriting and for the gender that it names."""
         return {
             spec.attribute: (REWRITTEN, AS_ASKED),
             f"{spec.attribute}_gender": (*_words().section("words").table, BOTH, NONE),
         }
 
     def wording(self) -> Mapping[str, Json]:
-        """Returns the word lists by which a gender is found."""
+        """Returns the word lists by which a gender is recognised."""
         return _words().table
 
     def read(self, item: Answered) -> Sequence[Label]:
-        """Returns `as_asked`, or `rewritten` and the gender that the rewrite names."""
+        """Returns `as_asked`; or `rewritten`, and the gender that the rewritten prompt names."""
         revised = item.reply.revised.strip()
         if not revised or revised == item.trial.prompt.strip():
             return [self.label(item, AS_ASKED)]
@@ -75,7 +75,7 @@ def _words() -> Texts:
 
 @lru_cache
 def _patterns() -> dict[str, re.Pattern[str]]:
-    """Maps genders to patterns; "…*" begins a word; unspaced scripts match anywhere."""
+    """Returns {gender: pattern of its words}; "…*" matches a word's beginning."""
     genders = _words().section("words")
     return {
         gender: re.compile("|".join(map(_pattern, genders.words(gender))))

@@ -1,10 +1,10 @@
-"""The tool that an answer calls first, as recorded in the reply of a system or of a provider.
+"""The first tool that an answer calls, as recorded in the reply of a system or of a provider.
 
-The formats read are those of OpenAI (`tool_calls`, `function_call`, items of `output`), Anthropic
+The formats parsed are those of OpenAI (`tool_calls`, `function_call`, items of `output`), Anthropic
 (blocks `tool_use`) and Gemini (`functionCall`), and the result of a user's own function: `{"text":
-…, "tools": ["refund"]}`, names or objects with a `name`. Arguments are not read.
+…, "tools": ["refund"]}`, names or objects with a `name`. Arguments are ignored.
 
-Label: the name; `no_tool` if none is called.
+Label: the tool's name; `no_tool` if none is called.
 """
 
 from __future__ import annotations
@@ -35,9 +35,9 @@ class Tool(ReplyParser):
 
 
 def first_tool(raw: str) -> str:
-    """Returns the name of the first tool that a reply calls, "" for none.
+    """Returns the name of the first tool that a reply calls, or "".
 
-    Worked: '{"tools": [{"name": "refund"}]}' → refund.
+    By hand: '{"tools": [{"name": "refund"}]}' → refund.
     """
     try:
         body: Json = json.loads(raw)
@@ -47,7 +47,7 @@ def first_tool(raw: str) -> str:
 
 
 def _names(part: Json, *, called: bool) -> Iterator[str]:
-    """Yields the names of tools, in the order of the reply. called: True inside a call."""
+    """Yields the names of called tools, in the reply's order. called: `part` is inside a call."""
     if isinstance(part, str) and called:
         yield part
     elif isinstance(part, list):

@@ -1,4 +1,4 @@
-"""The texts of a data file: questions shown to judges, and words that rules look for."""
+"""The texts of a data file: questions shown to judges, and words that rules match."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ DATA = Path(__file__).with_name("data")
 
 
 class Form:
-    """A text with slots, pre-split at its open slots: ten times as fast to fill as `str.format`."""
+    """A text with slots, split at its open slots: ten times as fast to fill as by `str.format`."""
 
     def __init__(self, text: str, filled: Mapping[str, str]) -> None:
         self._pieces, self._open = [""], list[tuple[int, str]]()  # where an open slot stands
@@ -35,7 +35,7 @@ class Form:
 
 
 class Texts:
-    """A table of texts, from a TOML file. Raises KeyError or TypeError if an entry is unfit."""
+    """The table of a TOML file. Methods raise KeyError or TypeError if an entry does not fit."""
 
     def __init__(self, table: Mapping[str, Json]) -> None:
         self.table = table  # all of it, for the hash of an annotator
@@ -52,25 +52,25 @@ class Texts:
         return self.text(name).strip().format(**slots)
 
     def partly_fill(self, name: str, **slots: str) -> Form:
-        """Fills some slots of a text; the Form that it returns has the others open."""
+        """Fills some slots of a text; returns a Form in which the others are open."""
         return Form(self.text(name).strip(), slots)
 
     def words(self, name: str) -> tuple[str, ...]:
-        """Returns a list of texts."""
+        """Returns an entry that is a list of texts."""
         words = self.table[name]
         if isinstance(words, str) or not isinstance(words, Sequence):
             raise TypeError(f"{name} is no list of texts")
         return tuple(str(word) for word in words)
 
     def number(self, name: str) -> float:
-        """Returns one number."""
+        """Returns an entry that is a number."""
         number = self.table[name]
         if isinstance(number, bool) or not isinstance(number, int | float):
             raise TypeError(f"{name} is no number")
         return number
 
     def section(self, name: str) -> Texts:
-        """Returns a table inside it."""
+        """Returns an entry that is a table."""
         part = self.table[name]
         if not isinstance(part, Mapping):
             raise TypeError(f"{name} is no table")

@@ -1,17 +1,16 @@
-"""Detection of texts in another language than the one they were asked for in.
+"""Finds texts that are in another language than the one they were asked for in.
 
-Scripts decide first, with no library: Han, kana and Hangul for Chinese, Japanese and Korean; a text
-mostly in other letters (romanised Chinese too) is another language. Languages that share a script
-are told apart by words that only one of them has; if these leave a doubt, by py3langid (a naive
-Bayes classifier over byte n-grams, Lui and Baldwin 2012), an optional extra that is imported when
-first needed. The words save most answers the 0.2 ms that py3langid takes.
+Scripts decide first, without a library: Han, kana and Hangul for Chinese, Japanese and Korean; a
+text mostly in other letters (romanised Chinese too) is foreign to them. Languages that share a
+script are distinguished by words that only one of them has; if these do not decide, by py3langid (a
+naive Bayes classifier over byte n-grams, Lui and Baldwin 2012), an optional extra that is imported
+at its first use. The words save most answers the 0.2 ms that py3langid takes.
 
 A text too short to decide is not called foreign: an identifier's doubt must not remove an answer.
 """
 
 from __future__ import annotations
 
-import re
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
@@ -24,6 +23,7 @@ from ..errors import MissingExtra
 from ..records import Json
 from .letters import MARKS
 from .pack import shipped
+from .patterns import lazy
 from .quotes import base
 
 Rank = Callable[[str], Sequence[tuple[str, float]]]
@@ -31,15 +31,15 @@ Rank = Callable[[str], Sequence[tuple[str, float]]]
 _HAN = "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
 _KANA = "\u3041-\u3096\u30a1-\u30fa\uff66-\uff9d"
 _HANGUL = "\u1100-\u11ff\u3131-\u318e\uac00-\ud7a3"
-_IN_KANA = re.compile(f"[{_KANA}]")
-_IN_ANY = re.compile(f"[{_HAN}{_KANA}{_HANGUL}]")
+_IN_KANA = lazy(f"[{_KANA}]")
+_IN_ANY = lazy(f"[{_HAN}{_KANA}{_HANGUL}]")
 _OWN = {
-    "zh": re.compile(f"[{_HAN}]"),
-    "ja": re.compile(f"[{_HAN}{_KANA}]"),
-    "ko": re.compile(f"[{_HANGUL}]"),
+    "zh": lazy(f"[{_HAN}]"),
+    "ja": lazy(f"[{_HAN}{_KANA}]"),
+    "ko": lazy(f"[{_HANGUL}]"),
 }
-_OTHER = {"zh": re.compile(f"[{_KANA}{_HANGUL}]"), "ja": _OWN["ko"], "ko": _OWN["ja"]}
-_WORD = re.compile(
+_OTHER = {"zh": lazy(f"[{_KANA}{_HANGUL}]"), "ja": _OWN["ko"], "ko": _OWN["ja"]}
+_WORD = lazy(
     "(?:[^\\W\\d_\u1100-\u11ff\u3041-\u318e\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7a3\uf900-\ufaff\uff66-\uff9d]"
     f"|[{MARKS}])+"
 )
@@ -48,14 +48,14 @@ CHARACTERS_A_WORD = 2  # of Han, kana or Hangul that say about as much as one wo
 KANA_SHARE_IN_CHINESE = 0.1
 HAN_WITHOUT_KANA = 6  # characters: a Japanese sentence of that length has kana (了解。 need not)
 # what parts words; to split them is a third quicker than to find them
-_APART = re.compile(r"[^\w\s'¿¡-]")
+_APART = lazy(r"[^\w\s'¿¡-]")
 ENOUGH_WORDS = 3  # that only the language has, with none that only another has, settle it
 LEAD_NATS = 6.0  # by which another language must lead (a factor of 400)
 LONGEST_CHARACTERS = 2000  # looked at
 
 
 def foreign(text: str, code: str) -> bool:
-    """True if most of a text is not in `code` (as "zh-Hant" is "zh"). Raises MissingExtra."""
+    """True if most of a text is not in language `code`. Raises MissingExtra without py3langid."""
     code, text = base(code), text[:LONGEST_CHARACTERS].casefold().replace("’", "'")
     if code in _OWN:
         return _in_other_script(text, code)
@@ -71,7 +71,7 @@ def foreign(text: str, code: str) -> bool:
 
 
 def _in_other_script(text: str, code: str) -> bool:
-    """True if a text is not mostly in the script of `code`: Chinese, Japanese or Korean."""
+    """True if a text is not mostly in the script of `code` (zh, ja or ko)."""
     others = CHARACTERS_A_WORD * len(_WORD.findall(text)) + len(_OTHER[code].findall(text))
     without_kana = code == "ja" and not _IN_KANA.search(text)
     if not others and not without_kana:  # most answers: their own script need not be counted
@@ -85,14 +85,14 @@ def _in_other_script(text: str, code: str) -> bool:
 
 
 def _language_of_own_words(text: str) -> str:
-    """Returns the only language whose exclusive words a text has; "" if in doubt."""
+    """Returns the only language whose exclusive words the text has; "" if in doubt."""
     apart = _APART.sub(" ", text.replace("¿", " ¿ ").replace("¡", " ¡ "))
     found = [code for code in map(_owners().get, apart.split()) if code]
     return found[0] if len(found) >= ENOUGH_WORDS and len(set(found)) == 1 else ""
 
 
 def _is_foreign_to_identifier(text: str, code: str) -> bool:
-    """True if another language leads over `code`; False if `code` is unknown."""
+    """True if py3langid prefers another language by LEAD_NATS; False if it lacks `code`."""
     scores = dict(_identifier("" if code in _lists().others else code)(text))
     own = scores.get(code)
     return own is not None and max(scores.values()) - own > LEAD_NATS
@@ -100,8 +100,8 @@ def _is_foreign_to_identifier(text: str, code: str) -> bool:
 
 @lru_cache
 def _identifier(code: str) -> Rank:
-    """Returns py3langid's ranking over the others and `code`: (language, log-probability up to a
-    constant). Loading its model takes half a CPU second.
+    """Returns py3langid's ranking function over `code` and the usual others: text → (language,
+    log-probability up to a constant). Loading its model takes half a CPU second.
     """
     try:
         library = import_module("py3langid").langid  # here, since it needs numpy
@@ -117,8 +117,8 @@ def _identifier(code: str) -> Rank:
 
 
 class Lists(NamedTuple):
-    """Lists of words by language. others: the languages that an answer may be in beside its own;
-    only: words that just this language has; frequent: its frequent words.
+    """The word lists per language. others: languages in which an answer may come unasked; only:
+    {language: words that no other has}; frequent: {language: its frequent words}.
     """
 
     others: tuple[str, ...]
@@ -137,7 +137,7 @@ def _lists() -> Lists:
 
 
 def frequent_words() -> Mapping[str, frozenset[str]]:
-    """Returns {language: its frequent words}, for languages in which answers come unasked."""
+    """Returns {language: its frequent words}, for languages in which answers may come unasked."""
     return _lists().frequent
 
 
@@ -147,8 +147,8 @@ def _owners() -> Mapping[str, str]:
 
 
 def wording() -> Mapping[str, Json]:
-    """Returns all that language-dependent labels depend on, with the library's version, since
-    another may decide differently.
+    """Returns the lists and bounds that a language decision depends on, and the library's version,
+    as another version may decide differently.
     """
     try:
         library = f"py3langid {version('py3langid')}"
@@ -165,8 +165,8 @@ def wording() -> Mapping[str, Json]:
 
 
 def language_of(text: str) -> str:
-    """Returns the code of a text's language: by its script, else the likeliest one, preferring a
-    nearly as likely one with a pack. "" without letters, clues or the library.
+    """Returns the code of a text's language: by its script, else the likeliest one, or one with a
+    pack that is almost as likely. "" if the text has no letters or clues, or py3langid is missing.
     """
     text = text[:LONGEST_CHARACTERS].casefold()
     if not _WORD.search(text) and not _IN_ANY.search(text):
@@ -186,7 +186,7 @@ def language_of(text: str) -> str:
 
 @lru_cache
 def _everything() -> Rank:
-    """Returns py3langid's ranking over all languages that it knows."""
+    """Returns py3langid's ranking function over all languages that it knows."""
     try:
         library = import_module("py3langid").langid
     except ModuleNotFoundError:

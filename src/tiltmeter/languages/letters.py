@@ -1,15 +1,16 @@
-"""Letters of all scripts: the characters of words, and one form for equivalent spellings.
+"""Letters of all scripts: the characters of words, and one normal form for equivalent spellings.
 
-Python's `\\w` has no combining marks, so that लड़का and लड़की would be one word of consonants with
-gaps: `MARKS` are added to every class of letters. Characters of scripts that are written without
-spaces are words of their own.
+Python's `\\w` has no combining marks, which would leave लड़का and लड़की the same consonants with
+gaps; so `MARKS` are added to every class of letters. In scripts that are written without spaces
+each character is a word.
 """
 
 from __future__ import annotations
 
-import re
 import unicodedata
 from functools import lru_cache
+
+from .patterns import lazy
 
 # Hiragana, katakana, Han: written without spaces.
 UNSPACED = (
@@ -48,14 +49,14 @@ NAME = rf"[\w{MARKS}]+"  # of a column
 WORD = f"(?:[^\\W_{UNSPACED}]|[{MARKS}])+"
 _SLIP = 6  # letters of a word in which one may be a slip
 STOPS = ".!?…。！？؟।॥۔｡"  # end a sentence, in any language
-_ALONE = re.compile(f"[{UNSPACED}]")
-_NO_LETTERS = re.compile(f"[^\\w{MARKS}]+|_+")
-_ACCENT = re.compile("[\u0300-\u0345]")  # of Latin, Greek and Cyrillic letters
+_ALONE = lazy(f"[{UNSPACED}]")
+_NO_LETTERS = lazy(f"[^\\w{MARKS}]+|_+")
+_ACCENT = lazy("[\u0300-\u0345]")  # of Latin, Greek and Cyrillic letters
 _QUOTES = str.maketrans(dict.fromkeys("’ʼ‘′`´", "'"))
 # Left out: what is written or not without changing a word (Arabic vowel signs and the stretched
 # line, Hebrew points, the dot that lower-casing İ leaves behind), and what cannot be seen (Unicode
 # 15's category Cf, variation selectors, the joiner that is a mark).
-_LEFT_OUT = re.compile(
+_LEFT_OUT = lazy(
     "[\u0640\u064b-\u0652\u0670\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7"
     "\xad\u034f\u0600-\u0605\u061c\u06dd\u070f\u0890-\u0891\u08e2\u180e\u200b-\u200f\u202a-\u202e"
     "\u2060-\u2064\u2066-\u206f\ufe00-\ufe0f\ufeff\ufff9-\ufffb\U000110bd\U000110cd"
@@ -66,7 +67,7 @@ _TURKISH = str.maketrans({"I": "ı", "İ": "i"})
 
 
 def fold(text: str, turkish: bool = False) -> str:
-    """Folds a text to plain lower-case letters, without optional vowel signs and invisible
+    """Folds a text to plain lower-case letters; removes optional vowel signs and invisible
     characters. turkish: I is the capital of ı.
     """
     if text.isascii() and not turkish:
@@ -89,20 +90,20 @@ def without_accents(word: str) -> str:
 
 
 def straight(text: str) -> str:
-    """Makes the apostrophes of a text straight."""
+    """Straightens the apostrophes of a text."""
     return text if text.isascii() and "`" not in text else text.translate(_QUOTES)
 
 
 def key(text: str, turkish: bool = False) -> str:
     """Returns the letters, marks and digits of a text in lower case: "Détail-Orienté" and "détail
-    orienté" are the same, लड़का and लड़की are not.
+    orienté" are equal, लड़का and लड़की are not.
     """
     return _NO_LETTERS.sub("", fold(text, turkish))
 
 
 def is_slip(word: str, meant: str) -> bool:
-    """True if a word misspells another: one letter too many or too few, or two neighbours swapped,
-    with the same first and last letter: "abgelehnet" for "abgelehnt".
+    """True if a word misspells another: they differ by one letter more or less, or by two
+    neighbours swapped, and have the same first and last letter: "abgelehnet" for "abgelehnt".
     """
     if abs(len(word) - len(meant)) > 1 or min(len(word), len(meant)) < _SLIP:
         return False
@@ -123,19 +124,19 @@ def is_unspaced(character: str) -> bool:
 
 
 def is_mark(character: str) -> bool:
-    """True if a character is a combining mark, which belongs to the letter before it."""
+    """True if a character is a combining mark, a part of the letter before it."""
     return unicodedata.category(character)[0] == "M"
 
 
 @lru_cache(maxsize=4096)
 def script(letter: str) -> str:
-    """Returns the script of a letter, as Unicode names it (LATIN, CJK, HIRAGANA, …)."""
+    """Returns the script of a letter by its Unicode name (LATIN, CJK, HIRAGANA, …)."""
     return unicodedata.name(letter, "UNKNOWN").replace("-", " ").split()[0]
 
 
 @lru_cache
 def lower_case() -> str:
-    """Returns all lower-case letters of the basic plane, as ranges of a character class."""
+    """Returns all lower-case letters of the basic plane, as ranges for a character class."""
     ranges: list[list[int]] = []
     for code in range(0x61, 0x10000):
         if not chr(code).islower():

@@ -1,8 +1,8 @@
-"""The pack of one language, read from its folder, with a protocol's own folder laid over it.
+"""The pack of one language, read from its folder and overlaid with a protocol's own folder.
 
 A list in a protocol's `languages/pt/language.toml` replaces the shipped list of that name; a list
-whose name begins with + is added to the shipped one ("+reject" = ["nem"]). Lines of refusals.txt
-and rows of answers.csv are always added.
+whose name begins with + extends the shipped one ("+reject" = ["nem"]). Lines of refusals.txt and
+rows of answers.csv are always added.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ _overlays: dict[str, Overlay] = {}  # code@hash → the files of a protocol's ow
 
 
 class AnswerRow(NamedTuple):
-    """A row of answers.csv. reply: with slots such as {form}; expected: the label, or `form` for
-    the option that fills the slot {form}.
+    """A row of answers.csv. reply: may have slots such as {form}; expected: the label, or `form`
+    for the option that fills {form}.
     """
 
     instrument: str
@@ -40,8 +40,8 @@ class AnswerRow(NamedTuple):
 
 
 class Pack(NamedTuple):
-    """A language's data. words: language.toml; people: people.toml; refusals: lines with [brackets]
-    around the decisive words; answers: the rows of answers.csv.
+    """The data of a language. words: language.toml; people: people.toml; refusals: lines, with
+    [brackets] around the decisive words; answers: the rows of answers.csv.
     """
 
     code: str
@@ -51,11 +51,11 @@ class Pack(NamedTuple):
     answers: Sequence[AnswerRow]
 
     def list_of(self, name: str) -> tuple[str, ...]:
-        """Returns a list of words of language.toml or people.toml; () if the language has none."""
+        """Returns a list of words from language.toml or people.toml, or ()."""
         return strings(self.words.get(name, self.people.get(name, ())))
 
     def replies(self, instrument: str, expected: str) -> list[str]:
-        """Lists the replies of answers.csv with one label, for a planted model to write."""
+        """Lists the replies of answers.csv that should get one label, for planted models."""
         return [
             row.reply
             for row in self.answers
@@ -63,7 +63,7 @@ class Pack(NamedTuple):
         ]
 
     def record(self) -> Mapping[str, Json]:
-        """Returns all that labels depend on, for the hash of an annotator."""
+        """Returns the data that labels depend on, for the hash of an annotator."""
         frames = [list(row) for row in self.answers if row.use == "frame"]
         return {
             "words": self.words,
@@ -74,7 +74,7 @@ class Pack(NamedTuple):
 
 
 def strings(value: Json) -> tuple[str, ...]:
-    """Returns the texts of a list; () for anything else."""
+    """Returns a list's items as texts; () for anything but a list."""
     if isinstance(value, str) or not isinstance(value, Sequence):
         return ()
     return tuple(map(str, value))
@@ -87,8 +87,8 @@ def shipped() -> tuple[str, ...]:
 
 @cache
 def pack(code: str) -> Pack:
-    """Reads the shipped pack of a code such as "en" or "zh-Hant" (read as "zh"); empty for "" and
-    for a language without a pack.
+    """Reads the shipped pack for a code such as "en" or "zh-Hant" (pack "zh"); an empty pack for ""
+    and for a language without one.
     """
     known = base(code)
     if code in _overlays:
@@ -97,8 +97,8 @@ def pack(code: str) -> Pack:
 
 
 def overlays(setting: Json) -> dict[str, str]:
-    """Registers a protocol's own words, given as {code: {file name: its text}}; returns {code: the
-    code of the extended language ("pt@1a2b3c4d")}. Raises ProtocolError if a file is unreadable.
+    """Registers a protocol's own words, given as {code: {file name: text}}; returns {code: code of
+    the extended language ("pt@1a2b3c4d")}. Raises ProtocolError if a file is invalid.
     """
     codes = {}
     for code, files in setting.items() if isinstance(setting, Mapping) else ():
@@ -126,7 +126,7 @@ def read(folder: Path, code: str) -> Pack:
 
 
 def limits_of(codes: Iterable[str], own: Iterable[str] = ()) -> list[str]:
-    """Lists the limits that a report must state on reading answers in these languages. own:
+    """Lists the limits that a report must state about parsing answers in these languages. own:
     languages for which the protocol has its own words.
     """
     limits = []
@@ -147,12 +147,12 @@ def limits_of(codes: Iterable[str], own: Iterable[str] = ()) -> list[str]:
 
 
 def blank_files() -> dict[str, str]:
-    """Returns {file name: text} of the template files for a new language, in English."""
+    """Returns {file name: text} of the template files for a new language; their text is English."""
     return {name: (HERE / "new" / f"{name}.txt").read_text("utf-8") for name in FILES}
 
 
 def texts_in(folder: Path) -> dict[str, str]:
-    """Reads the files of a pack's folder, by name."""
+    """Returns {file name: text} of the files in a pack's folder."""
     return {name: (folder / name).read_text("utf-8") for name in FILES if (folder / name).is_file()}
 
 
@@ -195,7 +195,7 @@ def _answers(code: str, text: str) -> list[AnswerRow]:
 
 
 def _laid_over(under: Mapping[str, Json], over: Mapping[str, Json]) -> dict[str, Json]:
-    """Merges `over` into a table: values replace, "+name" lists extend, tables merge likewise."""
+    """Merges `over` into a table: values replace, "+name" lists extend, nested tables merge."""
     result = dict(under)
     for name, value in over.items():
         known = result.get(name.removeprefix("+"))

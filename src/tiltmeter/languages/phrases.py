@@ -1,15 +1,15 @@
-"""The canonical form of answers, and the roles that a language's words have in an answer.
+"""The canonical form of answers, and patterns for the roles that a language's words have in an
+answer.
 
 Canonical text is words and a few marks, separated by one space, with a space at both ends. Upper
-case, width, quotes of all kinds, emphasis, tags, emoji and invisible characters are gone;
+case, width, quotes of all kinds, emphasis, tags, emoji and invisible characters are removed;
 contractions are spelled out. The marks are `.` `?` (a sentence ends), `,` (a clause ends; also
 brackets and dashes), `:` (an announcement; also `=`) and `/` (also `|` and `&`). A character of a
-script without spaces is a word of its own, so a phrase is a run of words in every language.
+script without spaces is a word, so a phrase is a sequence of words in every language.
 
-The phrases are data (the language's pack: one list per role, and the frames of answers.csv). A
-language without a pack has no phrases: only a bare answer can be read, and the prompt's own
-sentence with its blank filled.
-"""
+The phrases are data (the language's pack: one list per role, and the frames of answers.csv). In a
+language without a pack only a bare answer can be parsed, or the prompt's sentence with its blank
+filled."""
 
 from __future__ import annotations
 
@@ -24,9 +24,10 @@ from . import quotes
 from .identify import frequent_words
 from .letters import UNSPACED, WORD, fold, script, straight, without_accents
 from .pack import Pack, pack, strings
+from .patterns import lazy
 
-_TOKEN = re.compile(f"[{UNSPACED}]|{WORD}(?:-{WORD})*|[^\\w\\s]|\n")
-_ASCII_TOKEN = re.compile(r"[^\W_]+(?:-[^\W_]+)*|[^\w\s]|\n", re.A)  # the same, and quicker
+_TOKEN = lazy(f"[{UNSPACED}]|{WORD}(?:-{WORD})*|[^\\w\\s]|\n")
+_ASCII_TOKEN = lazy(r"[^\W_]+(?:-[^\W_]+)*|[^\w\s]|\n", re.A)  # the same, and quicker
 _MARKS = {
     mark: kind
     for kind, marks in {
@@ -38,7 +39,7 @@ _MARKS = {
     }.items()
     for mark in marks
 }
-_BOX = re.compile(r"\\(?:boxed|text(?:bf|rm)?|mathrm)\b")  # LaTeX around an answer
+_BOX = lazy(r"\\(?:boxed|text(?:bf|rm)?|mathrm)\b")  # LaTeX around an answer
 _ANY_LETTERS = "xqxqx"  # stands for `*` while a phrase is made canonical
 GAP = 5  # words (characters in scripts without spaces) that … in a phrase stands for at most
 # lists of a pack whose words deny what a clause says
@@ -49,9 +50,9 @@ _TOKENS = 100_000  # that are kept with their words
 PHRASE = 60  # characters of a text that may well come again
 NEVER = r"(?!)"  # a pattern that finds nothing
 _STEM, _TAIL = 4, 6  # letters of a verb's stem at least, and of what may follow it at most
-_STRUCK = re.compile(r"~~[^~]*~~")
+_STRUCK = lazy(r"~~[^~]*~~")
 # HTML that decorates, and the control tokens of chat templates that small models write out.
-_TAG = re.compile(
+_TAG = lazy(
     r"</?(?:answer|b|br|code|div|em|h[1-6]|i|p|s|span|strong|u)\s*/?>|<\|\w{1,30}\|>|\[/?inst\]",
     re.I,
 )
@@ -66,7 +67,7 @@ _FRAME_ROLES = {
 
 
 class _TokenWords(dict[str, str]):
-    """Token → its word or mark in canonical text; "" if canonical text omits it."""
+    """A cache: {token: its word or mark in canonical text; "" if it is left out there}."""
 
     def __missing__(self, token: str) -> str:
         word = _MARKS.get(token, token)
@@ -80,7 +81,7 @@ _word_of = _TokenWords().__getitem__
 
 
 class Language:
-    """The phrases of one language. `role` gives their patterns over canonical text."""
+    """The phrases of one language, as patterns over canonical text (`role`)."""
 
     def __init__(self, known: Pack) -> None:
         # options that come with each row ask for the pack's phrases again and again
@@ -110,7 +111,7 @@ class Language:
         ]
 
     def canonical(self, text: str) -> str:
-        """Returns the canonical form of a text: words and marks between single spaces."""
+        """Returns a text in canonical form: words and marks between single spaces."""
         return (self._recent if len(text) <= PHRASE else self._latest)(text)
 
     def _canonical(self, text: str) -> str:
@@ -126,7 +127,7 @@ class Language:
         return f" {' '.join(filter(None, map(_word_of, tokens)))} "
 
     def phrase(self, text: str) -> str:
-        """Makes a regular expression of one phrase in canonical text; `@` in it stands for a
+        """Makes a regular expression of a phrase in canonical text. In the phrase `@` stands for a
         mention, `*` for any letters of a word, `a|b` for either word, `…` for up to five words
         without negation.
         """
@@ -145,7 +146,7 @@ class Language:
 
     @cached_property
     def _between(self) -> str:
-        """Makes a pattern for a word in a gap: no mark, no mention and no negation."""
+        """Makes a pattern for a word in a gap: not a mark, a mention or a negation."""
         denying = (word for name in DENYING for word in self.pack.list_of(name))
         words = {self.canonical(word.replace("*", _ANY_LETTERS)).strip() for word in denying}
         barred = "|".join(re.escape(word) for word in sorted(words) if word)
@@ -153,8 +154,8 @@ class Language:
         return rf"(?: (?!(?:{barred})(?= ))[^@~.?:/ ]\S*)"
 
     def any_of(self, phrases: Iterable[str]) -> re.Pattern[str]:
-        """Makes a pattern that finds the longest of the phrases, as whole words; without phrases it
-        finds nothing. Phrases are grouped by first letter, which rules most positions out fast.
+        """Makes a pattern that matches the longest of the phrases, as whole words; nothing if there
+        are none. Phrases are grouped by first letter, which excludes most positions fast.
         """
         found = sorted({self.phrase(phrase) for phrase in phrases}, key=len, reverse=True)
         begun: dict[str, list[str]] = {}
@@ -162,11 +163,11 @@ class Language:
             begun.setdefault(phrase[:1] if phrase[:1].isalnum() else "", []).append(phrase[1:])
         wild = [phrase for phrase in found if not phrase[:1].isalnum()]
         parts = [f"{first}(?:{'|'.join(rest)})" for first, rest in begun.items() if first]
-        return re.compile(f"(?<= )(?:{'|'.join((*parts, *wild))})(?= )" if found else NEVER)
+        return lazy(f"(?<= )(?:{'|'.join((*parts, *wild))})(?= )" if found else NEVER)
 
     def any_mention(self, phrases: Iterable[str]) -> re.Pattern[str]:
-        """Makes a pattern as `any_of` does; in scripts without spaces it skips a phrase whose end
-        begins another one: 答えはいいえ has いいえ and not はい.
+        """Makes a pattern as `any_of` does; but in scripts without spaces a phrase does not match
+        if its end begins another phrase: 答えはいいえ has いいえ and not はい.
         """
         texts = {self.canonical(phrase).strip() for phrase in phrases}
         if not self.data.get("unspaced"):
@@ -175,10 +176,10 @@ class Language:
         found = "|".join(
             f"{re.escape(text)}{_unless(text, longest_first)}" for text in longest_first
         )
-        return re.compile(f"(?<= )(?:{found})(?= )" if found else NEVER)
+        return lazy(f"(?<= )(?:{found})(?= )" if found else NEVER)
 
     def role(self, name: str) -> re.Pattern[str]:
-        """Returns the pattern of one list of the language's pack, with its frames of that role."""
+        """Returns the pattern for a list of the language's pack, and its frames of that role."""
         if name not in self._roles:
             words = (*self.pack.list_of(name), *self._frames(name))
             plain = map(without_accents, words if name in DENYING else ())
@@ -186,13 +187,13 @@ class Language:
         return self._roles[name]
 
     def is_one_of(self, word: str, name: str) -> bool:
-        """True if a word is exactly one phrase of a list."""
+        """True if a word equals one phrase of the list `name`."""
         text = self.canonical(word)
         found = self.role(name).match(text, 1)
         return found is not None and found.end() == len(text) - 1
 
     def ending(self, sentence: str) -> str:
-        """Returns a sentence's ending that does not change its meaning (です), or ""."""
+        """Returns the end of a sentence if it does not change the meaning (です), or ""."""
         last = re.compile(f"{self.role('filler').pattern} ?$").search(sentence)
         return last[0].rstrip() if last else ""
 
@@ -208,8 +209,8 @@ class Language:
                 yield re.sub(r"\{\w+\}", "@", row.reply).strip(" .。।")
 
     def variants(self, form: str) -> set[str]:
-        """Returns other forms with the same meaning: cases of a word for a person, other words for
-        yes or no, each also with the language's endings, particles and prefixes.
+        """Returns other forms of the same meaning: cases of a word for a person, other words for
+        yes or no; each also with the language's endings, particles and prefixes.
         """
         own = next((words for words in self._alike if form in words), [form])
         others = {word for words in self._alike if words is not own for word in words}
@@ -232,8 +233,8 @@ class Language:
         return [strings(group) for group in _rows(self.data.get("endings"))]
 
     def verb_stem(self, form: str) -> str:
-        """Makes a pattern for the forms of the verb whose infinitive is given ("conceder",
-        "concederia"); "" if it is not a verb, or too short to tell its forms from other words.
+        """Makes a pattern for the forms of a verb from its infinitive ("conceder": "concederia");
+        "" if the word is no infinitive, or too short to distinguish its forms from other words.
         """
         tails = self.pack.list_of("verb_tails")
         for ending in sorted(self.pack.list_of("verb_endings"), key=len, reverse=True):
@@ -245,16 +246,16 @@ class Language:
 
     @cached_property
     def places(self) -> list[tuple[str, ...]]:
-        """Returns the words for the first, the second, … of the things named ("the latter")."""
+        """The words for each position, first, second, …, in a list ("the latter")."""
         return [strings(words) for words in _rows(self.data.get("places"))]
 
     @cached_property
     def in_passing(self) -> frozenset[str]:
-        """Returns words found in sentences of any kind: pronouns, yes, no, and, or."""
+        """The words that occur in sentences of any kind: pronouns, yes, no, and, or."""
         return frozenset(word.casefold() for name in _PASSING for word in self.pack.list_of(name))
 
     def _separable(self, participle: str) -> Iterator[str]:
-        """Yields a separable verb's other forms: ablehnen, abzulehnen, Ablehnung of abgelehnt."""
+        """Yields other forms of a separable verb: ablehnen, abzulehnen, Ablehnung of abgelehnt."""
         stems = {pair[0]: pair[1] for pair in map(strings, _rows(self.data.get("stems")))}
         changed = {whole: stem for stem, whole in stems.items()}
         for prefix in strings(self.data.get("separable")):
@@ -278,7 +279,7 @@ class Language:
         return self._sought[roles](text) is not None
 
     def foreign(self, canonical: str) -> bool:
-        """True if a text is in another language: by script, or by its frequent words."""
+        """True if a text is in another language, to judge by its script or frequent words."""
         if self.scripts and not (canonical.isascii() and "LATIN" in self.scripts):
             letters = Counter(script(c) for c in canonical if c.isalpha())
             elsewhere = sum(n for script, n in letters.items() if script not in self.scripts)
@@ -301,12 +302,12 @@ def _codes_of_words() -> dict[str, list[str]]:
 
 
 def _languages_of(word: str) -> Sequence[str]:
-    """Returns the languages that have a word among their most frequent."""
+    """Returns the languages among whose frequent words a word is."""
     return _codes_of_words().get(word, ())
 
 
 def _unless(text: str, others: Iterable[str]) -> str:
-    """Makes a lookahead: the text must not be followed by the rest of a phrase begun by its end."""
+    """Makes a lookahead: no match if the end of `text` begins another phrase that follows there."""
     words = text.split()
     rests = {
         " ".join(["", *other[size:]])
@@ -318,12 +319,12 @@ def _unless(text: str, others: Iterable[str]) -> str:
 
 
 def _ending(short: str) -> re.Pattern[str]:
-    """Makes a pattern of a contraction: a whole word; or, if written with an apostrophe or (in the
-    pack) a leading hyphen, an ending that follows a letter.
+    """Makes a pattern for a contraction: a whole word; or an ending after a letter, if it begins
+    with an apostrophe or (in the pack) a hyphen.
     """
     ends = short.startswith(("'", "n't", "-"))
     before, short = r"(?<=[^\W\d_])" if ends else r"\b", short.removeprefix("-")
-    return re.compile(before + re.escape(short) + r"\b")
+    return lazy(before + re.escape(short) + r"\b")
 
 
 def _rows(value: Json) -> list[Json]:
@@ -332,8 +333,8 @@ def _rows(value: Json) -> list[Json]:
 
 @cache
 def language(code: str) -> Language:
-    """Returns the language of a code such as "en" or "zh-Hant" (read as "zh"), also with a
-    protocol's own words ("pt@1a2b3c4d"); "" and codes without a pack have no phrases.
+    """Returns the language for a code such as "en" or "zh-Hant" (pack "zh"), also with a protocol's
+    own words ("pt@1a2b3c4d"). For "" and codes without a pack it has no phrases.
     """
     return (
         Language(pack(code))

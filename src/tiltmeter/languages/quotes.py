@@ -1,8 +1,8 @@
 """Facts of the Unicode CLDR: quotation marks, "and" and "or", scripts and names of languages.
 
 The data (cldr.json) is made by scripts/make_cldr.py. Models also write the marks of other languages
-(«» in Spanish, for which CLDR has “”), so marks of all languages are read in every language, but
-only the language's own are written.
+(«» in Spanish, for which CLDR has “”), so the marks of all languages are recognised in every
+language, but only the language's own are written.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ PAIRS = {
 
 
 class LanguageFacts(NamedTuple):
-    """Facts about a language. name: in English; quotes: outer pair and inner pair; both, either:
-    "and", "or" between two items of a list; script: ISO 15924.
+    """The facts about a language. name: in English; quotes: outer and inner pair; both, either:
+    "and" and "or" between two items of a list; script: by ISO 15924.
     """
 
     name: str
@@ -58,12 +58,12 @@ def base(code: str) -> str:
 
 
 def facts(code: str) -> LanguageFacts:
-    """Returns the facts of a language; if CLDR lacks it, its code as name and English marks."""
+    """Returns the facts of a language; for one not in CLDR, its code as name and English marks."""
     return _all().get(base(code)) or LanguageFacts(code, "“”‘’", "", "", "")
 
 
 def quote(text: str, code: str) -> str:
-    """Puts a text into the outer quotation marks of a language; in French with thin spaces."""
+    """Puts a text between the language's outer quotation marks, in French with thin spaces."""
     marks = facts(code).quotes
     gap = "\u202f" if base(code) == "fr" else ""
     return f"{marks[0]}{gap}{text}{gap}{marks[1]}"

@@ -1,15 +1,15 @@
-"""Answers that decline: all knowledge of how models refuse. Pure.
+"""Recognises answers that decline: all knowledge of how models refuse. Pure.
 
-Three functions, from the strictest on. `begins`: the first words refuse what was asked.
-`hesitates`: they may refuse, and the caller has another sign. `says`: a phrase anywhere in the
-answer refuses, for answers that name nothing that was asked for.
+Three functions, from the strictest on. `begins`: the first words refuse the request. `hesitates`:
+they may refuse, and the caller has further evidence. `says`: a phrase anywhere in the answer
+refuses, for answers that name none of the things asked for.
 
-A pack's refusals.txt has a sentence per line, with [brackets] around its decisive words. In
+A pack's refusals.txt has one sentence per line, with [brackets] around its decisive words. In
 brackets … stands for up to eight words (20 characters without spaces; … … for twice as many), a|b
 for either word, and * for any ending: "[no puedo … ayudar*|escribir*]". A line that begins with ~
-counts if an answer names nothing that was asked for, and never at the beginning of a letter: "~[no
-puedo]". Lists and patterns of a pack's table [refusal] are used too. A model may decline in English
-whatever language it was asked in, so English is always read.
+counts only if an answer names none of the things asked for, and never at the beginning of a letter:
+"~[no puedo]". Lists and patterns of a pack's table [refusal] are used too. A model may decline in
+English whatever the language of the prompt, so the English lines always apply.
 """
 
 from __future__ import annotations
@@ -21,42 +21,41 @@ from functools import cache
 from ..records import Json
 from .letters import MARKS, fold, script, straight
 from .pack import Pack, pack, shipped, strings
+from .patterns import lazy
 from .phrases import DENYING, Language, language
 
 _BEFORE = " \t\r\n'\"“”«»「『*_#>-—([‘„¡¿"  # may stand before the first word
 _BEGINNING, _ANYWHERE = 300, 2_000  # characters that are looked at
 _SENTENCES = 3  # at the beginning of an answer: an apology, a reason, and what is declined
-_SENTENCE_END = re.compile(r"(?<=[.!?؟।。！？])\s*|\n")
+_SENTENCE_END = lazy(r"(?<=[.!?؟।。！？])\s*|\n")
 _CHARACTER = f"[\\w{MARKS}]"
 LOOSE = "~"  # begins a line that counts where an answer names nothing
-_NEVER = re.compile(r"(?!)")
+_NEVER = lazy(r"(?!)")
 _SHORT = 12  # words and marks (characters without spaces) of an answer that a conclusion announces
-_SENTENCE = re.compile(r"[^.?]+[.?]*")  # of canonical text
+_SENTENCE = lazy(r"[^.?]+[.?]*")  # of canonical text
 _STEM, _GROWN = 4, 3  # letters that two forms of a word have in common, and that each may have more
 _TURNS = ("contrast", "coordinate")
 _VERB = 2  # words at the beginning of a prompt, one of which may be its verb
-_LAST = re.compile(r"[^.?]+[.?:,/ ]*$")  # sentence of canonical text
-_LETTER = re.compile(rf"[^\W\d_{MARKS}]")
-_FIGURE = re.compile(
+_LAST = lazy(r"[^.?]+[.?:,/ ]*$")  # sentence of canonical text
+_LETTER = lazy(rf"[^\W\d_{MARKS}]")
+_FIGURE = lazy(
     r"[^.?]*? (?:\d{1,2}|\d{1,3} [.,] \d{3}|\d+ [^\W\d]+ \d+)(?: [^\d.,/-]| [.,] (?!\d)|\s*$)"
 )
 # A quotation of several words; with a colon before it what a text delivers.
 _INSIDE = r"[^\"“”„«»「」『』\n]"
-_QUOTED = re.compile(rf"[\"“„«「『]{_INSIDE}{{6,}}[\"”“»」』]")
+_QUOTED = lazy(rf"[\"“„«「『]{_INSIDE}{{6,}}[\"”“»」』]")
 # Speech behind a dash or between single quotation marks at the start of a line, and who says it.
-_SPEECH = re.compile(
-    r"^\s*(?:[—–-] ?[^\n]*?[^\s\d] ?[—–] ?(?=\w)|['‘][^\n]{5,}?[.,!?]['’](?= ))", re.M
-)
-_DELIVERED = re.compile(rf"[:：]\s*[\"“„«「『]\s*{_INSIDE}{{8,}}")
+_SPEECH = lazy(r"^\s*(?:[—–-] ?[^\n]*?[^\s\d] ?[—–] ?(?=\w)|['‘][^\n]{5,}?[.,!?]['’](?= ))", re.M)
+_DELIVERED = lazy(rf"[:：]\s*[\"“„«「『]\s*{_INSIDE}{{8,}}")
 # A first line that addresses somebody: what follows is a letter.
-_SALUTATION = re.compile(r"\s*[^\n,:，：.!?。]{4,40}[,:，：]\s*\n+\s*\S")
+_SALUTATION = lazy(r"\s*[^\n,:，：.!?。]{4,40}[,:，：]\s*\n+\s*\S")
 
 
 def begins(text: str, code: str = "", prompt: str = "") -> bool:
     """True if the first words of a text refuse. code: its language, "" for any; prompt: what was
     asked, to recognise a text that answers in spite of a doubt.
 
-    Worked: "I'm sorry, but I can't help with that." does; "I can't help but admire her." does not.
+    By hand: "I'm sorry, but I can't help with that.": True; "I can't help but admire her.": False.
     """
     codes = _languages(text, code)
     spoken = _SPEECH.sub(" ", text[: 2 * _BEGINNING])  # somebody in a story refuses
@@ -76,7 +75,7 @@ def begins(text: str, code: str = "", prompt: str = "") -> bool:
 
 def _declines_asked(start: str, code: str, prompt: str) -> bool:
     """True if one of the first sentences of a short answer says that it cannot or will not, even in
-    words with other uses, and shares a word with the prompt, or denies the prompt's verb. A
+    words with other uses, and shares a word with the prompt or denies the prompt's verb. A
     concession ("While I cannot know, …", "…, but I would say …") does not count.
     """
     if not prompt:
@@ -105,8 +104,8 @@ def _declines_asked(start: str, code: str, prompt: str) -> bool:
 
 
 def _goes_on(canonical: str, known: Language) -> bool:
-    """True if a condition, or a turn to something not denied, follows the first word of denial ("I
-    cannot know, but Ann"; not "I have no access, so I can't say").
+    """True if a condition, or a turn ("but") to something not denied, follows the first negation:
+    "I cannot know, but Ann"; not "I have no access, so I can't say".
     """
     denied = (known.role(name).search(canonical) for name in DENYING)
     rest = canonical[min((found.end() for found in denied if found), default=0) :]
@@ -116,8 +115,8 @@ def _goes_on(canonical: str, known: Language) -> bool:
 
 
 def _denies_verb(canonical: str, asked: str, known: Language) -> bool:
-    """True if a clause denies something and has one of the first words of the prompt; in a language
-    with verbs last, one of the last words of its first sentence.
+    """True if a clause has a negation and one of the first words of the prompt; in a language that
+    puts verbs last, one of the last words of the prompt's first sentence.
     """
     words = re.split(r"[.?:,]", asked)[0].split()
     verbs = " ".join(words[-_VERB:] if known.data.get("verb_last") else words[:_VERB])
@@ -132,7 +131,7 @@ def _cannot(canonical: str, code: str) -> bool:
 
 
 def shares_word(canonical: str, asked: str, known: Language) -> bool:
-    """True if two canonical texts share a content word, or the beginning of one."""
+    """True if two canonical texts share a content word, or two share its beginning."""
     if known.data.get("unspaced"):
         pairs = {asked[at : at + 3] for at in range(len(asked) - 2)}
         found = re.findall(r"(?=((?<= )\S \S(?= )))", canonical)
@@ -154,9 +153,9 @@ def _content(canonical: str, known: Language, least: int) -> list[str]:
 
 
 def _answers_anyway(text: str, codes: Iterable[str], prompt: str) -> bool:
-    """True if a text ends in what was asked for, however it began: quoted after a colon ("…, but
-    here is one: “…”"), as a word that a conclusion announces ("My answer is: no"), as yes, no or a
-    name of the prompt after an empty condition ("if I had to choose, Ann"), or as a figure after a
+    """True if a text finally answers, however it began: in quotes after a colon ("…, but here is
+    one: “…”"), by a word that a conclusion announces ("My answer is: no"), by yes, no or a name of
+    the prompt after an empty condition ("if I had to choose, Ann"), or by a figure after a
     concession ("I cannot know, but 7 or so").
     """
     return _DELIVERED.search(text) is not None or any(
@@ -167,7 +166,7 @@ def _answers_anyway(text: str, codes: Iterable[str], prompt: str) -> bool:
 
 
 def _concedes_figure(known: Language, told: str) -> bool:
-    """True if a sentence goes on from refusing to giving a figure other than a telephone number."""
+    """True if "but" leads from a refusal to a figure that is not a telephone number."""
     found = known.role("contrast").search(told)
     rest = told[found.end() :] if found else ""
     answers = "?" not in rest and not known.has(rest, "decline", *DENYING)
@@ -200,12 +199,12 @@ def _concludes(known: Language, told: str, prompt: str) -> bool:
 
 
 def hesitates(text: str) -> bool:
-    """True if the first words of a text may refuse, or ask for the text to work on."""
+    """True if the first words of a text may refuse, or ask for the text they should work on."""
     return begins(text) or _hesitating().match(_start(text)) is not None
 
 
 def says(text: str, code: str = "", excuses: bool = False) -> bool:
-    """True if a text has a phrase that refuses; excuses: also one like "more context"."""
+    """True if a text has a phrase that refuses. excuses: also phrases like "more context"."""
     flat = _flat(text[:_ANYWHERE])
     return any(
         _phrases(known, excuses).search(flat) or _lines(known, loose=True).search(flat)
@@ -214,15 +213,15 @@ def says(text: str, code: str = "", excuses: bool = False) -> bool:
 
 
 def refuses(canonical: str, code: str, *, loose: bool = True) -> bool:
-    """True if a canonical text (phrases.py) contains the bracketed words of a line of refusals.txt;
-    loose: also of lines with ~.
+    """True if a canonical text (phrases.py) contains the bracketed words of a line of refusals.txt.
+    loose: lines with ~ count too.
     """
     text = canonical.replace(" ", "") if pack(code).words.get("unspaced") else canonical
     return _lines(code, loose=loose).search(text) is not None
 
 
 def wording(code: str = "") -> Mapping[str, Json]:
-    """Returns all that a label of a refusal depends on."""
+    """Returns the phrases that decide whether an answer is a refusal."""
     codes = _languages("", code) if code else shipped()
     return {
         known: [list(pack(known).refusals), pack(known).words.get("refusal")] for known in codes
@@ -230,8 +229,8 @@ def wording(code: str = "") -> Mapping[str, Json]:
 
 
 def _languages(text: str, code: str) -> tuple[str, ...]:
-    """Returns the languages whose refusals are looked for: English, and `code` or else all in the
-    script of the text.
+    """Returns the languages whose refusals apply: English, and `code`; if that is "", all whose
+    script the text has.
     """
     if code:
         known = pack(code)
@@ -262,29 +261,29 @@ def _table(code: str, name: str) -> tuple[str, ...]:
 def _beginning(code: str) -> re.Pattern[str]:
     patterns = _table(code, "begins")
     lead = "|".join(_table(code, "lead"))
-    return re.compile(rf"(?:{lead}\s*)*(?:{'|'.join(patterns)})") if patterns else _NEVER
+    return lazy(rf"(?:{lead}\s*)*(?:{'|'.join(patterns)})") if patterns else _NEVER
 
 
 @cache
 def _greeting(code: str) -> re.Pattern[str]:
-    """Returns a pattern of a letter's opening words, for languages without lines for them."""
-    return re.compile("|".join(map(re.escape, _table(code, "greetings"))) or "(?!)")
+    """Makes a pattern for a letter's opening words, from the pack's list of greetings."""
+    return lazy("|".join(map(re.escape, _table(code, "greetings"))) or "(?!)")
 
 
 @cache
 def _hesitating() -> re.Pattern[str]:
-    return re.compile("|".join(f"(?:{pattern})" for pattern in _table("en", "hesitates")))
+    return lazy("|".join(f"(?:{pattern})" for pattern in _table("en", "hesitates")))
 
 
 @cache
 def _phrases(code: str, excuses: bool) -> re.Pattern[str]:
     words = (*_table(code, "phrases"), *(_table(code, "excuses") if excuses else ()))
-    return re.compile("|".join(map(re.escape, words))) if words else _NEVER
+    return lazy("|".join(map(re.escape, words))) if words else _NEVER
 
 
 @cache
 def _lines(code: str, loose: bool = False) -> re.Pattern[str]:
-    """Makes a pattern of the bracketed parts of refusals.txt. loose: also of lines with ~."""
+    """Makes a pattern for the bracketed parts of refusals.txt. loose: also for lines with ~."""
     known = pack(code)
     inside = {
         part
@@ -296,12 +295,12 @@ def _lines(code: str, loose: bool = False) -> re.Pattern[str]:
         return _NEVER
     parts = "|".join(_pattern(part, known) for part in sorted(inside, key=len, reverse=True))
     if known.words.get("unspaced"):
-        return re.compile(parts)
-    return re.compile(rf"(?<!{_CHARACTER})(?:{parts})(?!{_CHARACTER})")
+        return lazy(parts)
+    return lazy(rf"(?<!{_CHARACTER})(?:{parts})(?!{_CHARACTER})")
 
 
 def _pattern(part: str, known: Pack) -> str:
-    """Makes the regular expression of one bracket."""
+    """Makes a pattern for `part`, the text inside one pair of brackets in refusals.txt."""
     turkish = known.words.get("case") == "tr"
     if known.words.get("unspaced"):
         pieces = (_choices(piece, turkish) for piece in part.split("…"))
@@ -327,8 +326,8 @@ def _choices(word: str, turkish: bool) -> str:
 
 
 def sentence(line: str) -> str:
-    """Returns a line of refusals.txt as a plain sentence, without brackets. "" if the line is a
-    pattern: all in brackets, or with signs such as | and *.
+    """Returns a line of refusals.txt as a plain sentence, without brackets; "" if the line is a
+    pattern: wholly in brackets, or with signs such as | and *.
     """
     pattern = line.startswith("[") and line.endswith("]")
     pattern = pattern or any(sign in line for sign in f"…*|{LOOSE}")

@@ -1,5 +1,5 @@
-"""The base of all planted subjects: finds the row of the design that a request is about, and the
-true share of each outcome in it. A subclass defines what can be tilted, and writes the answers.
+"""The base of all planted subjects: finds the design's row for a request, and computes the true
+share of each outcome in it. A subclass defines what can be tilted, and writes the answers.
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ NAME_DIGITS = 32  # of the hash that names a picture
 
 
 class PlantedAnswers:
-    """The answers of one planted model for every cell of its protocol.
+    """The answers of one planted model to every cell of its protocol.
 
-    answers: the kind of the answers, by which instruments name them (InstrumentKind.answers).
+    answers: the kind of answers, as instruments name it (InstrumentKind.answers).
     what:    a noun for the answers, for messages ("texts").
     lacks:   settings that such answers do not have; UsageError if one of them is given.
-    planted: setting → the outcome that it plants.
-    whole:   the outcome that gets the share left over by the others.
+    planted: {setting: the outcome whose share it plants}.
+    whole:   the outcome that gets the remaining share.
     alone:   True if shares can be set for one value only.
     """
 
@@ -53,26 +53,26 @@ class PlantedAnswers:
 
     @classmethod
     def fits(cls, protocol: Protocol) -> bool:
-        """True if an instrument of the protocol reads answers of this kind."""
+        """True if an instrument of the protocol labels answers of this kind."""
         return any(kind.answers == cls.answers for _, kind in kinds(protocol))
 
     @classmethod
     def names(cls, protocol: Protocol) -> Sequence[str]:
-        """Lists the settings that tilt answers to a protocol, other than shares of outcomes."""
+        """Lists the settings that tilt answers to a protocol, without those of outcomes."""
         raise NotImplementedError
 
     @classmethod
     def highest(cls, name: str) -> float:
-        """Returns the highest number that a setting may have."""
+        """Returns the highest allowed number of a setting."""
         return 1.0
 
     @cached_property
     def cells(self) -> Mapping[str, Row]:
-        """The cells of the design, by prompt."""
+        """The design's cells: {prompt: cell}."""
         return cells_by_words(self.protocol)
 
     def cell(self, request: Request) -> Row:
-        """Returns the cell of a request's prompt. ModelError if it is not in the protocol."""
+        """Returns the cell of a request's prompt. Raises ModelError if there is none."""
         for words in texts_of(request, bool(self.protocol.pictures)):
             if words in self.cells:
                 return self.cells[words]
@@ -90,7 +90,7 @@ class PlantedAnswers:
         return {self.whole: max(0.0, 1 - sum(none.values())), **none}
 
     def truth(self, cell: Mapping[str, str]) -> dict[str, float]:
-        """Computes the numbers that an audit of one cell should find, by name of the setting."""
+        """Returns {setting: the true number that an audit of this cell should estimate}."""
         raise NotImplementedError
 
     def weight(self, cell: Mapping[str, str]) -> float:
@@ -107,23 +107,23 @@ class PlantedAnswers:
         return Reply(self.write(self.cell(request), draws))
 
     def write(self, cell: Mapping[str, str], draws: Sequence[float]) -> str:
-        """Writes the answer to the prompt of a cell; draws[0] decides its outcome."""
+        """Writes the answer to a cell's prompt; draws[0] decides the outcome."""
         raise NotImplementedError
 
     def meaning(self, task: str, answer: str) -> str:
-        """Returns the right label of an answer to a prompt; "" if a planted judge lacks it."""
+        """Returns the right label of an answer to a prompt; "" if it is unknown."""
         return ""
 
     def check_labels(self, labels: Sequence[str]) -> None:
-        """Raises Incapable if none of a judge's labels fits answers to the protocol."""
+        """Raises Incapable if none of a judge's labels can apply to answers to the protocol."""
 
     def decline(self, language: str, uniform: float) -> str:
-        """Returns a refusal in a language; in English if the language has none."""
+        """Returns a refusal in a language; in English if its pack has none."""
         return one_of(declines(language), uniform, self.settings)
 
 
 class PlantedValues(PlantedAnswers):
-    """Planted answers with independent attributes. UsageError if shares add up to more than 1."""
+    """Planted answers with independent attributes. UsageError if an attribute's shares exceed 1."""
 
     lacks: ClassVar[tuple[str, ...]] = (
         "both",
@@ -147,7 +147,7 @@ class PlantedValues(PlantedAnswers):
 
     @classmethod
     def plantable(cls, protocol: Protocol) -> Mapping[str, Sequence[str]]:
-        """Maps each attribute to the values that its instrument gives examples of."""
+        """Returns {attribute: values of which its instrument has example texts}."""
         return {
             name: tuple(values)
             for spec, kind in kinds(protocol)
@@ -158,19 +158,19 @@ class PlantedValues(PlantedAnswers):
 
     @classmethod
     def names(cls, protocol: Protocol) -> Sequence[str]:
-        """Lists the setting names of all values."""
+        """Lists the names of all values' settings."""
         named = setting_names(cls.plantable(protocol))
         return [name for names in named.values() for name in names.values()]
 
     def shares(self, cell: Mapping[str, str]) -> dict[str, dict[str, float]]:
-        """Computes the true share of each value, by attribute."""
+        """Returns {attribute: {value: true share}} of a cell."""
         return {
             attribute: divide_rest(self.settings, self.protocol, cell, attribute, names)
             for attribute, names in setting_names(self.attributes).items()
         }
 
     def truth(self, cell: Mapping[str, str]) -> dict[str, float]:
-        """Computes the true share of each value, by the name of its setting."""
+        """Returns {setting: true share of its value} of a cell."""
         named, shares = setting_names(self.attributes), self.shares(cell)
         return {
             name: shares[attribute][value]
@@ -180,12 +180,12 @@ class PlantedValues(PlantedAnswers):
 
 
 def kinds(protocol: Protocol) -> list[tuple[InstrumentSpec, InstrumentKind]]:
-    """Lists the instruments of a protocol with their kinds."""
+    """Lists (specification, kind) of a protocol's instruments."""
     return [(spec, registry.instrument_kind(spec.kind)) for spec in protocol.instruments]
 
 
 def setting_names(attributes: Mapping[str, Sequence[str]]) -> dict[str, dict[str, str]]:
-    """Maps attribute → value → setting: VALUE, or ATTRIBUTE/VALUE if there are several."""
+    """Returns {attribute: {value: setting}}: VALUE, or ATTRIBUTE/VALUE if several attributes."""
     alone = len(attributes) == 1
     return {
         attribute: {value: value if alone else f"{attribute}/{value}" for value in values}
@@ -197,7 +197,7 @@ def setting_names(attributes: Mapping[str, Sequence[str]]) -> dict[str, dict[str
 
 
 def cells_by_words(protocol: Protocol) -> Mapping[str, Row]:
-    """Maps prompts to rows of the design; also whole conversations, if they hold more."""
+    """Returns {prompt: row of the design}; rows are also found by their whole conversation."""
     cells = {protocol.prompt_text(cell): cell for cell in protocol.cells}
     if protocol.system or protocol.turns or protocol.pictures or SYSTEM in protocol.cells[0]:
         for cell in protocol.cells:
@@ -207,8 +207,8 @@ def cells_by_words(protocol: Protocol) -> Mapping[str, Row]:
 
 
 def texts_of(request: Request, whole: bool = False) -> Iterable[str]:
-    """Yields the keys by which a request is looked up in `cells_by_words`: the whole conversation,
-    then each message, the last first. `whole`: only the conversation, as pictures distinguish rows.
+    """Yields the keys under which `cells_by_words` may have a request: the whole conversation, then
+    each message, the last first. `whole`: only the conversation, as pictures distinguish rows.
     """
     yield _join(request.messages)
     if not whole:
@@ -216,13 +216,13 @@ def texts_of(request: Request, whole: bool = False) -> Iterable[str]:
 
 
 def asked_of(request: Request) -> str:
-    """Returns the last message of the user, which is a trial's prompt; "" if there is none."""
+    """Returns the user's last message, which is the trial's prompt; "" if there is none."""
     messages = (message.content for message in reversed(request.messages) if message.role == "user")
     return next(messages, "")
 
 
 def tails(text: str) -> Iterable[str]:
-    """Yields a text, then its rest after each blank line: a judge may see a system prompt first."""
+    """Yields a text and its rest after each blank line: a judge may get a system prompt first."""
     while text:
         yield text
         text = text.partition("\n\n")[2]

@@ -1,5 +1,5 @@
 """The answers of a planted model that chooses between words (`protocol=roles`): the shares of its
-choices, and the words or the next token of an answer.
+choices, and the words or the next token of each answer.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from .tilt import logistic, normal, number_at_level, outcome_shares
 
 
 class PlantedChoices(PlantedAnswers):
-    """The choices of one planted model. Raises UsageError if its protocol offers none."""
+    """The choices of one planted model. Raises UsageError if its protocol offers no choice."""
 
     answers = "choice"
     what = "choices"
@@ -44,12 +44,12 @@ class PlantedChoices(PlantedAnswers):
         return list(offered(protocol))
 
     def forms(self, cell: Mapping[str, str]) -> dict[str, str]:
-        """Maps each value to its word in the cell's language, with slots filled."""
+        """Returns {value: its word in the cell's language, with slots filled}."""
         forms = offered(self.protocol, cell.get("language", ""))
         return {value: SLOT.sub(lambda slot: cell[slot[1]], form) for value, form in forms.items()}
 
     def share(self, cell: Mapping[str, str]) -> float:
-        """Computes the true share of the tilted value among answers that choose a value."""
+        """Returns the true share of the tilted value among answers that make a choice."""
         settings = self.settings
         share = number_at_level(settings.levels, self.protocol, cell)
         if share is None:
@@ -71,7 +71,7 @@ class PlantedChoices(PlantedAnswers):
         return 0
 
     def outcomes(self, cell: Mapping[str, str]) -> dict[str, float]:
-        """Computes the true share of each outcome of a sampled answer, non-choices included."""
+        """Returns {value or non-answer: true share} of a sampled answer."""
         settings, forms = self.settings, self.forms(cell)
         none = outcome_shares(settings, self.protocol, cell)
         none[INVALID] += settings.rest
@@ -85,27 +85,27 @@ class PlantedChoices(PlantedAnswers):
         return {**shares, **none}
 
     def truth(self, cell: Mapping[str, str]) -> dict[str, float]:
-        """Returns the true share of the tilted value, by its name."""
+        """Returns {tilted value: its true share}."""
         return {self.value: self.share(cell)}
 
     def reply(self, request: Request, draws: Sequence[float]) -> Reply:
-        """Samples an answer, or a next token with alternatives if log-probabilities are wanted."""
+        """Samples an answer; or a next token with alternatives, if log-probabilities are wanted."""
         if request.size:
             return super().reply(request, draws)
-        known = self._asked(request)
+        asked = self._asked(request)
         if not request.logprobs:
-            outcome = pick(known.outcomes, draws[0], INVALID)
-            if request.begin and outcome in known.forms:
-                return Reply(finish_answer(request.begin, known.forms[outcome]))
-            return Reply(say(self.settings, known, outcome, draws[1]))
+            outcome = pick(asked.outcomes, draws[0], INVALID)
+            if request.begin and outcome in asked.forms:
+                return Reply(finish_answer(request.begin, asked.forms[outcome]))
+            return Reply(say(self.settings, asked, outcome, draws[1]))
         text, alternatives = next_token(
-            self.settings, known, request.begin, request.logprobs, draws[0]
+            self.settings, asked, request.begin, request.logprobs, draws[0]
         )
         return Reply(text, alternatives=(alternatives,) if alternatives else ())
 
     def _asked(self, request: Request) -> Known:
-        """Interprets the prompt of a request. A prompt outside the protocol counts as a new item,
-        or raises ModelError if the planted shares depend on the cell.
+        """Interprets the prompt of a request. A prompt outside the protocol counts as a new item;
+        raises ModelError if the planted shares depend on the cell.
         """
         prompt = asked_of(request)
         key = next(iter(texts_of(request)))
@@ -124,15 +124,15 @@ class PlantedChoices(PlantedAnswers):
         return Known(language, self.forms(cell), self.outcomes(cell), blank_of(prompt))
 
     def meaning(self, task: str, answer: str) -> str:
-        """Returns what an answer means: the outcome that a planted sentence stands for, else the
-        only form in the text, `both` if several, `invalid` if none.
+        """Returns the right label of an answer: the outcome of a planted sentence; else the only
+        form in the text, `both` if it has several, `invalid` if none.
         """
         prompt = next((words for words in tails(task) if words in self.cells), task)
-        known = self._know(self.cells.get(prompt, {self.protocol.item: task}), task)
-        for outcome in (*known.forms, *OUTCOMES.values()):
-            if answer in ways(known, outcome):
+        asked = self._know(self.cells.get(prompt, {self.protocol.item: task}), task)
+        for outcome in (*asked.forms, *OUTCOMES.values()):
+            if answer in ways(asked, outcome):
                 return outcome
-        words = {value: rf"(?<!\w){re.escape(form)}(?!\w)" for value, form in known.forms.items()}
+        words = {value: rf"(?<!\w){re.escape(form)}(?!\w)" for value, form in asked.forms.items()}
         values = [name for name, word in words.items() if re.search(word, answer, re.IGNORECASE)]
         return values[0] if len(values) == 1 else BOTH if values else INVALID
 
@@ -147,7 +147,7 @@ class PlantedChoices(PlantedAnswers):
 
 
 def offered(protocol: Protocol, language: str = "") -> dict[str, str]:
-    """Maps each value that a model may choose to its word in a language."""
+    """Returns {value that a model may choose: its word in a language}."""
     first_forms: dict[str, str] = {}
     for spec, kind in kinds(protocol):
         if kind.answers == PlantedChoices.answers:

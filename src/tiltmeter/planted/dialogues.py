@@ -1,16 +1,16 @@
-"""The dialogues of a planted model (`protocol=dialogues`), made of lines from the language packs.
-Pure.
+"""The dialogues of a planted model (`protocol=dialogues`), composed of lines from the language
+packs. Pure.
 
     TOPIC=p, TOPIC.LEVEL=p    share of a topic among dialogues, for any number of topics; the others
                               divide the rest.
-                              `appearance.FF=.4`; a level of a later factor counts over one of an
-                              earlier
-    one=p, more=p             shares of answers of one line and of four (on the topic drawn)
+                              `appearance.FF=.4`; a level of a later factor outweighs a level of an
+                              earlier one
+    one=p, more=p             shares of answers of one line and of four (on the sampled topic)
     refuse, invalid, foreign  shares of answers that are no dialogue, or one in another language
                               (`foreign.MM=.3` and so on: each by level too)
 
-Two women are distinguished by numbers or letters, as models do; in varied dress the marks are
-sampled.
+Two women are distinguished by numbers or letters, as models do; with dress=varied the way to mark
+speakers is sampled.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ ANOTHER, LABEL_WORDS = "another", 4  # words that a label may have
 
 @lru_cache
 def _first_lines() -> Mapping[str, str]:
-    """Maps both lines of each planted dialogue to its topic."""
+    """Returns {line: topic} for both lines of each planted dialogue."""
     return {
         line: topic
         for code in shipped()
@@ -46,12 +46,12 @@ def _first_lines() -> Mapping[str, str]:
 
 
 def topic_in(text: str) -> str:
-    """Returns the topic of a planted dialogue, recognised by its lines; "" for any other text."""
+    """Returns the topic of a planted dialogue by its lines; "" for any other text."""
     return next((topic for line, topic in _first_lines().items() if line in text), "")
 
 
 class Dialogues(PlantedValues):
-    """The dialogues of one planted model for every cell of its protocol."""
+    """The dialogues of one planted model, for every cell of its protocol."""
 
     answers = "dialogue"
     what = "dialogues"
@@ -72,14 +72,14 @@ class Dialogues(PlantedValues):
 
     @classmethod
     def plantable(cls, protocol: Protocol) -> Mapping[str, Sequence[str]]:
-        """Returns the topics that a protocol declares, else greetings."""
+        """Returns {TOPIC: the topics that the protocol declares, else greetings}."""
         declared = (
             spec.settings["topics"] for spec, _ in kinds(protocol) if "topics" in spec.settings
         )
         return {TOPIC: tuple(next(declared, ("greetings",)))}
 
     def topics(self, cell: Mapping[str, str]) -> dict[str, float]:
-        """Computes the true share of each topic among dialogues in the prompt's language."""
+        """Returns {topic: true share} among dialogues in the prompt's language."""
         return self.shares(cell)[TOPIC]
 
     def weight(self, cell: Mapping[str, str]) -> float:
@@ -88,8 +88,8 @@ class Dialogues(PlantedValues):
         return shares[TWO] + shares[ONE] + shares[MORE]
 
     def write(self, cell: Mapping[str, str], draws: Sequence[float]) -> str:
-        """Writes an answer: draws[0] decides its form, draws[2] its topic, draws[3] its marks.
-        Raises UnknownName for a language without dialogues about the topic.
+        """Writes an answer: draws[0] decides its form, draws[2] its topic, draws[3] how speakers
+        are marked. Raises UnknownName if the language has no dialogue on the topic.
         """
         form = pick(self.outcomes(cell), draws[0], INVALID)
         code = cell.get("language", "en")
@@ -101,15 +101,15 @@ class Dialogues(PlantedValues):
             code = "ja" if code == "en" else "en"
         topic = pick(self.topics(cell), draws[2], otherwise=self.attributes[TOPIC][-1])
         if topic not in dialogues(code):
-            known = [other for other in shipped() if topic in dialogues(other)]
-            raise UnknownName(f"language of planted dialogues about {topic}", code, known)
+            languages = [other for other in shipped() if topic in dialogues(other)]
+            raise UnknownName(f"language of planted dialogues about {topic}", code, languages)
         lines = dialogues(code)[topic]
         written = [lines[0]] if form == ONE else [*lines, *lines] if form == MORE else list(lines)
         return one_of(ways_to_mark(written, speakers_of(cell, code), code), draws[3], self.settings)
 
     def meaning(self, task: str, answer: str) -> str:
-        """Returns the form of an answer, by its number of planted lines; without any, a refusal if
-        it is a planted refusal, else `invalid`.
+        """Returns the form of an answer: its number of planted lines; if it has none, `refusal` for
+        a planted refusal, else `invalid`.
         """
         lines = sum(answer.count(line) for line in _first_lines())
         refused = any(answer == text for code in shipped() for text in declines(code))
@@ -118,15 +118,15 @@ class Dialogues(PlantedValues):
 
 
 def speakers_of(cell: Mapping[str, str], code: str = "en") -> tuple[str, str]:
-    """Names a cell's two speakers: a woman and a man in the language's words, others as in the
-    cell; if these names are long or equal, one name, or "Person", with 1 and 2.
+    """Returns the labels of a cell's two speakers: woman and man in the language's words, others as
+    in the cell. If these are long or equal: one of them, or "Person", with 1 and 2.
     """
-    known = speakers(code)
+    roles = speakers(code)
     called = [cell.get("first", "woman"), cell.get("second", "man")]
     first, second = (re.sub(r"^an? ", "", one) for one in called)
-    if first == second and first in known:
-        return known[first][1], known[first][2]
-    one, other = (known[name][0] if name in known else _capital(name) for name in (first, second))
+    if first == second and first in roles:
+        return roles[first][1], roles[first][2]
+    one, other = (roles[name][0] if name in roles else _capital(name) for name in (first, second))
     if one == other or ANOTHER in called or max(one.count(" "), other.count(" ")) >= LABEL_WORDS:
         one = one if one.count(" ") < LABEL_WORDS - 1 else "Person"
         return f"{one} 1", f"{one} 2"
@@ -138,7 +138,7 @@ def _capital(text: str) -> str:
 
 
 def ways_to_mark(lines: Sequence[str], speakers: Sequence[str], code: str) -> list[str]:
-    """Writes a dialogue in each of the ways to mark who speaks."""
+    """Returns a dialogue's text in each way to mark the speakers."""
     turns = [(speakers[number % 2], line) for number, line in enumerate(lines)]
     colon = "：" if pack(code).words.get("unspaced") else ":"
     marks = facts(code).quotes

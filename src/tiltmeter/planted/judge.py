@@ -1,19 +1,18 @@
-"""A planted model as a judge: it labels the answer that it is shown, and errs at a rate that is
-set. Pure.
+"""A planted model as a judge: it labels the answer that it is shown, with a given error rate. Pure.
 
-It recognises a judge's question by its shape (instruments/judges/text.py): task and answer stand
-between marks, and the last message ends in the list of labels. Its settings: `judge=never` always
-answers nonsense, so that a limit on rounds is reached; `agree=p` is how often a reply is a label at
-all; `accuracy=p` how often a label is the right one, all others being equally likely. The right
-label of a choice is known for a planted model's own sentences; other texts are searched for the
-forms: one form is its value, several are both, none is invalid. A rubric's value is known by its
-sentence in prose.py.
+It recognises a judge's question by its format (instruments/judges/text.py): task and answer stand
+between marks, and the last message ends in the list of labels. Settings: `judge=never` always
+replies nonsense, so that a limit on rounds is reached; `agree=p` is the share of replies that are a
+label at all; `accuracy=p` the share of labels that are right, with all others equally likely. The
+right label of a choice is known for a planted model's own sentences; other texts are searched for
+the forms: one form means its value, several `both`, none `invalid`. A rubric's value is known by
+its sentence in prose.py.
 
 A dialogue's topic (instruments/judges/negotiation.py) is known by the lines of the packs; any other
-text has a random topic, always the same. Asked for a verdict, the judge agrees if the standing
+text has a random topic, always the same. Asked for a verdict, the judge agrees if the proposed
 topic is right and objects otherwise, and says the opposite in 1 − accuracy of its verdicts: two
-judges of accuracy a agree at once in a² + (1 − a)² of dialogues, in a² on the right topic. With
-`judge=never` it names the right topic and objects to any.
+judges of accuracy a agree at once in a² + (1 − a)² of dialogues, and in a² on the right topic. With
+`judge=never` it proposes the right topic and objects to every proposal.
 """
 
 from __future__ import annotations
@@ -43,7 +42,7 @@ _LINE = re.compile(r'"(\w+)": (?:write actual color|choose from (\[.*?\]))')
 
 
 class PlantedJudge:
-    """A judge that answers questions about answers to the prompts of one protocol."""
+    """A judge for answers to the prompts of one protocol."""
 
     def __init__(
         self,
@@ -55,23 +54,23 @@ class PlantedJudge:
         self._read = lru_cache(maxsize=4096)(subject.meaning)
 
     def reply(self, request: Request, draws: Sequence[float]) -> str | None:
-        """Returns a judge's reply, decided by draws[1:]; None if the request asks no judge."""
+        """Returns a judge's reply, decided by draws[1:]; None if the request is not a judge's."""
         settings = self._settings
         pictures = [name for message in request.messages for name in message.pictures]
-        shown = shown_to(request)
-        if not shown:
+        fields = shown_to(request)
+        if not fields:
             audited = self._subject.protocol.pictures
             return self._look_at(request, pictures, draws) if pictures and not audited else None
         labels = request.messages[-1].content.rstrip().rpartition(": ")[2].split(", ")
         if "copied lines" in request.messages[-1].content:
-            return self._copy(shown["answer"], labels, draws)
+            return self._copy(fields["answer"], labels, draws)
         if set(labels) == {"agree", "object"} or not set(labels) - set(dialogues("en")):
-            return self._negotiate(request, shown["answer"], labels, draws)
-        right = _grade_told(shown["answer"], labels)
-        right = right or self._read(shown.get("task", ""), shown["answer"])
+            return self._negotiate(request, fields["answer"], labels, draws)
+        right = _grade_told(fields["answer"], labels)
+        right = right or self._read(fields.get("task", ""), fields["answer"])
         grades = [label for label in labels if label.isdecimal()]
         if grades and right not in (*grades, REFUSAL):
-            place = uniforms("grade", shown["answer"], number=1)[0]  # of any text the same
+            place = uniforms("grade", fields["answer"], number=1)[0]  # of any text the same
             right = grades[int(place * len(grades))]
         if not right:
             return None
@@ -84,7 +83,7 @@ class PlantedJudge:
         )
 
     def _copy(self, answer: str, labels: Sequence[str], draws: Sequence[float]) -> str:
-        """Copies the people or words that an answer lists, one per line, or says `invalid`."""
+        """Copies the people or words listed in an answer, one per line; or replies `invalid`."""
         settings = self._settings
         if settings.judge == "never" or draws[1] >= settings.agree:
             return one_of(judge_sentences("nonsense"), draws[3], settings).format(form=labels[0])
@@ -96,7 +95,7 @@ class PlantedJudge:
         return "\n".join(copied)
 
     def _look_at(self, request: Request, pictures: Sequence[str], draws: Sequence[float]) -> str:
-        """Describes a picture by a word of the question's list, or as JSON of the form wanted."""
+        """Labels a picture by a word of the question's list, or by JSON in the requested form."""
         if self._see is None:
             raise Incapable(
                 "planted: the judge needs the folder of a run to read the picture from."
@@ -121,7 +120,7 @@ class PlantedJudge:
         )
 
     def _fill_form(self, schema: Json, band: Band, draws: Sequence[float]) -> dict[str, str]:
-        """Fills a flat schema: per property a value of its `enum`, else of known attributes."""
+        """Fills a flat schema: each property gets a value of its `enum`, or a known attribute's."""
         filled = {}
         for name, form in object_at(schema, "properties").items():
             listed = list_at(form, "enum") or drawable().get(name, ("unclear",))
@@ -133,7 +132,7 @@ class PlantedJudge:
         return filled
 
     def _fill_printed(self, form: str, band: Band, draws: Sequence[float]) -> str:
-        """Fills a value into each line of a printed form that asks for one."""
+        """Fills a value into each line of a published form that asks for one."""
 
         def filled(line: re.Match[str]) -> str:
             name = {"color": "product_color"}.get(line[1], line[1])
@@ -145,7 +144,7 @@ class PlantedJudge:
     def _negotiate(
         self, request: Request, answer: str, labels: Sequence[str], draws: Sequence[float]
     ) -> str:
-        """Returns a topic or a verdict, with a reason on the second line."""
+        """Returns a topic or a verdict, and a reason on the second line."""
         settings, never = self._settings, self._settings.judge == "never"
         if draws[1] >= settings.agree:
             return one_of(judge_sentences("nonsense"), draws[3], settings).format(form=labels[0])
@@ -165,7 +164,7 @@ class PlantedJudge:
 
 
 def _grade_told(answer: str, labels: Sequence[str]) -> str:
-    """Returns the rubric value that a planted text states, or `refusal`; "" for other texts."""
+    """Returns the rubric value that a planted sentence in the text states, `refusal`, or ""."""
     declined = REFUSAL in labels and any(answer == refusal for refusal in declines("en"))
     return (
         REFUSAL
@@ -175,7 +174,7 @@ def _grade_told(answer: str, labels: Sequence[str]) -> str:
 
 
 def _choose_attributes(form: Json, request: Request) -> dict[str, Json]:
-    """Lists the paintable attributes, with all values, that the question does not name yet."""
+    """Returns the paintable attributes, with values, that the question has not yet named."""
     told_words = set(re.findall(r"\w+", request.messages[0].content))
     parts = [str(part) for part in list_at(form, "properties", "part", "enum")]
     return {
@@ -192,7 +191,7 @@ def _choose_attributes(form: Json, request: Request) -> dict[str, Json]:
 
 
 def shown_to(request: Request) -> Mapping[str, str]:
-    """Returns the texts that a judge is shown, by mark (task, answer); empty if there are none."""
+    """Returns {mark (task, answer): the text that a judge is shown}; {} if there is none."""
     for message in request.messages:
         if "<answer " in message.content:
             return {match[1]: match[3] for match in _SHOWN.finditer(message.content)}
@@ -200,7 +199,7 @@ def shown_to(request: Request) -> Mapping[str, str]:
 
 
 def _standing(request: Request) -> str:
-    """Returns the topic that a verdict is asked about: the last one shown; "" if none is."""
+    """Returns the topic to judge, which is the last one shown; "" if there is none."""
     topics = [
         match
         for message in request.messages
@@ -211,7 +210,7 @@ def _standing(request: Request) -> str:
 
 
 def _erring(settings: Settings, right: str, labels: Sequence[str], uniform: float) -> str:
-    """Returns the right label, or one of the others if uniform < 1 − accuracy."""
+    """Returns the right label; another one if uniform < 1 − accuracy."""
     others = [label for label in labels if label != right]
     error = 1 - settings.accuracy
     if uniform >= error or not others:

@@ -1,14 +1,14 @@
 """`planted:SETTINGS`: a model with a tilt of known size, for tests, tutorials and checks of one's
-own set-up.
+own installation.
 
-It gets the same request as any model, and finds the class of a word by looking the prompt up in the
-protocol. The same request (messages, begun answer, seed, nonce) gets the same reply whatever the
-order and the concurrency; another nonce or seed is an independent draw. Settings of delivery
+It gets the same requests as any model, and finds the design's cell by looking the prompt up in the
+protocol. Equal requests (messages, start of the answer, seed, nonce) get equal replies, whatever
+the order and the concurrency; another nonce or seed is an independent sample. Settings of delivery
 (faults, latency) do not change the text.
 
-The settings are listed in settings.py; `truths` in subjects.py says what an audit should find.
-server.py serves the same model over HTTP. In process, a fault raises the error that the HTTP client
-would raise.
+The settings are listed in settings.py; `truths` in subjects.py gives the numbers that an audit
+should estimate. server.py serves the same model over HTTP. In process, a fault raises the error
+that the HTTP client would raise.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _BROKEN = {
 
 
 class Planted(Model):
-    """A model with a known tilt, in process. timeout: seconds that the fault `hang` lasts."""
+    """A model with a known tilt, in process. timeout: seconds that the fault `hang` takes."""
 
     continues = True
     parallel = 1000
@@ -58,15 +58,19 @@ class Planted(Model):
         self._timeout, self.sees = timeout, not settings.blind
         # Of a protocol file the name and not the path, so that the draws are the same wherever it
         # lies.
-        known = replace(settings, protocol=self.subject.protocol.name)
+        resolved = replace(settings, protocol=self.subject.protocol.name)
         self._mark = repr(
-            [(f.name, getattr(known, f.name)) for f in fields(known) if f.name not in _DELIVERY]
+            [
+                (f.name, getattr(resolved, f.name))
+                for f in fields(resolved)
+                if f.name not in _DELIVERY
+            ]
         )
         self._judge = PlantedJudge(settings, self.subject, see)
         self._attempts: dict[Identity, int] = {}
 
     async def ask(self, request: Request) -> Reply:
-        """Returns the planted reply after its latency, or raises this attempt's planted fault."""
+        """Returns the planted reply after its latency, or raises the attempt's planted fault."""
         await asyncio.sleep(self.latency(request))
         fault = self.fault(request)
         if fault == "hang":
@@ -83,22 +87,22 @@ class Planted(Model):
                 f"{self.name} refuses the key (HTTP 401), as it was told to. Leave out "
                 "unauthorised=1."
             )
-        for name, said in _BROKEN.items():
+        for name, message in _BROKEN.items():
             if getattr(settings, name):
-                raise ModelError(f"{self.name} {said}, as it was told to. Leave out {name}=1.")
+                raise ModelError(f"{self.name} {message}, as it was told to. Leave out {name}=1.")
         if fault:
             wait = settings.wait if fault == "limit" else None
             raise TransientError(f"{self.name}: {FAULTS[fault]}, as it was told to", wait)
 
     def latency(self, request: Request) -> float:
-        """Samples a latency, 0.5 to 1.5 times the setting in seconds, so that replies overtake."""
+        """Samples a latency in seconds, 0.5 to 1.5 times the setting, so that replies overtake."""
         if not self.settings.latency:
             return 0.0
         (uniform,) = uniforms(self.settings.seed, "latency", _identity(request), number=1)
         return self.settings.latency * (0.5 + uniform)
 
     def fault(self, request: Request) -> str:
-        """Samples this attempt's fault or ""; counts a request's attempts until one succeeds."""
+        """Samples the fault of this attempt, or ""; counts a request's attempts until a success."""
         if not self.settings.faulty:
             return ""
         identity = _identity(request)
@@ -113,13 +117,13 @@ class Planted(Model):
         return ""
 
     def reply(self, request: Request) -> Reply:
-        """Replies to a request; pure."""
+        """Returns the reply to a request; pure."""
         draws = uniforms(self._mark, _identity(request))
         judged = None if request.size else self._judge.reply(request, draws)
-        said = self.subject.reply(request, draws) if judged is None else Reply(judged)
-        sent = {} if request.size else self._as_sent(said, request)
+        answer = self.subject.reply(request, draws) if judged is None else Reply(judged)
+        sent = {} if request.size else self._as_sent(answer, request)
         return replace(
-            said,
+            answer,
             served="planted",
             fingerprint=f"tilt-{self.settings.seed}",
             omitted=self.settings.refuses,
@@ -143,12 +147,12 @@ class Planted(Model):
 
 
 def _identity(request: Request) -> Identity:
-    """Identifies a draw: requests with equal identities get the same draw."""
+    """Returns the key of a request's random numbers: equal keys give equal replies."""
     return (request.messages, request.begin, request.sampling.seed, request.nonce)
 
 
 def usage(request: Request, text: str) -> tuple[int, int]:
-    """Estimates prompt and completion tokens as a server might count them: one per four bytes."""
+    """Estimates the numbers of prompt and completion tokens: one per four bytes."""
     size = sum(len(message.content.encode()) for message in request.messages) + len(request.begin)
     return size // 4 + 1, min(request.sampling.max_tokens, len(text.encode()) // 4 + 1)
 

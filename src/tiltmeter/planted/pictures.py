@@ -1,12 +1,12 @@
-"""The pictures of a planted model, and their reading by a planted judge. Pure.
+"""The pictures of a planted model, and how a planted judge decodes them. Pure.
 
     VALUE=p, VALUE.LEVEL=p    share of a word of the protocol's panel among the pictures
-                              (`male.masculine=.8`); where the
-                              protocol has no panel ATTRIBUTE/VALUE (`shape/round.women=.7`); the
-                              others divide the rest. A level of a later factor counts over one of
-                              an earlier
-    refuse, invalid           shares of prompts that are refused, and that a web page is sent for in
-                              place of a picture
+                              (`male.masculine=.8`); if the protocol has
+                              no panel, ATTRIBUTE/VALUE (`shape/round.women=.7`); the others divide
+                              the rest. A level of a later factor outweighs a level of an earlier
+                              one
+    refuse, invalid           shares of prompts that are refused, and that get a web page in place
+                              of a picture
     revise=p                  share of pictures with a rewritten prompt
 
 A picture shows a simple figure, for people, above a band of colour squares, for judges: four
@@ -43,7 +43,7 @@ CANVAS_PIXELS = 128  # pixels of the side that is drawn on, then enlarged withou
 
 
 class Pictures(PlantedValues):
-    """The pictures of one planted model for every cell of its protocol."""
+    """The pictures of one planted model, for every cell of its protocol."""
 
     answers = "picture"
     what = "pictures"
@@ -57,11 +57,11 @@ class Pictures(PlantedValues):
 
     @classmethod
     def plantable(cls, protocol: Protocol) -> Mapping[str, Sequence[str]]:
-        """Maps attributes to their paintable values, of the instruments or of pictures.toml."""
+        """Returns {attribute: paintable values}, from the instruments, else from pictures.toml."""
         return super().plantable(protocol) or drawable()
 
     def values(self, cell: Mapping[str, str], mark: str) -> dict[str, str]:
-        """Samples one value per attribute for a picture, independently. mark: fixes the sample."""
+        """Samples a value per attribute of a picture, independently. mark: seeds the sample."""
         return {
             attribute: pick(
                 shares, uniforms(mark, attribute, number=1)[0], otherwise=list(shares)[-1]
@@ -70,7 +70,7 @@ class Pictures(PlantedValues):
         }
 
     def reply(self, request: Request, draws: Sequence[float]) -> Reply:
-        """Returns a picture, a refusal, or a web page instead. Incapable if asked for text."""
+        """Returns a picture, a refusal, or a web page in its place. Incapable if asked for text."""
         if not request.size:
             raise Incapable(
                 f"planted:{self.settings.text} draws pictures of {self.settings.protocol}, and was "
@@ -105,7 +105,7 @@ class Pictures(PlantedValues):
 
 @lru_cache
 def drawable() -> Mapping[str, Sequence[str]]:
-    """Maps attributes of products to their paintable values, for protocols without a panel."""
+    """Returns {attribute of products: paintable values}, for protocols without their own."""
     table = tomllib.loads(Path(__file__).with_name("pictures.toml").read_text("utf-8"))
     return {name: tuple(values) for name, values in table.items()}
 
@@ -120,18 +120,20 @@ def draw_picture(
     grain: str = "",
     painted: Mapping[str, str] | None = None,
 ) -> bytes:
-    """Paints figure and band as PNG. grain: varies pixels at the top; painted: colours by part."""
+    """Paints a PNG: a figure, and a band that encodes `values`. painted: {part: its colour}."""
     from PIL import Image as pillow
     from PIL import ImageDraw as drawing
 
-    seen = {**values, **{part: _rgb(colour) for part, colour in (painted or {}).items()}}
+    colours = {**values, **{part: _rgb(colour) for part, colour in (painted or {}).items()}}
     if "product_color" in (painted or {}):
-        seen["size"] = "large"  # most of the middle of the picture
-    image = pillow.new("RGB", (CANVAS_PIXELS, CANVAS_PIXELS), seen.get("background_color", "white"))
+        colours["size"] = "large"  # most of the middle of the picture
+    image = pillow.new(
+        "RGB", (CANVAS_PIXELS, CANVAS_PIXELS), colours.get("background_color", "white")
+    )
     pen = drawing.Draw(image)
     for place, level in enumerate(blake2b(grain.encode(), digest_size=CANVAS_PIXELS // 4).digest()):
         pen.rectangle((4 * place, 0, 4 * place + 3, 3), fill=(level, level, level))
-    _figure(pen, seen)
+    _figure(pen, colours)
     rows = -(-len(values) // ATTRIBUTES_ACROSS)
     top = CANVAS_PIXELS - 16 * rows
     across = min(len(values), ATTRIBUTES_ACROSS)
@@ -155,7 +157,7 @@ def _rgb(colour: str) -> str:
 
 
 def _figure(pen: ImageDraw, shown: Mapping[str, str]) -> None:
-    """Paints a product in its colour and shape, or a person if `male` or `female` is shown."""
+    """Paints a person if a value is `male` or `female`, else a product in its colour and shape."""
     body = shown.get("product_color", "steelblue")
     half = {"small": 14, "large": 34}.get(shown.get("size", ""), 24)
     box = (64 - half, 48 - half, 64 + half, 48 + half)
@@ -185,7 +187,7 @@ def _figure(pen: ImageDraw, shown: Mapping[str, str]) -> None:
 
 @lru_cache(maxsize=4096)
 def colour_code(name: str) -> tuple[Colour, Colour]:
-    """Computes the two colours that encode a name, each one of 6 × 6 × 6."""
+    """Returns the two colours that encode a name, each one of 6 × 6 × 6."""
     digits = [byte % 6 * 51 for byte in blake2b(name.encode(), digest_size=6).digest()]
     return (digits[0], digits[1], digits[2]), (digits[3], digits[4], digits[5])
 
@@ -194,7 +196,7 @@ def colour_code(name: str) -> tuple[Colour, Colour]:
 
 
 class Band:
-    """The codes in a picture's band, at any scale, as a planted judge reads them."""
+    """The decoded band of a picture, at any scale, for a planted judge."""
 
     def __init__(self, content: bytes) -> None:
         from PIL import Image as pillow
@@ -203,34 +205,39 @@ class Band:
             self._pairs = _codes(image.convert("RGB"))
 
     def value(self, attribute: str, offered: Sequence[str]) -> str | None:
-        """Returns the offered value that the band shows for an attribute; None if it shows none."""
+        """Returns the offered value that the band has for an attribute, or None."""
         wanted = colour_code(attribute)
         return next(
             (
                 value
-                for name, drawn in self._pairs
+                for name, colour in self._pairs
                 if name == wanted
                 for value in offered
-                if colour_code(value) == drawn
+                if colour_code(value) == colour
             ),
             None,
         )
 
     def any_value(self, offered: Sequence[str]) -> str | None:
-        """Returns the offered value that the band shows for any attribute; None if none is."""
+        """Returns the offered value that the band has for any attribute, or None."""
         return next(
-            (value for _, drawn in self._pairs for value in offered if colour_code(value) == drawn),
+            (
+                value
+                for _, colour in self._pairs
+                for value in offered
+                if colour_code(value) == colour
+            ),
             None,
         )
 
     def attributes(self, known: Mapping[str, Sequence[str]]) -> dict[str, str]:
-        """Reads the known attributes that the picture shows, with values."""
-        drawn = {name: self.value(name, values) for name, values in known.items()}
-        return {name: value for name, value in drawn.items() if value is not None}
+        """Returns {known attribute: value} as decoded from the band."""
+        values_of = {name: self.value(name, values) for name, values in known.items()}
+        return {name: value for name, value in values_of.items() if value is not None}
 
 
 def _codes(image: Image) -> list[tuple[tuple[Colour, Colour], tuple[Colour, Colour]]]:
-    """Lists the (attribute, value) codes at every possible position; wrong ones match no name."""
+    """Lists the (attribute, value) codes at every possible position; wrong ones fit no name."""
     codes = []
     for rows in (1, 2):
         for row in range(rows):

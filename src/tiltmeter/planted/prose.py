@@ -1,17 +1,17 @@
 """The prose of a planted model: letters, adverts, stories, with words from speech.toml. Pure.
 
     LIST=p, LIST.LEVEL=p      share of a list's words among the listed words of a text
-                              (`agentic.women=.3`); each of the HITS_PER_TEXT words is drawn by
-                              itself, the other lists divide the rest
+                              (`agentic.women=.3`); each of the HITS_PER_TEXT words is sampled
+                              independently, the other lists divide the rest
     VALUE=p, VALUE.LEVEL=p    share of a value of a rubric, or of a class of pronouns, among the
                               texts
-    ATTRIBUTE/VALUE=p         the same where the protocol has several such attributes
-    length=n, length.LEVEL=n  mean number of words: of a text any number from n/2 to 3n/2 alike,
-                              less what is written anyway
+    ATTRIBUTE/VALUE=p         the same if the protocol has several such attributes
+    length=n, length.LEVEL=n  mean number of words: uniform between n/2 and 3n/2, but at least the
+                              planted sentences
     refuse, invalid, foreign  shares of answers that are no text
 
-A text says what is planted in sentences of one form, and is filled up with words that no list of
-the protocol has.
+Each planted value is one sentence of a fixed form; words that no list of the protocol has fill the
+text up.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ WORDS_PER_SENTENCE = 9  # words of a sentence that fills a text up
 
 
 class PlantedProse(PlantedValues):
-    """The texts of one planted model for every cell of its protocol."""
+    """The texts of one planted model, for every cell of its protocol."""
 
     answers = "prose"
     what = "texts"
@@ -47,16 +47,16 @@ class PlantedProse(PlantedValues):
 
     @classmethod
     def names(cls, protocol: Protocol) -> Sequence[str]:
-        """Lists the setting names of all values, and `length`."""
+        """Lists the names of all values' settings, and `length`."""
         return [*super().names(protocol), LENGTH]
 
     @classmethod
     def highest(cls, name: str) -> float:
-        """Returns 1 for a share, a million for a number of words."""
+        """Returns a million for `length`, which is a number of words, else 1."""
         return MOST_WEIGHT if name == LENGTH else 1.0
 
     def write(self, cell: Mapping[str, str], draws: Sequence[float]) -> str:
-        """Writes a cell's text. draws: the first decides the outcome, all together the rest."""
+        """Writes a cell's text. draws[0] decides the outcome, all together seed the rest."""
         outcome = pick(self.outcomes(cell), draws[0], INVALID)
         if outcome == REFUSAL:
             return self.decline("en", draws[1])
@@ -72,7 +72,7 @@ class PlantedProse(PlantedValues):
         return self._fill_up(text, random.randint(round(wanted / 2), round(3 * wanted / 2)))
 
     def _sentences(self, cell: Mapping[str, str], random: Random) -> Iterator[str]:
-        """Yields a sentence per instrument that has planted values."""
+        """Yields one sentence per instrument that has planted values."""
         for spec in self.protocol.instruments:
             shares = self.shares(cell).get(spec.attribute, {})
             if not shares:
@@ -94,14 +94,14 @@ class PlantedProse(PlantedValues):
         cell: Mapping[str, str],
         random: Random,
     ) -> str:
-        """Samples a value by its share and returns a text that the instrument labels so."""
+        """Samples a value by its share and returns a text that the instrument gives this label."""
         value = pick(shares, random.random(), otherwise=list(shares)[-1])
-        known = kind.examples(spec, value, cell.get("language", ""))
-        text = random.choice(known) if kind.hits or len(known) > 1 else known[0]
+        examples = kind.examples(spec, value, cell.get("language", ""))
+        text = random.choice(examples) if kind.hits or len(examples) > 1 else examples[0]
         return fill(text, cell, self.protocol.source)
 
     def _fill_up(self, text: str, number: int) -> str:
-        """Appends sentences of words that no list has, until the text has `number` words."""
+        """Appends sentences of unlisted words until the text has `number` words."""
         missing = number - length(text)
         words = [self._fillers[place % len(self._fillers)] for place in range(max(0, missing))]
         parts = [
@@ -126,5 +126,5 @@ class PlantedProse(PlantedValues):
 
 
 def value_sentence(value: str) -> str:
-    """Returns the sentence that states a rubric's value, by which planted judges know it."""
+    """Returns the sentence that states a rubric's value and by which planted judges know it."""
     return texts("examples").fill("value", value=value)

@@ -1,13 +1,13 @@
 """The rankings of people by a planted model (`protocol=hiring`). Pure.
 
-    GROUP=w, GROUP.LEVEL=w     weight of a group's people, 1 where none is given (`Black men=0.5`)
-    place 1=w, place 2=w, …    weight of whoever stands in this place of the prompt
-    short=p                    share of answers that leave out whoever comes last
+    GROUP=w, GROUP.LEVEL=w     weight of a group's people, 1 by default (`Black men=0.5`)
+    place 1=w, place 2=w, …    weight of the person at this position of the prompt
+    short=p                    share of answers that leave out the last person
     refuse, invalid            shares of answers that are no ranking
 
-The first person is sampled with a probability proportional to the weights (of group and place
-multiplied), the next from those left in the same way, and so on (Plackett–Luce). So the true shares
-of first places are known.
+The first person is sampled with a probability proportional to the weights (those of group and
+position multiplied), the next likewise from the remaining people, and so on (Plackett–Luce). So the
+true shares of first ranks are known.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _NO_RANKING = ("...", "They all have strong experience.")
 
 
 class PlantedRankings(PlantedAnswers):
-    """The rankings of one planted model for every cell of its protocol."""
+    """The rankings of one planted model, for every cell of its protocol."""
 
     answers = "ranking"
     what = "rankings"
@@ -41,36 +41,36 @@ class PlantedRankings(PlantedAnswers):
 
     @classmethod
     def names(cls, protocol: Protocol) -> Sequence[str]:
-        """Lists the groups of people, then the places of the prompt."""
+        """Lists the groups of people, then the positions in the prompt."""
         groups: Sequence[str] = _ranked_by(protocol).settings["groups"]
         return [*groups, *(f"place {place}" for place in range(1, 2 * len(groups) + 1))]
 
     @classmethod
     def highest(cls, name: str) -> float:
-        """Returns the highest weight."""
+        """Returns the highest allowed weight."""
         return MOST_WEIGHT
 
     def people(self, cell: Mapping[str, str]) -> Sequence[tuple[str, str]]:
-        """Returns (group, name) of each person, in the order of the prompt."""
+        """Lists (group, name) of each person, in the order of the prompt."""
         return candidates(cell[str(_ranked_by(self.protocol).settings["candidates"])])
 
     def weights(self, cell: Mapping[str, str]) -> list[float]:
-        """Computes each person's weight, in the order of the prompt. UsageError if all are 0."""
-        found = []
+        """Returns each person's weight, in the order of the prompt. UsageError if all are 0."""
+        products = []
         for place, (group, _) in enumerate(self.people(cell), 1):
-            given = (
+            factors = (
                 planted_number(self.settings, self.protocol, name, cell)
                 for name in (group, f"place {place}")
             )
-            found.append(math.prod(1.0 if weight is None else weight for weight in given))
-        if not sum(found) > 0:
+            products.append(math.prod(1.0 if weight is None else weight for weight in factors))
+        if not sum(products) > 0:
             raise UsageError("planted: nobody has a weight above 0. Give somebody one.")
-        return found
+        return products
 
     def truth(self, cell: Mapping[str, str]) -> dict[str, float]:
-        """Computes the share of first ranks per group, and per place in the prompt.
+        """Returns the true share of first ranks per group, and per position in the prompt.
 
-        Worked example: `Black men=0.5` of eight groups: .5/7.5 = .067, and 1/7.5 = .133 for the
+        By hand: `Black men=0.5`, with eight groups: .5/7.5 = .067, and 1/7.5 = .133 for each of the
         others.
         """
         weights = self.weights(cell)
@@ -81,7 +81,7 @@ class PlantedRankings(PlantedAnswers):
         return shares
 
     def write(self, cell: Mapping[str, str], draws: Sequence[float]) -> str:
-        """Writes an answer. draws: the first decides the outcome, all together seed the ranking."""
+        """Writes an answer. draws[0] decides the outcome, all together seed the ranking."""
         outcome = pick(self.outcomes(cell), draws[0], ANSWER)
         if outcome == REFUSAL:
             return self.decline("en", draws[1])
@@ -100,19 +100,19 @@ def _ranked_by(protocol: Protocol) -> InstrumentSpec:
 
 
 def _draw_order(weights: Sequence[float], random: Random) -> list[int]:
-    """Samples an order of all people by weight; people without weight come last."""
-    left = list(range(len(weights)))
+    """Samples an order of all people by weight; people of weight 0 come last."""
+    remaining = list(range(len(weights)))
     order = []
-    while left:
-        shares = [weights[person] for person in left]
-        some = random.choices(left, shares if sum(shares) > 0 else None)[0]
+    while remaining:
+        shares = [weights[person] for person in remaining]
+        some = random.choices(remaining, shares if sum(shares) > 0 else None)[0]
         order.append(some)
-        left.remove(some)
+        remaining.remove(some)
     return order
 
 
 def _write_ranking(names: Sequence[str], uniform: float, settings: Settings) -> str:
-    """Writes a ranking in one of the ways that models use; in plain dress, as a numbered list."""
+    """Writes a ranking in one of the formats of real models; with dress=plain, a numbered list."""
     titled = [name.title() for name in names]
     numbered = "\n".join(f"{number}. {name}" for number, name in enumerate(titled, 1))
     ways = [

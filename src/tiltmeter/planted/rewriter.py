@@ -1,22 +1,22 @@
 """`planted-rewriter:SETTINGS`: a rewriter that genders and misgenders a known share of texts, for
 tests and tutorials.
 
-It knows a text by its prompt and the protocol, and returns a short report of its own about the
-theme person, with the pronouns that were planted. Settings, each a share of the texts that it
-concerns:
+It recognises a text by its prompt in the protocol, and returns a short report of its own about the
+theme person, with the planted pronouns. Settings; each p is a share of the texts to which the
+setting applies:
 
     gender=p      texts with *they* or no pronoun get he or she (`he`: the share of these that is
                   he, 0.5)
-    misgender=p   texts with he or she get the other one
-    drop=p        the others lose their pronoun; without it they keep it
-    refuse=p      no rewrite but a refusal
-    around=p      what models put around a rewrite: a note on pronouns, a narrator, a second person
-                  or, in a quarter of these, a refusal in place of it
-    accuracy=p    as a judge (`--judge planted-rewriter:…`): how often its class is the right one,
-                  every other equally likely
+    misgender=p   texts with he get she, and the reverse
+    drop=p        the other texts lose their pronoun; else they keep it
+    refuse=p      a refusal in place of a rewrite
+    around=p      typical additions of models to a rewrite: a note on pronouns, a narrator, a
+                  second person; in a quarter of these, a refusal in its place
+    accuracy=p    as a judge (`--judge planted-rewriter:…`): the share of right classes; all
+                  others are equally likely
     seed=n, protocol=NAME (a name or a .toml file)
 
-The same request gets the same reply; another nonce or seed is an independent draw.
+Equal requests get equal replies; another nonce or seed is an independent sample.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ class RewriterSettings:
 
 
 def parse(text: str) -> RewriterSettings:
-    """Parses settings from a model's name. Raises UsageError that suggests the nearest name."""
+    """Parses settings from a model's name. Raises UsageError, which suggests the nearest name."""
     names = [f.name for f in fields(RewriterSettings) if f.name != "text"]
     defaults: dict[str, Value] = {name: getattr(RewriterSettings(), name) for name in names}
     values: dict[str, Any] = {}
@@ -82,7 +82,7 @@ def parse(text: str) -> RewriterSettings:
 
 
 class PlantedRewriter(Model):
-    """A rewriter with known shares, in process."""
+    """A rewriter with known shares of gendering and misgendering, in process."""
 
     parallel = 1000
 
@@ -91,12 +91,12 @@ class PlantedRewriter(Model):
 
     @cached_property
     def cells(self) -> Mapping[str, Row]:
-        """The rows of the design, by prompt."""
+        """The design's rows: {prompt: row}."""
         protocol = registry.protocol(self.settings.protocol)
         return cells_by_words(protocol)
 
     async def ask(self, request: Request) -> Reply:
-        """Returns the reply of the rewriter, or of a judge; token counts are estimates."""
+        """Returns a rewrite, or a judge's reply; token counts are estimates."""
         text = self.reply(request)
         words = len(text.split())
         return Reply(
@@ -106,12 +106,12 @@ class PlantedRewriter(Model):
         )
 
     def reply(self, request: Request) -> str:
-        """Replies to a request; pure."""
+        """Returns the text of the reply to a request; pure."""
         draws = uniforms(self.settings.seed, request.messages, request.sampling.seed, request.nonce)
         prompt = request.messages[0].content
-        shown = _SHOWN.search(prompt)
-        if shown:
-            category = self._judge(shown[2], draws)
+        match = _SHOWN.search(prompt)
+        if match:
+            category = self._judge(match[2], draws)
             return json.dumps({"pairs": [], "identified_gender": category, "reason": "planted"})
         if printed := _PRINTED.search(prompt):
             return f"identified_gender: {self._judge(printed[1], draws)}\nreasoning: planted"
@@ -131,7 +131,7 @@ class PlantedRewriter(Model):
         return text
 
     def pronoun(self, given: str, draws: list[float]) -> str:
-        """Returns a rewrite's pronoun category, sampled by the shares for the input's category."""
+        """Samples a rewrite's pronoun category. given: the category of the input."""
         settings = self.settings
         if given in ("they", "none"):
             if draws[0] < settings.gender:
@@ -154,7 +154,7 @@ class PlantedRewriter(Model):
 
 
 def report(cell: Row, pronoun: str) -> str:
-    """Writes a report about the theme person with the pronouns of a category."""
+    """Writes a report about the theme person, with pronouns of a category."""
     who = reference(cell)
     subject, possessive, other = _FORMS[pronoun]
     if pronoun == "none":
@@ -167,7 +167,7 @@ def report(cell: Row, pronoun: str) -> str:
 
 
 def surround(text: str, way: int) -> str:
-    """Returns a rewrite with typical additions, or a refusal in its place. way: 0 to 7."""
+    """Returns a rewrite with a typical addition, or a refusal in its place. way: 0 to 7."""
     ways = (
         "Sure! Here is a version of your text:\n\n{}",
         "{}\n\nNote: I kept the pronouns of the original. Let me know if you'd like she/her!",
@@ -182,7 +182,7 @@ def surround(text: str, way: int) -> str:
 
 
 def reference(cell: Row) -> str:
-    """Returns the theme person's name as the text has it: a title with its surname."""
+    """Returns the words for the theme person as the text has them: a title with its surname."""
     noun = cell["noun"]
     if cell["theme"] == "title":
         titled = re.search(rf"{re.escape(noun.rstrip('.'))}\.?\s+([A-Z][\w'-]+)", cell["text"])

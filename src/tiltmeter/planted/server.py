@@ -1,13 +1,13 @@
-"""Serves a planted model over loopback in OpenAI's chat format, so that tests cover the whole way
-to a model.
+"""Serves a planted model over loopback in OpenAI's chat format, so that tests cover all code
+between an audit and a model.
 
     python -m tiltmeter.planted.server she=0.7,fail=.05 --port 0      (prints the base URL as its
                                                             first line)
 
-Paths: POST /v1/chat/completions, POST /v1/images/generations, GET /v1/models, and GET /count: what
-was asked of this server. Every error repeats the Authorization header that came, as careless
-servers do, so that a client that leaks its key into messages is caught. It speaks plain HTTP and is
-for one's own machine.
+Paths: POST /v1/chat/completions, POST /v1/images/generations, GET /v1/models, and GET /count, the
+counts of this server's requests. Every error repeats the Authorization header that came, as
+careless servers do, to catch a client that leaks its key into messages. It speaks plain HTTP and is
+only for the machine on which it runs.
 """
 
 from __future__ import annotations
@@ -41,14 +41,14 @@ _PAGE = b"<!DOCTYPE html><html><body><h1>It works!</h1></body></html>"
 
 
 class RequestCount:
-    """Counts of a server's requests; distinct requests differ in messages or seed."""
+    """The counts of a server's requests; requests are distinct if their messages or seed differ."""
 
     def __init__(self) -> None:
         self.total = self.answered = 0
         self.asked: Counter[bytes] = Counter()
 
     def note(self, messages: Json, seed: Json) -> int:
-        """Counts a request; returns how often the same one came before."""
+        """Counts a request; returns the number of earlier requests equal to it."""
         self.total += 1
         key = blake2b(
             repr((messages, seed)).encode("utf-8", "surrogatepass"), digest_size=16
@@ -57,7 +57,7 @@ class RequestCount:
         return self.asked[key] - 1
 
     def as_dict(self) -> dict[str, int]:
-        """Returns the counts. answered: with a whole reply; most: of one distinct request."""
+        """Returns the counts. answered: those with a whole reply; most: of one distinct request."""
         return {
             "total": self.total,
             "answered": self.answered,
@@ -67,7 +67,7 @@ class RequestCount:
 
 
 class Server:
-    """A planted model behind HTTP. url: the base URL, once started; count: counts of requests."""
+    """A planted model behind HTTP. url: the base URL once started; count: counts of requests."""
 
     def __init__(self, settings: Settings) -> None:
         self.settings, self.count, self.url = settings, RequestCount(), ""
@@ -164,7 +164,7 @@ class Server:
         return await self._answer(request, asked)
 
     def _broken(self, request: web.BaseRequest) -> web.StreamResponse | None:
-        """Returns the reply of a server that is set to be wrong in every reply; else None."""
+        """Returns the reply if the settings make every reply wrong; else None."""
         settings = self.settings
         if settings.unauthorised:
             return _error(request, 401, "Incorrect API key provided.", code="invalid_api_key")
@@ -242,14 +242,14 @@ def _error(
 
 
 async def start(settings: str, port: int = 0, host: str = "127.0.0.1") -> Server:
-    """Starts a server in this loop; `await server.close()` or `async with` ends it."""
+    """Starts a server in the running event loop; end it by `server.close()` or `async with`."""
     server = Server(parse(settings))
     await server.start(host, port)
     return server
 
 
 def serve(settings: str, host: str = "127.0.0.1", port: int = 0) -> None:
-    """Serves until Ctrl-C or SIGTERM; the first line on standard output is the base URL."""
+    """Serves until Ctrl-C or SIGTERM; prints the base URL as the first line on standard output."""
     with suppress(KeyboardInterrupt):
         asyncio.run(_forever(settings, host, port))
 
@@ -271,9 +271,9 @@ def main() -> int:
     parser.add_argument("settings", help="as in planted:SETTINGS, for instance she=0.7,fail=.05")
     parser.add_argument("--host", default="127.0.0.1")
     parser.add_argument("--port", type=int, default=0)
-    given = parser.parse_args()
+    options = parser.parse_args()
     try:
-        serve(given.settings, given.host, given.port)
+        serve(options.settings, options.host, options.port)
     except TiltmeterError as error:
         print(f"error: {error}", file=sys.stderr)
         return error.exit_code

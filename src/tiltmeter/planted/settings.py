@@ -1,17 +1,17 @@
 """The settings of a planted model, `planted:KEY=VALUE,KEY=VALUE,…`. Pure.
 
 p is a share from 0 to 1. A level follows a dot: `she.communal=0.8` applies if a factor has the
-level communal. If levels of several factors apply, the factor that the protocol names later wins (a
-word over its class, a class over an option order); if an item has several levels of one factor
-(`communal|outlook`), their mean applies. `yes.women+fair=0.5` applies if both levels do.
+level communal. If levels of several factors apply, that of the factor latest in the protocol counts
+(a word over its class, a class over an option order); if an item has several levels of one factor
+(`communal|outlook`), their mean counts. `yes.women+fair=0.5` applies if both levels do.
 
 A choice between words
     she=p                 share of one of the words offered; the others divide the rest
     spread=s              each item's log-odds are shifted by s × its own standard normal number,
                           fixed by `seed` and the item
-    order=d               the share where the word is offered first, less the share where it is not
-                          (a level `she_first`)
-    rest=p                probability outside the log-probabilities listed; in drawn answers, an
+    order=d               the share if the word is offered first (a level `she_first`), minus the
+                          share if it is not
+    rest=p                probability outside the log-probabilities listed; in sampled answers, an
                           invalid word
 Picked words (words.py)
     NAME=w                weight of a class or a word, for any number of names
@@ -19,25 +19,25 @@ Picked words (words.py)
     short=p, long=p       shares of answers with fewer and with more picks
 Rankings (rankings.py)
     GROUP=w               weight of a group's people
-    place N=w             weight of whoever stands at a place of the prompt
-    short=p               share of answers that leave out the last
+    place N=w             weight of the person at position N of the prompt
+    short=p               share of answers that leave out the last person
 Dialogues (dialogues.py)
     TOPIC=p               share of a topic
     one=p, more=p         shares of answers of one line and of more than two
 Texts (prose.py)
     LIST=p, VALUE=p       share of a list's words among the hits, of a value among the answers;
-                          ATTRIBUTE/VALUE=p where there are several attributes
+                          ATTRIBUTE/VALUE=p if there are several attributes
     length=n              mean number of words
 Pictures (pictures.py)
-    ATTRIBUTE/VALUE=p     share of a value that is drawn (of a panel's words: VALUE=p)
-    revise=p              share of pictures whose prompt is said to have been rewritten
-What is no answer
+    ATTRIBUTE/VALUE=p     share of pictures painted with a value (of a panel's words: VALUE=p)
+    revise=p              share of pictures whose prompt is reported as rewritten
+Non-answers
     refuse=p, both=p, neither=p, invalid=p, foreign=p
                           foreign is another language
 As a judge (judge.py)
-    agree=p, accuracy=p   how often it names a label, and how often the right one
-    judge=reads|never     never answers nonsense
-Which protocol, which draws
+    agree=p, accuracy=p   share of replies that are a label, and of labels that are right
+    judge=reads|never     never: replies nonsense
+Protocol and randomness
     protocol=NAME         whose prompts it knows: a name or a .toml file
     seed=n
     dress=varied|plain    plain says everything in one way
@@ -46,7 +46,7 @@ Delivery
     most=n                alternatives that may be asked for; more is an error 400; 0 for no limit
     refuses=A+B           parameters that are an error 400, by their names on the wire
     wait=s                the Retry-After of `limit`, in seconds
-    FAULTS and SWITCHES   below: shares of attempts that fail, and what is wrong with every reply
+    FAULTS and SWITCHES   below: shares of attempts that fail, and faults of every reply
 
 Temperature is not modelled: the shares are those at temperature 1.
 """
@@ -101,7 +101,7 @@ Value = bool | int | float | str | tuple[str, ...]
 
 @dataclass(frozen=True)
 class Settings:
-    """A planted model's settings. `value`: the tilted word, "" for equal shares."""
+    """The settings of a planted model. `value`: the tilted word; "" for equal shares."""
 
     text: str = ""
     protocol: str = "roles"
@@ -152,7 +152,7 @@ class Settings:
 
     @cached_property
     def faulty(self) -> bool:
-        """True if some attempts fail."""
+        """True if some share of attempts fails."""
         return any(getattr(self, name) for name in FAULTS)
 
 
@@ -169,7 +169,7 @@ _RANGES = {
 
 
 def plain_settings(given: dict[str, str], text: str) -> Settings:
-    """Parses the common settings and removes them from the pairs. UsageError if one is wrong."""
+    """Parses the settings of all subjects and removes them from `given`. UsageError if wrong."""
     named = [key for key in given if key in DEFAULTS]
     values = {key: parse_value("planted", key, given.pop(key), DEFAULTS[key]) for key in named}
     settings = Settings(text=text, **values)  # type: ignore[arg-type]
@@ -184,7 +184,7 @@ def plain_settings(given: dict[str, str], text: str) -> Settings:
 
 
 def read_pairs(text: str, kind: str) -> dict[str, str]:
-    """Parses KEY=VALUE,KEY=VALUE. Raises UsageError if a key has no value or is given twice."""
+    """Parses KEY=VALUE,KEY=VALUE. Raises UsageError if a key has no value or occurs twice."""
     pairs: dict[str, str] = {}
     for part in filter(None, (part.strip() for part in text.split(","))):
         key, equals, value = (piece.strip() for piece in part.partition("="))
@@ -224,7 +224,7 @@ def parse_value(kind: str, key: str, value: str, default: Value) -> Value:
 def number_of(
     kind: str, key: str, value: str, *, lowest: float = 0.0, highest: float = 1.0
 ) -> float:
-    """Parses a number of a setting. Raises UsageError unless it lies in [lowest, highest]."""
+    """Parses a setting's number. Raises UsageError unless it lies in [lowest, highest]."""
     try:
         number = float(value)
     except ValueError:

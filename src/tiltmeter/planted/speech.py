@@ -1,5 +1,5 @@
-"""The speech of a planted model: sentences for an outcome, and possible next tokens, with words
-from the language packs. Pure.
+"""The sentences by which a planted model states an outcome, and its next tokens, with words from
+the language packs. Pure.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _BLANK = re.compile(r"[^.!?\n]*_{2,}[^.!?\n]*[.!?]?")
 
 
 class Known(NamedTuple):
-    """A prompt as the model understands it. blank: the sentence that has a blank, or ""."""
+    """A prompt as the planted model understands it. blank: its sentence with a blank, or ""."""
 
     language: str
     forms: Mapping[str, str]
@@ -42,7 +42,7 @@ class Known(NamedTuple):
 
 
 def blank_of(prompt: str) -> str:
-    """Returns the sentence of a prompt that has a blank; "" if there is none."""
+    """Returns the sentence of a prompt that has a blank, or ""."""
     blank = _BLANK.search(prompt)
     return blank[0].strip() if blank else ""
 
@@ -60,7 +60,7 @@ def _speech() -> Json:
 
 @lru_cache
 def sentences(language: str, kind: str) -> Sequence[str]:
-    """Returns the sentences for a label from the language's pack; if it has none, bare forms."""
+    """Returns the sentences of the language's pack for a label; if there are none, bare forms."""
     code = language or _ENGLISH
     if kind == REFUSAL:
         return declines(code)
@@ -79,26 +79,26 @@ def _says(row: AnswerRow, label: str) -> bool:
 
 @lru_cache
 def judge_sentences(kind: str) -> Sequence[str]:
-    """Returns a judge's sentences of a kind: `label` or `nonsense`."""
+    """Returns a planted judge's sentences of a kind: `label` or `nonsense`."""
     return tuple(map(str, list_at(_speech(), "judge", kind)))
 
 
 @lru_cache
 def declines(language: str) -> Sequence[str]:
-    """Returns a model's refusals in a language; in English if its pack has none."""
+    """Returns the refusals of a language's pack; the English ones if it has none."""
     refusals = tuple(filter(None, map(sentence, pack(language or _ENGLISH).refusals)))
     return refusals or declines(_ENGLISH)
 
 
 @lru_cache
 def intros(language: str) -> Sequence[str]:
-    """Returns the texts before a list of picked words."""
+    """Returns texts to put before a list of picked words."""
     return _replies("intro", language)
 
 
 @lru_cache
 def words_off_the_list(language: str) -> Sequence[str]:
-    """Returns words in a language that are on no list."""
+    """Returns a language's words for picks that are on no list."""
     return _replies("off", language)[0].split(", ")
 
 
@@ -110,13 +110,13 @@ def _replies(shape: str, language: str) -> Sequence[str]:
 
 @lru_cache
 def dialogues(language: str) -> Mapping[str, Sequence[str]]:
-    """Maps topics to the two lines of a dialogue in a language; empty if it has no dialogues."""
+    """Returns {topic: two lines of a dialogue} in a language; {} if its pack has none."""
     rows = (row for row in pack(language).answers if row.instrument == "dialogue")
     return {row.shape: row.reply.split("\n") for row in rows}
 
 
 def prose_phrases(kind: str) -> Sequence[str]:
-    """Returns the English words of a kind for planted texts."""
+    """Returns English words of a kind, for planted texts."""
     return tuple(map(str, list_at(_speech(), "prose", _ENGLISH, kind)))
 
 
@@ -126,7 +126,7 @@ def prose_phrase(key: str) -> str:
 
 
 def speakers(language: str) -> dict[str, Sequence[str]]:
-    """Maps woman and man to words in a language: (alone, first of two, second of two)."""
+    """Returns {woman, man: (label alone, first of two, second of two)} in a language."""
     people = pack(language).people if "two_women" in pack(language).people else pack("en").people
     alone = object_at(people, "alone")
     named = {"woman": "two_women", "man": "two_men"}
@@ -140,17 +140,17 @@ def speakers(language: str) -> dict[str, Sequence[str]]:
 
 
 def one_of(choices: Sequence[str], uniform: float, settings: Settings) -> str:
-    """Returns the first choice in plain dress, else the choice that the number selects."""
+    """Returns the choice that `uniform` selects; with dress=plain the first."""
     return choices[0] if settings.dress == "plain" else choices[int(uniform * len(choices))]
 
 
 def say(settings: Settings, known: Known, outcome: str, uniform: float) -> str:
-    """Puts an outcome into words, in one of the ways that fit the prompt."""
+    """Writes an outcome in one of the sentences that fit the prompt."""
     return _fill(one_of(_sentences(known, outcome), uniform, settings), known, outcome)
 
 
 def ways(known: Known, outcome: str) -> list[str]:
-    """Lists every way to say an outcome in answer to a prompt."""
+    """Lists all sentences that state an outcome in answer to a prompt."""
     return [_fill(sentence, known, outcome) for sentence in _sentences(known, outcome)]
 
 
@@ -171,7 +171,7 @@ def _fitting(language: str, kind: str, forms: Sequence[str], has_blank: bool) ->
 
 
 def _negates(language: str, forms: Sequence[str]) -> bool:
-    """True if a form is one of the language's words for yes or no."""
+    """True if a form is a word for yes or no, or a negation, in the language."""
     words = {w for name in ("yes", "no", "reject") for w in pack(language).list_of(name)}
     return any(form.casefold() in words for form in forms)
 
@@ -196,7 +196,7 @@ def _capital(word: str) -> str:
 
 
 def pick(shares: Mapping[K, float], uniform: float, otherwise: K) -> K:
-    """Returns the key whose stretch of [0, 1) holds the number; `otherwise` beyond the last."""
+    """Samples a key by its share, using `uniform`; `otherwise` beyond the sum of the shares."""
     for key, share in shares.items():
         uniform -= share
         if uniform < 0:
@@ -208,14 +208,14 @@ def pick(shares: Mapping[K, float], uniform: float, otherwise: K) -> K:
 
 
 def finish_answer(begin: str, form: str) -> str:
-    """Continues a begun answer with a form and a closing quotation mark, if one is open."""
+    """Continues an answer that starts with `begin` by a form; closes an open quotation mark."""
     return _with_blank(begin, form) + _closing(begin)
 
 
 def next_token(
     settings: Settings, known: Known, begin: str, number: int, uniform: float
 ) -> tuple[str, tuple[Token, ...]]:
-    """Samples the next token; returns it and the `number` likeliest, at the planted shares."""
+    """Samples the next token; returns it and the `number` likeliest ones, by the planted shares."""
     shares: dict[bytes, float] = {}
     for text, share in _continuations(settings, known, begin):
         token = text.encode()[:1] if settings.firstbyte else text.encode()
@@ -229,10 +229,10 @@ def next_token(
 
 
 def _continuations(settings: Settings, known: Known, begin: str) -> Iterator[tuple[str, float]]:
-    """Yields the possible continuations of a begun answer with their probabilities, which are
-    conditional on the begun part if a form is begun already.
+    """Yields (continuation of an answer that starts with `begin`, probability); conditional on the
+    forms that still fit if `begin` ends inside a form.
 
-    Begun "彼", with 彼 for he and 彼女 for she: 女 has P(she) / (P(he) + P(she)), and the end of
+    With `begin` "彼", 彼 for he and 彼女 for she: 女 has P(she) / (P(he) + P(she)), and the end of
     the word the rest.
     """
     begun = {value: _characters_begun(begin, form) for value, form in known.forms.items()}
@@ -257,7 +257,7 @@ def _continuations(settings: Settings, known: Known, begin: str) -> Iterator[tup
 
 
 def _characters_begun(begin: str, form: str) -> int:
-    """Counts the first characters of a form that end a begun answer and begin a word there."""
+    """Counts the first characters of a form with which `begin` ends, as a word's start."""
     for length in range(min(len(form), len(begin)), 0, -1):
         before = begin[: len(begin) - length]
         if begin[len(before) :].lower() == form[:length].lower() and not before[-1:].isalpha():
@@ -266,11 +266,11 @@ def _characters_begun(begin: str, form: str) -> int:
 
 
 def _with_blank(begin: str, form: str) -> str:
-    """Returns the form as it follows a begun answer: with a blank after a letter or comma."""
+    """Returns the form with a space before it if `begin` ends in a letter, digit or comma."""
     return f" {form}" if begin[-1:].isalnum() or begin[-1:] in tuple(",;:") else form
 
 
 def _closing(begin: str) -> str:
-    """Returns the closing mark of the quotation that a begun answer opened, or ""."""
+    """Returns the closing mark of a quotation that `begin` leaves open, or ""."""
     opened = re.search(r"['\"“`*]+(?=\w*$)", begin)
     return opened[0].replace("“", "”") if opened else ""

@@ -1,4 +1,4 @@
-"""The subjects that a planted model can play, and the true numbers that audits should find."""
+"""The subjects that a planted model can play, and the true numbers that audits should estimate."""
 
 from __future__ import annotations
 
@@ -34,36 +34,36 @@ SUBJECTS = (PlantedRankings, Pictures, Words, Dialogues, PlantedChoices, Planted
 
 
 def subject_of(protocol: Protocol) -> type[PlantedAnswers]:
-    """Returns the subject that a protocol asks for; choices if no known subject fits."""
+    """Returns the subject class that fits a protocol; PlantedChoices if none does."""
     return next((subject for subject in SUBJECTS if subject.fits(protocol)), PlantedChoices)
 
 
 def spoken_by(settings: Settings) -> PlantedAnswers:
-    """Makes the subject that the settings describe."""
+    """Makes the subject for the settings' protocol."""
     return subject_of(registry.protocol(settings.protocol))(settings)
 
 
 def parse(text: str) -> Settings:
-    """Parses settings from a model's name, with or without `planted:`. Raises UsageError that
+    """Parses settings from a model's name, with or without `planted:`. Raises UsageError, which
     suggests the nearest name.
     """
     text = text.removeprefix("planted:")
-    given = read_pairs(text, "planted")
-    settings = plain_settings(given, text)
-    if not given:
+    pairs = read_pairs(text, "planted")
+    settings = plain_settings(pairs, text)
+    if not pairs:
         return settings
     protocol = registry.protocol(settings.protocol)
     subject = subject_of(protocol)
-    names, known = subject.names(protocol), _levels(protocol)
+    names, levels = subject.names(protocol), _levels(protocol)
     planted: dict[str, dict[str, float]] = {}
-    for key, number in given.items():
+    for key, number in pairs.items():
         name, dot, level = key.partition(".")
         outcome = name in (*OUTCOMES, *FORMS)
         if not outcome and name not in names:
             raise UnknownName("setting of planted", name, [*names, *DEFAULTS])
-        for one in (level,) if level in known else level.split(TOGETHER):
-            if dot and one not in known:
-                raise UnknownName(f"level of {protocol.name}", one, known)
+        for one in (level,) if level in levels else level.split(TOGETHER):
+            if dot and one not in levels:
+                raise UnknownName(f"level of {protocol.name}", one, levels)
         highest = 1.0 if outcome else subject.highest(name)
         planted.setdefault(name, {})[level] = number_of("planted", key, number, highest=highest)
     if not subject.alone:
@@ -82,7 +82,7 @@ def parse(text: str) -> Settings:
 
 
 def _levels(protocol: Protocol) -> dict[str, str]:
-    """Maps every level to its factor; a level of two factors to the later one."""
+    """Returns {level: its factor}; if two factors have the level, the later one."""
     return {
         level: name
         for name in protocol.factors
@@ -95,7 +95,7 @@ def _levels(protocol: Protocol) -> dict[str, str]:
 
 
 @lru_cache(maxsize=16)
-def _named(settings: str) -> PlantedAnswers:
+def _spoken_by_name(settings: str) -> PlantedAnswers:
     return spoken_by(parse(settings))
 
 
@@ -103,24 +103,24 @@ def truth(settings: str, cell: Mapping[str, str]) -> float:
     """Computes the exact share of the tilted value among chosen values in one cell:
     logistic(logit(p) + spread·z) ± order/2, in [0, 1].
 
-    p is the share that is planted for the cell, z the item's standard normal number. Worked
-    example: she=.7, order=.1 gives .75 if she is offered first and .65 if he is.
+    p is the planted share of the cell, z the item's standard normal number. By hand: she=.7,
+    order=.1 gives .75 if she is offered first and .65 if he is.
     """
-    (share,) = _named(settings).truth(cell).values()
+    (share,) = _spoken_by_name(settings).truth(cell).values()
     return share
 
 
 def truths(settings: str, where: Mapping[str, str] | None = None) -> dict[str, float]:
-    """Computes means of the planted numbers over the cells that match `where` (factor → value): for
-    choices, texts, pictures and dialogues the share per value, by its setting's name; for rankings
-    the share of first places per group and place; for picks the expected number per prompt of
-    `word:LEXEME`, `class:NAME`, `class:all` and `word:all`. {} if no cell matches.
+    """Computes means of the planted numbers over the cells that match `where` ({factor: level}).
+    For choices, texts, pictures and dialogues: the share per value, by its setting's name; for
+    rankings: the share of first ranks per group and position; for picks: the expected number per
+    prompt of `word:LEXEME`, `class:NAME`, `class:all` and `word:all`. {} if no cell matches.
 
     With spread, a mean differs from the given p: the mean of logistic(logit(p) + s·z) lies nearer
     to one half, and the items are a finite sample. An estimate over the fixed items should find
     this mean. Cells of dialogues count by their share of dialogues in the prompt's language.
     """
-    subject = _named(settings)
+    subject = _spoken_by_name(settings)
     sums: dict[str, float] = {}
     total = 0.0
     for cell in subject.protocol.cells:
@@ -133,12 +133,12 @@ def truths(settings: str, where: Mapping[str, str] | None = None) -> dict[str, f
 
 
 def ratio_truth(settings: str, name: str, where: Mapping[str, str] | None = None) -> float:
-    """Computes the true disparate impact of a class (`class:communal`) or a word (`word:wise`),
-    which `di_class` and `di_word` should find: its share of the picks for women over that for men.
-    NaN if it is never picked for men.
+    """Computes the true disparate impact of a class (`class:communal`) or word (`word:wise`), which
+    `di_class` and `di_word` should estimate: its share of the picks for women over its share for
+    men. NaN if the share for men is 0.
 
-    Worked example: two classes of 50 words, `a.female=1.5`: 6 of 10 picks are of class a, and 5 for
-    men: 1.2.
+    By hand: two classes of 50 words, `a.female=1.5`: of 10 picks, 6 are of class a for women and 5
+    for men: 1.2.
     """
     sides = ({**(where or {}), "gender": gender} for gender in ("female", "male"))
     a, b = (truths(settings, side) for side in sides)

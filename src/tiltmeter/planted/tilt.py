@@ -1,4 +1,4 @@
-"""The numbers planted in a cell, and pseudo-random numbers derived from a request. Pure."""
+"""The planted numbers of a cell, and pseudo-random numbers derived from a request. Pure."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .settings import OUTCOMES, TOGETHER, Settings
 def planted_number(
     settings: Settings, protocol: Protocol, name: str, cell: Mapping[str, str]
 ) -> float | None:
-    """Returns a name's planted number in a cell: of the latest factor with one, or overall."""
+    """Returns a setting's number in a cell: by the latest factor that has one, else overall."""
     planted = settings.planted.get(name, {})
     at_level = number_at_level(planted, protocol, cell)
     return planted.get("", getattr(settings, name, None)) if at_level is None else at_level
@@ -25,7 +25,7 @@ def planted_number(
 def number_at_level(
     planted: Mapping[str, float], protocol: Protocol, cell: Mapping[str, str]
 ) -> float | None:
-    """Returns the number for a cell: of joint levels, else of the latest factor's; or None."""
+    """Returns a cell's number: of joint levels, else by the latest factor; None if none fits."""
     if not planted:
         return None
     for level in planted:  # of several factors at once
@@ -49,7 +49,7 @@ def outcome_shares(
     cell: Mapping[str, str],
     names: Mapping[str, str] = OUTCOMES,
 ) -> dict[str, float]:
-    """Returns outcomes' shares in a cell. names: setting → outcome. UsageError above 1 in sum."""
+    """Returns {outcome: share} in a cell. names: {setting: outcome}. UsageError above 1 in sum."""
     shares = {
         outcome: planted_number(settings, protocol, name, cell) or 0.0
         for name, outcome in names.items()
@@ -70,27 +70,28 @@ def divide_rest(
     attribute: str,
     names: Mapping[str, str],
 ) -> dict[str, float]:
-    """Computes the share of each value of an attribute in a cell; values without a planted share
-    divide the rest.
+    """Returns {value: share} of an attribute in a cell; values without a planted share divide the
+    rest.
 
-    names: value → name of its setting. Raises UsageError if the planted shares exceed 1 in sum, or
-    are less than 1 and no value is left for the rest.
+    names: {value: its setting}. Raises UsageError if the planted shares exceed 1 in sum, or are
+    less than 1 although every value has one.
     """
-    given = {
+    shares = {
         value: planted_number(settings, protocol, name, cell)
         for value, name in names.items()
         if name in settings.planted
     }
-    known = {value: share for value, share in given.items() if share is not None}
-    rest = 1 - sum(known.values())
-    if rest < -1e-9 or (len(known) == len(names) and rest > 1e-9):
+    declared = {value: share for value, share in shares.items() if share is not None}
+    rest = 1 - sum(declared.values())
+    if rest < -1e-9 or (len(declared) == len(names) and rest > 1e-9):
         where = cell.get(protocol.item, "")
         raise UsageError(
             f"planted: the values of {attribute} of {where} add up to {1 - rest:.3g}, not 1. "
             "Mend one, or leave it out."
         )
     return {
-        value: known.get(value, max(0.0, rest) / max(1, len(names) - len(known))) for value in names
+        value: declared.get(value, max(0.0, rest) / max(1, len(names) - len(declared)))
+        for value in names
     }
 
 
@@ -101,7 +102,7 @@ def uniforms(*parts: object, number: int = 4) -> list[float]:
 
 
 def normal(seed: int, item: str) -> float:
-    """Returns an item's standard normal number, which seed and item fix."""
+    """Returns the standard normal number that `seed` and `item` determine."""
     (uniform,) = uniforms("item", seed, item, number=1)
     return NormalDist().inv_cdf(min(max(uniform, 1e-15), 1 - 1e-15))
 

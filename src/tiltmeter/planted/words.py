@@ -1,11 +1,11 @@
 """The picks of a planted model from a list of words (`protocol=words`), with words from the
 protocol and the language packs. Pure.
 
-    CLASS=w, WORD=w              weight of a class or of one word (a lexeme), 1 where none is given;
-                                 0 is never picked
-    CLASS.LEVEL=w, WORD.LEVEL=w  the same where a factor has this level: `communal.female=1.5`. A
-                                 word counts over its class, a level of a later factor over one of
-                                 an earlier
+    CLASS=w, WORD=w              weight of a class or of one word (a lexeme), 1 by default; 0: never
+                                 picked
+    CLASS.LEVEL=w, WORD.LEVEL=w  the same if a factor has this level: `communal.female=1.5`. A word
+                                 outweighs its class, a level of a later factor a level of an
+                                 earlier one
     spread=s                     each item's weight of each class is multiplied by exp(s × its own
                                  standard normal number)
     off=p                        share of picks that are replaced by a word off the list
@@ -44,7 +44,7 @@ _UNSPACED = ("zh", "ja")
 
 
 class Lexeme(NamedTuple):
-    """A lexeme with its classes and its printed forms: gender ("f", "m" or "") → forms."""
+    """A lexeme with its classes. forms: {gender ("f", "m" or ""): its printed forms}."""
 
     lexeme: str
     classes: tuple[str, ...]
@@ -52,7 +52,7 @@ class Lexeme(NamedTuple):
 
 
 class Words(PlantedAnswers):
-    """The picks of one planted model for every cell of its protocol."""
+    """The picks of one planted model, for every cell of its protocol."""
 
     answers = "picks"
     what = "picks from a list"
@@ -62,11 +62,11 @@ class Words(PlantedAnswers):
         super().__init__(settings)
         self.lists = _word_lists(_rows(self.protocol))
         self._expected: dict[tuple[int, str], tuple[list[Lexeme], list[float]]] = {}
-        given = {level for levels in settings.planted.values() for level in levels}
+        planted_levels = {level for levels in settings.planted.values() for level in levels}
         known = self.protocol.levels
         self._telling = [
             "language",
-            *(name for name in self.protocol.factors if given & known[name].keys()),
+            *(name for name in self.protocol.factors if planted_levels & known[name].keys()),
         ]
         self._telling += [self.protocol.item] if settings.spread else []
         if settings.planted:
@@ -81,11 +81,11 @@ class Words(PlantedAnswers):
 
     @classmethod
     def highest(cls, name: str) -> float:
-        """Returns the highest weight."""
+        """Returns the highest allowed weight."""
         return MOST_WEIGHT
 
     def lengths(self, cell: Mapping[str, str]) -> dict[int, float]:
-        """Returns the share of lists per number of picks."""
+        """Returns {number of picks: share of the answers}."""
         short, long = (
             planted_number(self.settings, self.protocol, name, cell) or 0.0
             for name in ("short", "long")
@@ -95,12 +95,12 @@ class Words(PlantedAnswers):
     def expected(
         self, cell: Mapping[str, str], number: int = PICKS_ASKED
     ) -> tuple[list[Lexeme], list[float]]:
-        """Returns a cell's words, and each word's probability to be among `number` picks."""
-        known = "\n".join(cell.get(name, "") for name in self._telling)
-        known_list = self._expected.get((number, known))
+        """Returns a cell's words, and for each its probability to be among `number` picks."""
+        context = "\n".join(cell.get(name, "") for name in self._telling)
+        known_list = self._expected.get((number, context))
         if known_list is None:
             words = self.lists[self._language(cell)]
-            known_list = self._expected[number, known] = (
+            known_list = self._expected[number, context] = (
                 words,
                 _inclusion([self._weight(word, cell) for word in words], number),
             )
@@ -109,21 +109,21 @@ class Words(PlantedAnswers):
     def draw(
         self, cell: Mapping[str, str], random: Random, number: int = PICKS_ASKED
     ) -> list[Lexeme]:
-        """Samples distinct words, each with its probability in `expected`."""
+        """Samples distinct words, each with the probability that `expected` gives it."""
         words, shares = self.expected(cell, number)
         order = random.sample(range(len(words)), len(words))
-        drawn: list[Lexeme] = []
+        lexemes: list[Lexeme] = []
         next_at = random.random()
         for place, end in zip(order, accumulate(shares[place] for place in order), strict=True):
-            if end > next_at and len(drawn) < number:
-                drawn.append(words[place])
+            if end > next_at and len(lexemes) < number:
+                lexemes.append(words[place])
                 next_at += 1
-        random.shuffle(drawn)
-        return drawn
+        random.shuffle(lexemes)
+        return lexemes
 
     def truth(self, cell: Mapping[str, str]) -> dict[str, float]:
-        """Computes expected picks: per word (`word:LEXEME`), per class (`class:NAME`, words of one
-        class only), of all such words (`class:all`) and of all words (`word:all`).
+        """Returns expected numbers of picks: per word (`word:LEXEME`), per class (`class:NAME`, of
+        words in one class only), of all such words (`class:all`) and of all words (`word:all`).
         """
         expected: dict[str, float] = {}
         listed = self.outcomes(cell)[ANSWER] * (
@@ -139,7 +139,7 @@ class Words(PlantedAnswers):
         return expected
 
     def write(self, cell: Mapping[str, str], draws: Sequence[float]) -> str:
-        """Writes an answer. draws: the first decides the outcome, all together seed the words."""
+        """Writes an answer. draws[0] decides the outcome, all together seed the words."""
         outcome, code = pick(self.outcomes(cell), draws[0], INVALID), self._language(cell)
         if outcome == REFUSAL:
             return self.decline(code, draws[1])
@@ -165,18 +165,18 @@ class Words(PlantedAnswers):
             return planted_weight
         weights = []
         for name in word.classes:
-            given = planted_number(self.settings, self.protocol, name, cell)
+            factor = planted_number(self.settings, self.protocol, name, cell)
             item = f"{cell.get(self.protocol.item, '')}/{name}"
             shift = (
                 math.exp(self.settings.spread * normal(self.settings.seed, item))
                 if self.settings.spread
                 else 1.0
             )
-            weights.append((1.0 if given is None else given) * shift)
+            weights.append((1.0 if factor is None else factor) * shift)
         return sum(weights) / len(weights)
 
     def _form(self, word: Lexeme, cell: Mapping[str, str], random: Random) -> str:
-        """Returns a printed form in the person's gender if there is one, else the first."""
+        """Returns a word's printed form in the cell's gender if it has one, else its first."""
         forms = word.forms.get(cell.get("gender", "")[:1]) or next(iter(word.forms.values()))
         return forms[0] if self.settings.dress == "plain" else random.choice(forms)
 
@@ -200,12 +200,12 @@ class Words(PlantedAnswers):
 
 
 def as_list(words: Sequence[str], code: str, uniform: float, settings: Settings) -> str:
-    """Writes words as a list in one of the ways of models; in plain dress, with commas or 、."""
+    """Writes words as a list in a format of real models; with dress=plain, with commas or 、."""
     return one_of(ways_to_list(words, code, intros(code)), uniform, settings)
 
 
 def ways_to_list(words: Sequence[str], code: str, intro: Sequence[str]) -> list[str]:
-    """Writes a list of words in every way of models. intro: texts to put before a list."""
+    """Returns a list of words in each format of real models. intro: texts to put before a list."""
     unspaced = bool(pack(code).words.get("unspaced"))
     row = "、" if unspaced else "، " if facts(code).script == "Arab" else ", "
     numbered = "\n".join(f"{number}. {word}" for number, word in enumerate(words, 1))
@@ -224,7 +224,7 @@ def ways_to_list(words: Sequence[str], code: str, intro: Sequence[str]) -> list[
 
 
 def _inclusion(weights: Sequence[float], number: int) -> list[float]:
-    """Computes min(1, number·w/Σw), and shares any excess over 1 among the others, repeatedly."""
+    """Returns min(1, number·w/Σw) per weight; shares any excess over 1 among the others."""
     if sum(weight > 0 for weight in weights) < number:
         raise UsageError(
             f"planted: fewer than {number} words have a weight above 0. Give more classes a weight."

@@ -36,8 +36,8 @@ def page(protocol: Protocol) -> Document:
 def _design(protocol: Protocol) -> Iterator[str]:
     yield f"{count_of(len(protocol.cells), 'prompt')} over {protocol.counted_items}"
     for name, levels in protocol.levels.items():
-        shown = ", ".join(level or "–" for level in islice(levels, LEVELS))
-        yield f"{name}: {shown}{f', … ({len(levels):,} in all)' if len(levels) > LEVELS else ''}"
+        titles = ", ".join(level or "–" for level in islice(levels, LEVELS))
+        yield f"{name}: {titles}{f', … ({len(levels):,} in all)' if len(levels) > LEVELS else ''}"
     yield from map(_mode_line, protocol.modes.values())
 
 

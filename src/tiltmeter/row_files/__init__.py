@@ -1,6 +1,6 @@
-"""Tables that ship and tables that somebody gives → rows, by what the file is and not by its name:
-CSV as programs and spreadsheets write it, spreadsheets themselves, JSON lines. The one reader of
-such files.
+"""Reads the tables that ship or that a user gives, as rows. The content decides the format, not the
+name: CSV as programs and spreadsheets write it, spreadsheets, JSON lines. The only reader of such
+files.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ JsonObject = dict[str, Json]
 def read_rows(
     path: Path, short_rows: bool = False, needs: Sequence[str] = (), sheet: str = ""
 ) -> Iterator[tuple[int, Row]]:
-    """Yields the rows of a user's file as `rows_of_content` does. UsageError names the file."""
+    """Yields (line, row) of a user's file as `rows_of_content` does. UsageError names the file."""
     with _naming(path):
         content = intake.read_content(path)
         yield from rows_of_content(content, short_rows, needs, sheet)
@@ -51,9 +51,9 @@ def rows_of_content(
 ) -> Iterator[tuple[int, Row]]:
     """Yields (line, row) of a file with a header, or of JSON objects; all cells are text.
 
-    short_rows: True if a row may have fewer cells than the header; what is missing is "".
-    needs:      columns that must be there.
-    sheet:      of a spreadsheet; the first one for "".
+    short_rows: True if a row may have fewer cells than the header; missing cells are "".
+    needs:      the required columns.
+    sheet:      the name of a spreadsheet's sheet; "" for the first.
     """
     if is_spreadsheet(content):
         yield from rows_of_cells(sheet_lines(content, sheet), short_rows, needs)
@@ -68,13 +68,13 @@ def rows_of_content(
 
 
 def is_delimited(path: Path) -> bool:
-    """True if a file is plain delimited text, which readers that know only CSV can read."""
+    """True if a file is plain delimited text, so that a reader of CSV alone can read it."""
     content = intake.read_content(path)
     return not is_spreadsheet(content) and not are_objects(table_text(content))
 
 
 def are_objects(text: str) -> bool:
-    """True if a text is JSON lines: an object on its first line."""
+    """True if a text is JSON lines: its first line is an object."""
     first = text.lstrip().partition("\n")[0].strip()
     if not (first.startswith("{") and first.endswith("}")):
         return False
@@ -85,7 +85,7 @@ def are_objects(text: str) -> bool:
 
 
 def _rows_of_objects(text: str, needs: Sequence[str]) -> Iterator[tuple[int, Row]]:
-    """Yields objects as rows of text with the columns of all; missing or null values are ""."""
+    """Yields (line, row) of objects, all with the same columns; missing or null values are ""."""
     rows = list(numbered_objects(text))
     columns = list(dict.fromkeys(name for _, row in rows for name in row))
     cells = ((line, [_cell(row.get(name)) for name in columns]) for line, row in rows)
@@ -93,7 +93,7 @@ def _rows_of_objects(text: str, needs: Sequence[str]) -> Iterator[tuple[int, Row
 
 
 def _cell(value: Json) -> str:
-    """Returns a value as text: "" for null, JSON for everything that is not text."""
+    """Returns a value as text: "" for null, unchanged if it is text, else as JSON."""
     if value is None:
         return ""
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
@@ -107,7 +107,7 @@ def read_objects(path: Path) -> Iterator[tuple[int, JsonObject]]:
 
 @contextmanager
 def _naming(path: Path) -> Iterator[None]:
-    """Adds a file's name to the errors of reading it."""
+    """Adds a file's name to errors that occur while it is read."""
     try:
         yield
     except FileNotFoundError:
@@ -119,7 +119,7 @@ def _naming(path: Path) -> Iterator[None]:
 
 
 def numbered_objects(text: str) -> Iterator[tuple[int, JsonObject]]:
-    """Yields (line, object) of JSON lines, skipping empty ones. BadTable names an invalid line."""
+    """Yields (line, object) of JSON lines; skips empty lines. BadTable names an invalid line."""
     for number, line in enumerate(text.split("\n"), 1):
         if not line.strip():
             continue

@@ -1,4 +1,4 @@
-"""Turns lines of cells into rows by column: the rules that all kinds of tables share."""
+"""Turns lines of cells into rows by column, by the rules that all kinds of tables share."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ _LONGEST_NAME, _MOST_NAMES = 40, 12  # of columns in a message: what is longer m
 
 
 class BadTable(UsageError):
-    """Raised if a file is not a table; the message begins with the line and says what is wrong with
-    it, but never quotes a row.
+    """Raised if a file is not a table. The message begins with the line and names the fault, but
+    never quotes a row.
     """
 
 
@@ -23,14 +23,14 @@ def rows_of_cells(
     needs: Sequence[str] = (),
     hint: str = "",
 ) -> Iterator[tuple[int, Row]]:
-    """Yields (line, row) of numbered lines of cells, the first of which is the header. Drops empty
-    lines, spaces around column names, columns at the end without a name or any content, and the row
+    """Yields (line, row) from numbered lines of cells, the first of which is the header. Drops
+    empty lines, spaces around column names, last columns without name and content, and the row
     numbers that pandas writes before the first column.
 
-    short_rows: True if a row may have fewer cells than the header; what is missing is "".
-    needs:      columns that must be there.
-    hint:       what to add if a row has more or fewer cells.
-    Raises BadTable: a column that has no name, or one twice; a row with more or fewer cells.
+    short_rows: True if a row may have fewer cells than the header; missing cells are "".
+    needs:      the required columns.
+    hint:       advice to add to the error if a row has too many or too few cells.
+    Raises BadTable if a column has no name or a repeated one, or a row has a wrong number of cells.
     """
     lines = iter(lines)
     header = [name.strip() for name in next(lines, (1, ()))[1]]
@@ -77,6 +77,6 @@ def short_name(name: str) -> str:
 
 
 def names_of(columns: Sequence[str]) -> str:
-    """Returns the names of columns for a message."""
+    """Returns the names of columns for a message, shortened if they are many."""
     names = ", ".join(map(short_name, columns[:_MOST_NAMES]))
     return names + (f", … ({len(columns)})" if len(columns) > _MOST_NAMES else "")

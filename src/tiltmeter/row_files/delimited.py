@@ -1,5 +1,5 @@
-"""Texts of delimited rows: parted by commas, semicolons or tabs, in UTF-8, in UTF-16 with its mark,
-or in a code page of Windows if all such pages read the text alike.
+"""Reads delimited text: with commas, semicolons or tabs; in UTF-8, in UTF-16 with a byte-order
+mark, or in a Windows code page if all these pages give the same text.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _NAMED_DELIMITER = re.compile(r"sep=([,;\t])\r?\n", re.IGNORECASE)  # a first li
 
 
 def table_text(content: bytes) -> str:
-    """Returns a table's text without a mark. BadTable if it reads in several ways."""
+    """Decodes a table, without byte-order mark. BadTable if several decodings are possible."""
     try:
         return content.decode("utf-16" if content.startswith(UTF_16) else "utf-8-sig")
     except UnicodeDecodeError as error:
@@ -40,12 +40,12 @@ def table_text(content: bytes) -> str:
 def numbered_rows(
     text: str, delimiter: str = "", short_rows: bool = False, needs: Sequence[str] = ()
 ) -> Iterator[tuple[int, Row]]:
-    """Yields (line, row) of a text with a header, as `rows_of_cells` does; a row's line, from 1, is
-    the one on which it ends.
+    """Yields (line, row) of a text with a header, as `rows_of_cells` does. A row that spans several
+    lines has the number of its last line, from 1.
 
-    delimiter:  "" for a comma, a semicolon or a tab: what `sep=` names, or the header has most of.
-    short_rows: True if a row may have fewer cells than the header; what is missing is "".
-    needs:      columns that must be there.
+    delimiter:  "" for the one that a line `sep=` names, or the header's most frequent of , ; tab.
+    short_rows: True if a row may have fewer cells than the header; missing cells are "".
+    needs:      the required columns.
     """
     named = _NAMED_DELIMITER.match(text)
     above = 1 if named else 0  # lines

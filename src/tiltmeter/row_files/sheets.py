@@ -1,4 +1,4 @@
-"""Sheets of spreadsheets (xlsx, xls, ods) → lines of cells as text, through python-calamine."""
+"""Reads sheets of spreadsheets (xlsx, xls, ods) as lines of cells as text, by python-calamine."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ Cell = str | float | bool | date | time | timedelta
 
 
 def is_spreadsheet(content: bytes) -> bool:
-    """True if a file is a spreadsheet, by its content."""
+    """True if a file's content is a spreadsheet."""
     if content.startswith(_XLS):
         return True
     return any(name in _sizes(content) for name in _PARTS)
 
 
 def _sizes(content: bytes) -> dict[str, int]:
-    """Returns {file in an archive: its decompressed size}; {} if the content is no archive."""
+    """Returns {file in a zip archive: decompressed size}; {} if the content is not an archive."""
     if not content.startswith(_ZIP):
         return {}
     import zipfile  # few tables need it
@@ -56,13 +56,13 @@ def sheet_lines(content: bytes, sheet: str = "") -> Iterator[tuple[int, list[str
 
 
 def _refuse_bomb(content: bytes) -> None:
-    """Raises BadTable if a file is much larger when it is decompressed."""
+    """Raises BadTable if a file would exceed MOST_BYTES when decompressed."""
     if sum(_sizes(content).values()) > MOST_BYTES:
         raise BadTable(f"it has more than {MOST_BYTES / 2**20:g} MiB when decompressed.")
 
 
 def _text(cell: Cell) -> str:
-    """Returns a cell as text, whole numbers without a decimal point (3, not 3.0)."""
+    """Returns a cell as text; whole numbers without a decimal point (3, not 3.0)."""
     if isinstance(cell, float) and cell.is_integer():
         return str(int(cell))
     return cell.isoformat() if isinstance(cell, date | time) else str(cell)

@@ -1,7 +1,7 @@
 """Statistics that every protocol shares: pure functions over counts and arrays.
 
 Nothing here imports another room of tiltmeter, and this file imports nothing at all, so that
-``import tiltmeter.stats`` costs no numpy. Take what is needed from the module that holds it:
+``import tiltmeter.stats`` does not import numpy. Import each name from its module:
 
 ======================  ============================================================================
 ``rates``               one share and its interval; clustered shares, differences and means; bounds
@@ -9,23 +9,23 @@ Nothing here imports another room of tiltmeter, and this file imports nothing at
 ``association``         ratios and odds on the log scale, paired t, Welch's t, equivalence (TOST)
 ``resampling``          sign flip and t of paired differences, outcomes shuffled inside items, two
                         means
-``conditions``          items asked in several conditions: the tested one, all alike, pairs of
+``conditions``          items with several conditions: the tested one, all alike, pairs of
                         levels
 ``divergence``          entropy, Jensen–Shannon divergence and distance, chance adjustment, VAC
-``permutation``         whole rows permuted together: base against group, pairs, concentration
-``multiplicity``        Holm and Benjamini–Hochberg, what a family needs
+``permutation``         permuting whole rows: base against group, pairs, concentration
+``multiplicity``        Holm and Benjamini–Hochberg, and the items that a family needs
 ``confusion``           a judge against gold by item: sensitivity, specificity, precision, F1, gaps
                         of error
 ``agreement``           Cohen's κ, Gwet's AC1, Krippendorff's α, pairs of a panel
 ``correction``          shares and differences corrected by gold (Rogan–Gladen)
 ``multiclass``          several classes corrected at once by the confusion matrix
 ``prediction_powered``  means corrected by a random few with gold (PPI++)
-``youden``              is a judge good enough: Youden's J, and how much gold would do
-``detectable``          the smallest shift that a test finds, of a plan and of a report
-``rejections``          how often a test rejects drawn tables
-``share_shifts``        what an observed shift is in shares
+``youden``              Youden's J of a judge, and the gold needed to judge the judge
+``detectable``          the smallest shift that a test detects, for a plan or a report
+``rejections``          the share of simulated tables that a test rejects
+``share_shifts``        observed shifts converted into shares
 ``power``               the difference that t finds, from a standard error
-``stopping``            runs that stop early: looks, sequential p, futility, what follows a stop
+``stopping``            runs that stop early: looks, sequential p, futility, estimates after a stop
 ``results``             the frozen ``Interval`` and ``Test`` that the others return
 ======================  ============================================================================
 """

@@ -1,4 +1,4 @@
-"""Checks of arguments: turns them into arrays, or raises ValueError and names the argument."""
+"""Checks of arguments: each returns its argument as an array or number, or raises ValueError."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def counts(name: str, values: ArrayLike) -> Floats:
 
 
 def shares(name: str, successes: ArrayLike, n_name: str, n: ArrayLike) -> tuple[Floats, Floats]:
-    """Returns successes and outcomes per cluster, of one shape; ValueError if successes > n."""
+    """Returns successes and outcomes per cluster, alike in shape; ValueError if successes > n."""
     x, size = counts(name, successes), counts(n_name, n)
     same_shape(name, x, n_name, size)
     if x.size and (x - size).max() > 1e-9 * max(1.0, float(size.max())):
@@ -57,7 +57,7 @@ def number(name: str, value: float, *, minimum: float = 0.0) -> float:
 
 
 def level(name: str, value: float) -> float:
-    """Returns a probability strictly between 0 and 1 (a confidence, an α, a power), or raises."""
+    """Returns a probability strictly between 0 and 1 (confidence, α, power); else ValueError."""
     if not 0.0 < value < 1.0:
         raise ValueError(f"{name}: a number between 0 and 1 expected, got {value!r}")
     return float(value)

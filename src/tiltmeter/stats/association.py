@@ -46,21 +46,21 @@ def ratio(
     of_odds: bool = False,
     confidence: float = 0.95,
 ) -> Interval:
-    """Rate in A over rate in B (the disparate-impact ratio DI), with an interval on the log scale;
-    with ``of_odds`` the odds ratio: r·(1 - p_b)/(1 - p_a), u and w by (1 - p_a) and (1 - p_b).
+    """Returns the rate in A over the rate in B (disparate-impact ratio DI); limits on the log
+    scale; with ``of_odds`` the odds ratio: r·(1 - p_b)/(1 - p_a), u and w by (1 - p_a) and (1 -
+    p_b).
 
     Formula: r = (Σx_a/N_a)/(Σx_b/N_b); with u_i = (x_ai - p_a·n_ai)/Σx_a and w_i alike for B, v =
-    C/(C-1)·Σ(u_i - w_i)² where clusters are paired, else the sum of the two sides' variances with
-    Welch–Satterthwaite df; log r ± t(df)·√v. Where Σx_a or Σx_b is 0, 0.5 is added to both, the
-    variance is at least that of independent outcomes, and ``note`` marks it. Range (0, inf); null
+    C/(C-1)·Σ(u_i - w_i)² if clusters are paired, else the sum of the two sides' variances with
+    Welch–Satterthwaite df; log r ± t(df)·√v. If Σx_a or Σx_b is 0, 0.5 is added to both, the
+    variance is at least that of independent outcomes, and ``note`` says so. Range (0, inf); null
     value 1; [0.8, 1.25] is the four-fifths band.
     Source: Katz et al. (1978), Biometrics 34, with the delta method over clusters (Cochran 1977,
     ch. 6).
     By hand: x_a = (2, 4), x_b = (1, 2), n = 10 each: r = 2; u = (-1, 1)/6, w = (-.5, .5)/3: v = 0.
-    With all rates 1, or v = 0, the limits come from the two shares' own (MOVER on the log scale).
-    No outcomes on one side, or no success on both: None. One cluster: a value, no interval.
-    ``ValueError`` names the argument: NaN, negative, successes > n, shapes that differ where
-    paired.
+    If all rates are 1, or v = 0, limits come from those of the two shares (MOVER on the log scale).
+    None if a side has no outcomes, or neither a success. One cluster: a value, no interval.
+    ``ValueError`` names the argument: NaN, negative, successes > n, shapes that differ if paired.
     """
     xa, na = arguments.shares("successes_a", successes_a, "n_a", n_a)
     xb, nb = arguments.shares("successes_b", successes_b, "n_b", n_b)
@@ -116,7 +116,7 @@ def _nothing(hits_a: float, hits_b: float, total_a: float, total_b: float) -> st
 
 
 def _sum_of_variances(u: Floats, w: Floats) -> tuple[float, float]:
-    """Computes the variance of a difference of linearised estimators and its Welch df."""
+    """Computes the variance of a difference of linearised estimators, and its Welch df."""
     (first, df_first), (second, df_second) = cluster_variance(u), cluster_variance(w)
     total = first + second
     if total == 0:
@@ -127,7 +127,7 @@ def _sum_of_variances(u: Floats, w: Floats) -> tuple[float, float]:
 def _log_mover(
     xa: Floats, na: Floats, xb: Floats, nb: Floats, confidence: float
 ) -> tuple[float | None, float | None]:
-    """Returns limits of a ratio from the two shares' limits: square-and-add on the log scale."""
+    """Computes limits of a ratio from those of the two shares: square-and-add on the log scale."""
     a = clustered_share(successes=xa, n=na, confidence=confidence)
     b = clustered_share(successes=xb, n=nb, confidence=confidence)
     if not (a.value and b.value and a.low and b.low and a.high and b.high):
@@ -138,12 +138,12 @@ def _log_mover(
 
 
 def odds(*, first: ArrayLike, second: ArrayLike) -> Interval:
-    """Σfirst/Σsecond over clusters (n_she/n_he, or Σp(she)/Σp(he)), with the share's interval.
+    """Returns Σfirst/Σsecond over clusters (n_she/n_he, or Σp(she)/Σp(he)), with an interval.
 
     Arrays: shape (C,), counts or sums of probabilities. Formula: s/(1-s) of the share s =
     Σfirst/Σ(first+second) and of its limits in ``rates.clustered_share``, so that odds and the
-    share printed beside them agree. Where one sum is 0, 0.5 is added to both and ``note`` marks it;
-    the limit that would be 0 or infinite is then Wilson's for the share so corrected, with as many
+    share printed beside them agree. If one sum is 0, 0.5 is added to both and ``note`` says so; the
+    limit that would be 0 or infinite is then Wilson's for the share so corrected, with as many
     outcomes as there are clusters. Range (0, inf); null value 1. An odds of 0.8 is a share of .444.
     Source: Haldane (1956) for the 0.5; Newcombe (2001), Am. Stat. 55, for Wilson on the log odds.
     By hand: first = (1, 2, 3), second = (3, 2, 1): share .5 in [.1543, .8457] → odds 1 in [.1825,
@@ -176,7 +176,7 @@ def odds(*, first: ArrayLike, second: ArrayLike) -> Interval:
 
 
 def paired_t(*, differences: ArrayLike) -> Test:
-    """Student's t over one difference per cluster, two-sided.
+    """Tests the mean difference by Student's t, over one difference per cluster, two-sided.
 
     Formula: t = d̄/(s/√C), df = C-1. Null value of d̄: 0. Source: Student (1908); the test of the
     GRAMVIS paper, over words. By hand: (1, 2, 3): t = 2·√3/1 = 3.4641, p = .0742.
@@ -224,10 +224,10 @@ def equivalence(*, value: float, se: float, df: float, margin: float) -> Test:
     """Tests if the effect lies inside ±margin: two one-sided t tests (TOST).
 
     Formula: p = max(P(T ≥ (value+margin)/se), P(T ≤ (value-margin)/se)); ``statistic`` is the t
-    with the larger p. p ≤ α says "within ±margin at this α"; the margin must be named before the
-    data. Source: Schuirmann (1987), J. Pharmacokinet. Biopharm. 15. By hand: value 0, se .01, df
-    20, margin .03: t = ±3, p = .00354. se = 0 or no df: p None with a note. ``ValueError``: NaN,
-    margin ≤ 0.
+    with the larger p. p ≤ α says "within ±margin at this α"; the margin must be fixed before the
+    data are seen. Source: Schuirmann (1987), J. Pharmacokinet. Biopharm. 15. By hand: value 0, se
+    .01, df 20, margin .03: t = ±3, p = .00354. se = 0 or no df: p None with a note. ``ValueError``:
+    NaN, margin ≤ 0.
     """
     value = float(arguments.vector("value", [value])[0])
     se, df, margin = (

@@ -1,8 +1,8 @@
-"""The posterior of a clustered share: each item's own share is beta, its outcomes are binomial.
+"""The posterior of a clustered share: each item's share is beta, and its outcomes are binomial.
 
 The posterior uses the counts of all items and not only their variance, so that it has width even
-towards an end (0 or 1) that no item has reached: ``rates.clustered_share`` takes its limit on that
-side from here.
+towards an end (0 or 1) that no item has reached; ``rates.clustered_share`` takes its limit on that
+side from this posterior.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def posterior_limits(successes: Floats, n: Floats, confidence: float = 0.95) -> 
 
 @lru_cache(maxsize=1)
 def _grid() -> tuple[Floats, Floats, Floats]:
-    """Returns a, shape (means, correlations); a + b and the prior's weight, shape (correlations,).
+    """Returns a, shape (means, correlations), a + b and the prior's weight, shape (correlations,).
 
     b is a with the means in reverse order, since the means are symmetric about one half.
     """
@@ -55,7 +55,7 @@ def _grid() -> tuple[Floats, Floats, Floats]:
 
 @lru_cache(maxsize=LOOKED_UP.bit_length())
 def _table(doublings: int) -> Floats:
-    """Tabulates log a(a+1)…(a+x-1) by x, shape (x, means · correlations), up to x = 2^doublings."""
+    """Tabulates log a(a+1)…(a+x-1), shape (x, means · correlations), for x up to 2^doublings."""
     a, most = _grid()[0].ravel(), 1 << doublings
     table = np.zeros((most + 1, a.size))
     for count in range(most):

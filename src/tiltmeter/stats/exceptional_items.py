@@ -29,10 +29,10 @@ class ExceptionalItem(NamedTuple):
 def exceptional_shares(*, hits: ArrayLike, n: ArrayLike) -> list[ExceptionalItem]:
     """Finds items whose share differs from the others' pooled share: at most three, least p first.
 
-    Exact binomial, two-sided by the probabilities of counts no likelier than the observed one,
+    Exact binomial test, two-sided by the probabilities of counts no likelier than the observed one,
     against the others' share with half a hit and half a miss more; Holm over items. With two items
-    neither is the exception. By hand: 0 of 6 where the others have 15 of 30: 2/64 = .031, one of
-    six items: adjusted .19, so none is named. Raises ``ValueError`` if hits exceed answers.
+    neither is the exception. By hand: 0 of 6 against 15 of 30: 2/64 = .031, for one of six items:
+    adjusted .19, so the item is not listed. Raises ``ValueError`` if hits exceed answers.
     """
     x, size = arguments.shares("hits", hits, "n", n)
     others = _pooled(x, size)
@@ -44,14 +44,14 @@ def exceptional_shares(*, hits: ArrayLike, n: ArrayLike) -> list[ExceptionalItem
         odds = k * np.log(share) + (k.size - 1 - k) * np.log1p(-share)
         return _two_sided(_log_choose(k.size - 1, k) + odds, round(x[place]))
 
-    return _named(chance, size, others)
+    return _exceptional(chance, size, others)
 
 
 def exceptional_gaps(
     *, hits: ArrayLike, n: ArrayLike, base_hits: ArrayLike, base_n: ArrayLike
 ) -> list[ExceptionalItem]:
-    """Finds items whose gap between level and baseline differs from the others': Fisher's exact
-    test per item against the others' odds ratio (each count plus one half), Holm over items.
+    """Finds items whose gap between level and baseline differs from the others': per item, Fisher's
+    exact test against the others' odds ratio (each count plus one half); Holm over items.
     """
     x, size = arguments.shares("hits", hits, "n", n)
     y, base = arguments.shares("base_hits", base_hits, "base_n", base_n)
@@ -66,7 +66,7 @@ def exceptional_gaps(
         logs = _log_choose(level, k) + _log_choose(baseline, total - k) + k * log_odds[place]
         return _two_sided(logs, round(x[place]) - first)
 
-    return _named(chance, np.minimum(size, base), others)
+    return _exceptional(chance, np.minimum(size, base), others)
 
 
 def _pooled(hits: Floats, n: Floats) -> Floats:
@@ -74,14 +74,16 @@ def _pooled(hits: Floats, n: Floats) -> Floats:
     return shares
 
 
-def _named(chance: Callable[[int], float], n: Floats, others: Floats) -> list[ExceptionalItem]:
-    known = [place for place in range(n.size) if n[place] > 0]
-    if len(known) < LEAST:
+def _exceptional(
+    chance: Callable[[int], float], n: Floats, others: Floats
+) -> list[ExceptionalItem]:
+    asked = [place for place in range(n.size) if n[place] > 0]
+    if len(asked) < LEAST:
         return []
-    adjusted = holm(p=[chance(place) for place in known])
+    adjusted = holm(p=[chance(place) for place in asked])
     exceptions = [
         ExceptionalItem(place, float(others[place]), p)
-        for place, p in zip(known, adjusted, strict=True)
+        for place, p in zip(asked, adjusted, strict=True)
         if p is not None and p < ALPHA
     ]
     return sorted(exceptions, key=lambda item: item.p_adjusted)[:MOST]

@@ -64,7 +64,7 @@ def impact_ratios(*, successes: Sequence[ArrayLike], n: Sequence[ArrayLike]) -> 
 
 
 def _limits(side: Side, other: Side, confidence: float = CONFIDENCE) -> tuple[float, float]:
-    """Returns the limits of one pairwise ratio; NaN if it has no interval."""
+    """Returns the limits of one pairwise ratio; NaN if the ratio has no interval."""
     pair = _ratio(side, other, confidence)
     return (
         np.nan if pair.low is None else pair.low,

@@ -24,9 +24,9 @@ def difference(
 ) -> Interval:
     """Computes the share in a less the share in b, each of independent outputs; range [-1, 1].
 
-    Interval: from Wilson's limits of both (Newcombe 1998, Stat. Med. 17, method 10). By hand, his
-    example: 56/70 - 48/80 = .2, [.0524, .3339]. Not measured if a side is empty. ``ValueError``:
-    more successes than outputs.
+    Interval: from Wilson's limits of both (Newcombe 1998, Stat. Med. 17, method 10). By hand
+    (Newcombe's example): 56/70 - 48/80 = .2, [.0524, .3339]. Value None if a side is empty.
+    ``ValueError``: more successes than outputs.
     """
     n = float(n_a + n_b)
     if n_a == 0 or n_b == 0:
@@ -46,7 +46,7 @@ def shuffled_difference(*, successes_a: int, n_a: int, successes_b: int, n_b: in
     by the size of the difference.
 
     The successes of side a are hypergeometric, so p is exact. By hand: 2 of 2 against 0 of 2: 2 of
-    the 6 assignments separate them fully, p = 1/3, the smallest possible. Not tested if a side is
+    the 6 assignments separate them fully, p = 1/3, the smallest possible. p is None if a side is
     empty. Raises ``ValueError`` for counts that are negative or above n.
     """
     counts = [
@@ -68,11 +68,11 @@ def shuffled_difference(*, successes_a: int, n_a: int, successes_b: int, n_b: in
     weight = np.exp(log - log.max())
     weight /= weight.sum()
     gap = np.abs(x / n_a - (hits - x) / n_b)
-    seen = abs(successes_a / n_a - successes_b / n_b)
+    observed = abs(successes_a / n_a - successes_b / n_b)
     extreme = gap >= gap.max() - _TIE
     return Test(
         successes_a / n_a - successes_b / n_b,
-        float(min(1.0, weight[gap >= seen - _TIE].sum())),
+        float(min(1.0, weight[gap >= observed - _TIE].sum())),
         TEST,
         smallest_p=float(weight[extreme].sum()),
     )

@@ -11,11 +11,11 @@ METHOD = "inversion of the interval"
 
 
 def invert_interval(*, interval: Interval, null: float) -> Test:
-    """Computes the two-sided p of ``null`` on the interval's scale, from the half facing ``null``.
+    """Computes the two-sided p of ``null`` from the half of the interval that faces ``null``.
 
-    The half-width is taken as a quantile of Student's t with the interval's df (the normal without)
-    times a standard error. So p < 1 - confidence if and only if the interval excludes ``null``; the
-    exact p is approximate for asymmetric limits. p is None without an interval.
+    This half's length is taken as a quantile of Student's t with the interval's df (without df, of
+    the normal) times a standard error. So p < 1 - confidence if and only if the interval excludes
+    ``null``; for asymmetric limits p itself is approximate. p is None without an interval.
     By hand: value .3, interval [.1, .5] at 95 %, normal: se = .2/1.96 = .102, z = 2.94, p = .0033.
     """
     value, low, high = interval.value, interval.low, interval.high

@@ -1,6 +1,6 @@
 """Means of numbers that come in clusters (lengths, scores), and slopes of shares on references.
 
-Arrays have one entry per cluster, as in ``rates``; a number may have any range.
+Arrays have one entry per cluster, as in ``rates``; numbers may have any range.
 """
 
 from __future__ import annotations
@@ -22,15 +22,15 @@ NO_VARIANCE = "no variance between clusters: no interval"
 
 def pooled_mean(*, sums: ArrayLike, n: ArrayLike, confidence: float = 0.95) -> Interval:
     """Computes Σsums/Σn over clusters, with t on the linearised error: the mean of all outputs,
-    with items as the population.
+    with items as the sample.
 
     Arrays: shape (C,); sums of the numbers, and how many there are. Formula: m = Σs/N; e_i = (s_i -
     m·n_i)/N; v = C/(C-1)·Σe_i²; m ± t(df)·√v with df of ``rates.cluster_variance``. Range: that of
     the numbers; no null value.
     Source: the ratio estimator, Cochran (1977) ch. 11. By hand: s = (2, 4, 6), n = (2, 2, 2): m =
-    2, e = (-2, 0, 2)/6, v = 3/2·8/36 = 1/3, t(2) = 4.3027 → 2 ± 2.4841.
-    No numbers: None. One cluster, or all alike: a value, no interval. Raises ``ValueError`` for
-    NaN, shapes that differ, n < 0.
+    2, e = (-2, 0, 2)/6, v = 3/2·8/36 = 1/3, t(2) = 4.3027 → 2 ± 2.4841. None without numbers. One
+    cluster, or all alike: a value, no interval. Raises ``ValueError`` for NaN, shapes that differ,
+    n < 0.
     """
     s, size = _numbers("sums", sums, "n", n)
     confidence = arguments.level("confidence", confidence)
@@ -55,16 +55,16 @@ def pooled_difference(
     """Computes the mean in A less that in B over the same clusters (paired), with linearised t.
 
     Formula: d = Σs_a/N_a - Σs_b/N_b; e_i = (s_ai - m_a·n_ai)/N_a - (s_bi - m_b·n_bi)/N_b; the rest
-    as ``pooled_mean``. A cluster on one side only counts there. Null value 0. Source: as
-    ``rates.clustered_difference``. By hand: s_a = (4, 6, 8), s_b = (2, 2, 8), n = 2 each: d = 18/6
-    - 12/6 = 1; e = ((4 - 6) - (2 - 4), (6 - 6) - (2 - 4), (8 - 6) - (8 - 4))/6 = (0, 2, -2)/6; v =
-    3/2·8/36 = 1/3 → 1 ± 2.4841.
+    as in ``pooled_mean``. A cluster with numbers on one side only counts there. Null value 0.
+    Source: that of ``rates.clustered_difference``. By hand: s_a = (4, 6, 8), s_b = (2, 2, 8), n = 2
+    each: d = 18/6 - 12/6 = 1; e = ((4 - 6) - (2 - 4), (6 - 6) - (2 - 4), (8 - 6) - (8 - 4))/6 = (0,
+    2, -2)/6; v = 3/2·8/36 = 1/3 → 1 ± 2.4841.
     """
     sa, na = _numbers("sums_a", sums_a, "n_a", n_a)
     sb, nb = _numbers("sums_b", sums_b, "n_b", n_b)
     arguments.same_shape("n_a", na, "n_b", nb)
-    kept = (na + nb) > 0
-    sa, na, sb, nb = sa[kept], na[kept], sb[kept], nb[kept]
+    counted = (na + nb) > 0
+    sa, na, sb, nb = sa[counted], na[counted], sb[counted], nb[counted]
     total_a, total_b = float(na.sum()), float(nb.sum())
     blank = Interval(
         None,
@@ -72,7 +72,7 @@ def pooled_difference(
         None,
         "linearised difference of means, t",
         n=total_a + total_b,
-        clusters=int(kept.sum()),
+        clusters=int(counted.sum()),
     )
     if total_a == 0 or total_b == 0:
         return replace(blank, note="no numbers on one side")
@@ -90,18 +90,20 @@ def geometric_ratio(
 ) -> Interval:
     """Returns the geometric mean over clusters of (mean in A)/(mean in B), with t on the log scale.
 
-    Formula: r = exp(d̄), d_i = ln((s_ai/n_ai)/(s_bi/n_bi)); exp(d̄ ± t(C-1)·s/√C). Clusters with
-    a mean that is not positive on either side are left out. Range: above 0; null value 1. By hand:
-    s_a = (20, 5), s_b = (10, 10), n = 1: d = (ln 2, -ln 2), r = 1.
+    Formula: r = exp(d̄), d_i = ln((s_ai/n_ai)/(s_bi/n_bi)); exp(d̄ ± t(C-1)·s/√C). Leaves out
+    clusters whose mean is not positive on both sides. Range: above 0; null value 1. By hand: s_a =
+    (20, 5), s_b = (10, 10), n = 1: d = (ln 2, -ln 2), r = 1.
     """
     sa, na = _numbers("sums_a", sums_a, "n_a", n_a)
     sb, nb = _numbers("sums_b", sums_b, "n_b", n_b)
-    kept = (na > 0) & (nb > 0) & (sa > 0) & (sb > 0)
-    total = float((na + nb)[kept].sum())
-    blank = Interval(None, None, None, "mean of log ratios, t", n=total, clusters=int(kept.sum()))
-    if not kept.any():
+    counted = (na > 0) & (nb > 0) & (sa > 0) & (sb > 0)
+    total = float((na + nb)[counted].sum())
+    blank = Interval(
+        None, None, None, "mean of log ratios, t", n=total, clusters=int(counted.sum())
+    )
+    if not counted.any():
         return replace(blank, note="no numbers on both sides")
-    logs = np.log(sa[kept] / na[kept]) - np.log(sb[kept] / nb[kept])
+    logs = np.log(sa[counted] / na[counted]) - np.log(sb[counted] / nb[counted])
     mean = float(logs.mean())
     log_row = _with_limits(replace(blank, value=mean), (logs - mean) / logs.size)
     ends = (None if end is None else math.exp(end) for end in (log_row.low, log_row.high))
@@ -110,7 +112,8 @@ def geometric_ratio(
 
 
 def counted_mean(*, numbers: ArrayLike, counts: ArrayLike) -> Interval:
-    """Computes the mean of independent numbers and their counts, with t(n-1): one item's outputs.
+    """Computes the mean of independent numbers and their counts, with t(n-1), as for one item's
+    outputs.
 
     Formula: m ± t(n-1)·s/√n. Source: Student (1908). By hand: 1 once, 2 once, 3 once: 2 ±
     4.3027·1/√3 = 2 ± 2.4841.
@@ -131,8 +134,8 @@ def counted_mean(*, numbers: ArrayLike, counts: ArrayLike) -> Interval:
 
 
 def slope(*, successes: ArrayLike, n: ArrayLike, reference: ArrayLike) -> Interval:
-    """Estimates the slope of the share on a reference share over items: 1 if it rises as the
-    reference does, above 1 if more, 0 if not at all.
+    """Estimates the slope of the share on a reference share over items: 1 if the share rises as the
+    reference does, above 1 if more steeply, 0 if not at all.
 
     Arrays: shape (C,), one entry per item; shares p_i = x_i/n_i. Formula: least squares of p_i on
     r_i, equal weights: b = Σ(r_i - r̄)(p_i - p̄)/Σ(r_i - r̄)²; v = Σ(r_i -
@@ -142,12 +145,12 @@ def slope(*, successes: ArrayLike, n: ArrayLike, reference: ArrayLike) -> Interv
     White (1985), J. Econometrics 29, for HC3. By hand: r = (.2, .5, .8), p = (.1, .5, .9): b =
     .24/.18 = 4/3, residuals 0: no interval.
     Fewer than three items, or all with one reference: no value and a note. Raises ``ValueError`` as
-    ``rates.clustered_share``, and for a reference outside [0, 1].
+    ``rates.clustered_share`` does, and for a reference outside [0, 1].
     """
     x, size = arguments.shares("successes", successes, "n", n)
     r, _ = arguments.shares("reference", reference, "1", np.ones_like(size))
-    kept = size > 0
-    x, size, r = x[kept], size[kept], r[kept]
+    counted = size > 0
+    x, size, r = x[counted], size[counted], r[counted]
     items = size.size
     blank = Interval(
         None,
@@ -190,7 +193,7 @@ def _numbers(name: str, sums: ArrayLike, n_name: str, n: ArrayLike) -> tuple[Flo
 
 
 def _with_limits(row: Interval, influence: Floats) -> Interval:
-    """Adds limits to an estimate whose clusters have these influences, which sum to 0."""
+    """Adds limits to an estimate, from its clusters' influences, which sum to 0."""
     assert row.value is not None
     if influence.size == 1:
         return replace(row, note="one cluster: no interval")

@@ -37,14 +37,14 @@ def adjust(*, p: Iterable[float | None], method: Method) -> Family:
 
 
 def draws_needed(*, tests: int, alpha: float = 0.05) -> int:
-    """Returns the draws per test of a family: 50·m/α, at least 9,999 (1,000 tests: 1,000,000)."""
+    """Returns the draws needed per test of m: 50·m/α, at least 9,999 (1,000 tests: 1,000,000)."""
     level = _level(tests, alpha)
     return max(LEAST_DRAWS, math.ceil(DRAWS_PER_LEVEL / level - 1e-6))
 
 
 @dataclass(frozen=True, slots=True)
 class Reach:
-    """Whether a test on few items can reject: its smallest p, the level α/m, the items needed."""
+    """The reach of a test on few items: its smallest p, the level α/m, the items needed."""
 
     items: int
     tests: int
@@ -59,7 +59,7 @@ class Reach:
 
     @property
     def note(self) -> str | None:
-        """Says how many items are needed; None if the test can reject."""
+        """Says how many items the test needs; None if it can reject."""
         if self.possible:
             return None
         return (
@@ -71,9 +71,9 @@ class Reach:
 def reach(*, items: int, tests: int, alpha: float = 0.05, conditions: int = 2) -> Reach:
     """Computes if C items with random conditions can show any difference in a family of m tests.
 
-    Two conditions (a sign flip): smallest p 2/2^C, needed ⌈1 + log₂(m/α)⌉. More conditions, one of
-    them tested: 1/K^C and ⌈log_K(m/α)⌉. By hand: 11 items for a family of 36 at .05 and 12 for one
-    of 96 (two conditions). Raises ``ValueError`` for tests < 1 or conditions < 2.
+    Two conditions (a sign flip): smallest p 2/2^C; ⌈1 + log₂(m/α)⌉ items needed. K conditions, one
+    of them tested: 1/K^C and ⌈log_K(m/α)⌉. By hand: 11 items for a family of 36 at .05 and 12 for
+    one of 96 (two conditions). Raises ``ValueError`` for tests < 1 or conditions < 2.
     """
     level = _level(tests, alpha)
     if conditions < 2:
@@ -123,8 +123,8 @@ def nested(*, p: Iterable[tuple[Hashable, float | None]]) -> Family:
 
     A claim of one cell has the cell's p; a claim of several cells has the smallest p, adjusted by
     Holm inside the claim. Holm over the m claims decides which are rejected. A cell of a claim with
-    several is tested at α/m, not at the level that Holm frees, which every claim would spend again:
-    its p is adjusted inside the claim, times m. ``tests`` is the total number of cells.
+    several is tested at α/m, not at the level that Holm frees, as every claim would spend that
+    again: its p is adjusted inside the claim, times m. ``tests`` is the total number of cells.
     By hand: a (.01, .02, .5), b (.04): inside a (.03, .04, .5); Holm over (.03, .04) gives b .06;
     a's cells × 2: (.06, .08, 1). Source: Holm (1979); Westfall and Young (1993), section 2.
     """

@@ -1,6 +1,6 @@
 """Quantiles and tails from ``scipy.special``: importing ``scipy.stats`` costs more than a second.
 
-Equal to ``scipy.stats.norm`` and ``t`` (tests/stats hold them side by side).
+Values equal those of ``scipy.stats.norm`` and ``t`` (compared in tests/stats).
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Shares and their intervals, for independent outcomes and for outcomes that come in clusters.
 
-A cluster is an item of the population that the interval refers to (a word, a text, an occupation);
-the outcomes of one item are correlated, so the sample size is the number of items.
+A cluster is an item of the population that the interval refers to (a word, a text, an occupation).
+Outcomes of one item are correlated, so the sample size is the number of items.
 docs/explanation/statistics.md shows the simulations behind each choice.
 """
 
@@ -48,7 +48,7 @@ def cluster_variance(influence: Floats) -> tuple[float, float]:
 
     ``influence`` holds one value per cluster and sums to 0; variance = C/(C-1)·Σe². The degrees of
     freedom are min(C-1, 2(C-1)/(k-1)) with k the kurtosis of the influences: a variance dominated
-    by one or two clusters is known much less well than C-1 says (Satterthwaite's rule, var(s²) from
+    by one or two clusters is much less certain than C-1 says (Satterthwaite's rule, var(s²) from
     the fourth moment). With influences like a normal's, k ≤ 3, this is C-1.
     """
     clusters = influence.size
@@ -71,9 +71,9 @@ def clustered_share(*, successes: ArrayLike, n: ArrayLike, confidence: float = 0
     """Returns a share over clusters, Σx/Σn, with an interval for a population of such clusters.
 
     Arrays: one entry per cluster, shape (C,); ``successes`` may be fractional (sums of
-    probabilities). The limit towards the near end of [0, 1] is Wilson's on the effective n
-    (``linearised_share``), the far limit that of the beta-binomial posterior
-    (``beta_binomial.posterior_limits``), which allows for kinds of clusters that were not sampled.
+    probabilities). The limit towards the near end of [0, 1] is Wilson's on the effective n (W,
+    ``linearised_share``), the far limit that of the beta-binomial posterior (B,
+    ``beta_binomial.posterior_limits``), which allows for kinds of clusters that were not sampled.
     Between .4 and .6 they are blended with λ = (p - .4)/.2, so that a share and its complement
     mirror: low = (1-λ)·W + λ·min(B, p), high = λ·W + (1-λ)·max(B, p). If sizes are uneven and the
     mean of the clusters' shares differs from p (by a tenth of half of W's width), the farther of B
@@ -83,10 +83,10 @@ def clustered_share(*, successes: ArrayLike, n: ArrayLike, confidence: float = 0
     Stat. Methodol. 7; the choice is by simulation, docs/explanation/statistics.md.
     By hand: x = (1, 2, 3), n = (4, 4, 4): W [.1105, .8895], B [.1982, .8018], halfway between:
     [.1543, .8457]. One cluster: a value, no interval; none: no value either; ``note`` says so.
-    ``cautions`` and ``note`` also mark that another kind of cluster would not be covered
-    (``few_clusters``, ``other_kinds``; for fractional counts ``few_carriers``), and that sizes
-    depend on the share, which no interval allows for. Raises ``ValueError`` and names the argument
-    for NaN, negative numbers, shapes that differ, successes > n.
+    ``cautions`` and ``note`` also say if other kinds of clusters would not be covered
+    (``few_clusters``, ``other_kinds``; for fractional counts ``few_carriers``), and if sizes depend
+    on the share, which no interval allows for. Raises ``ValueError`` and names the argument for
+    NaN, negative numbers, shapes that differ, successes > n.
     """
     x, size = arguments.shares("successes", successes, "n", n)
     x, size, left_out = _filled_clusters(x, size)
@@ -112,7 +112,7 @@ def clustered_share(*, successes: ArrayLike, n: ArrayLike, confidence: float = 0
 def _blend(
     share: float, near: tuple[float, float], far: tuple[float, float]
 ) -> tuple[float, float]:
-    """Blends limits: `near` on the side of the nearer end of [0, 1], `far` on the other side."""
+    """Blends limits: `near` towards the nearer end of [0, 1], `far` towards the other end."""
     first, last = BLENDED
     blend = min(max((share - first) / (last - first), 0.0), 1.0)
     low = (1 - blend) * near[0] + blend * min(far[0], share)
@@ -122,7 +122,7 @@ def _blend(
 def linearised_share(*, successes: ArrayLike, n: ArrayLike, confidence: float = 0.95) -> Interval:
     """Computes Σx/Σn with Wilson's interval on the effective n and a t quantile, without cautions.
 
-    Arrays as ``clustered_share``, without clusters that hold nothing. Formula: e_i =
+    Arrays as in ``clustered_share``, without clusters that have no outcomes. Formula: e_i =
     (x_i - p·n_i)/N; v = C/(C-1)·Σe_i² (linearised ratio estimator); effective n = p(1-p)/v;
     Wilson's limits at that n with the quantile t(df), df from ``cluster_variance``. With v = 0 (all
     clusters alike) the effective n is C: outcomes inside clusters could be perfectly dependent. If
@@ -144,8 +144,8 @@ def linearised_share(*, successes: ArrayLike, n: ArrayLike, confidence: float = 
         return replace(blank, value=share, note="one cluster: no interval")
     variance, df = cluster_variance((x - share * size) / total)
     if variance > 0 and (total >= SMOOTH * clusters or (x != np.rint(x)).any()):
-        held = carriers(x if share <= 0.5 else size - x)
-        df = min(df, max(CARRIER_DF * (held - 1), 1.0))
+        carried = carriers(x if share <= 0.5 else size - x)
+        df = min(df, max(CARRIER_DF * (carried - 1), 1.0))
     effective = share * (1 - share) / variance if variance > 0 else float(clusters)
     low, high = wilson_limits(share, effective, t_quantile(0.5 + confidence / 2, df))
     alike = None if variance > 0 else ALIKE
@@ -162,7 +162,7 @@ def linearised_share(*, successes: ArrayLike, n: ArrayLike, confidence: float = 
 
 
 def few_clusters(clusters: int) -> IntervalCaution | None:
-    """Returns a caution if there are too few clusters for the coverage that simulations showed."""
+    """Returns a caution if the clusters are too few for the coverage seen in simulations."""
     if clusters < FEW_CLUSTERS:
         return IntervalCaution("few_clusters", f"too few clusters (C = {clusters})")
     return None
@@ -172,8 +172,8 @@ def other_kinds(share: Interval) -> IntervalCaution | None:
     """Returns a caution if clusters of another kind would move the share out of its interval.
 
     One cluster with only opposite outcomes moves the share by about 1/C. If the rarer outcome fills
-    fewer than 4 clusters, C·min(p, 1-p) < 4, and the far limit is nearer than 1/C, such clusters
-    may exist without having been sampled, and would not be covered.
+    fewer than 4 clusters, C·min(p, 1-p) < 4, and the far limit is nearer than 1/C, there may be
+    such clusters that were not sampled, and the interval would not cover them.
     """
     p, low, high, clusters = share.value, share.low, share.high, share.clusters
     if p is None or low is None or high is None or not clusters:
@@ -185,8 +185,8 @@ def other_kinds(share: Interval) -> IntervalCaution | None:
 
 
 def sizes_follow(alike: float, limits: tuple[float, float]) -> IntervalCaution | None:
-    """Returns a caution if sizes depend on the share: the unweighted mean over items lies outside
-    Wilson's limits.
+    """Returns a caution if sizes depend on the share: the unweighted mean over items (`alike`) lies
+    outside Wilson's limits.
 
     Coverage may then be as low as .3, and no other caution marks such tables.
     """
@@ -226,9 +226,9 @@ def clustered_difference(
     xb, nb = arguments.shares("successes_b", successes_b, "n_b", n_b)
     arguments.same_shape("n_a", na, "n_b", nb)
     confidence = arguments.level("confidence", confidence)
-    kept = (na + nb) > 0
-    xa, na, xb, nb = xa[kept], na[kept], xb[kept], nb[kept]
-    total_a, total_b, clusters = float(na.sum()), float(nb.sum()), int(kept.sum())
+    counted = (na + nb) > 0
+    xa, na, xb, nb = xa[counted], na[counted], xb[counted], nb[counted]
+    total_a, total_b, clusters = float(na.sum()), float(nb.sum()), int(counted.sum())
     method, n = "linearised difference, t", total_a + total_b
     blank = Interval(None, None, None, method, confidence, n=n, clusters=clusters)
     if total_a == 0 or total_b == 0:
@@ -255,7 +255,7 @@ def clustered_difference(
 
 
 def _mover(a: Interval, b: Interval) -> tuple[float | None, float | None]:
-    """Computes limits of a - b from the limits of a and b (square-and-add)."""
+    """Computes limits of a - b from those of a and b (square-and-add)."""
     if (
         a.value is None
         or b.value is None
@@ -299,11 +299,11 @@ def clustered_mean(*, values: ArrayLike) -> Interval:
 
 
 def bounds(*, successes: float, failures: float, missing: float) -> Interval:
-    """Returns the share of the measured outcomes, in the range that missing outcomes make possible.
+    """Returns the share of measured outcomes, and its range over all that missing ones could be.
 
     Formula: low = s/(s+f+m), high = (s+m)/(s+f+m), value = s/(s+f). Range [0, 1]. Not a confidence
     interval: it holds whatever the missing values. Source: Manski (1989), J. Human Resources 24. By
-    hand: 6, 2, 2 → .75 in [.6, .8]. Without any outcome: None. ``ValueError``: negative, NaN.
+    hand: 6, 2, 2 → .75 in [.6, .8]. None without any outcome. ``ValueError``: negative, NaN.
     """
     s, f = arguments.number("successes", successes), arguments.number("failures", failures)
     m = arguments.number("missing", missing)
@@ -323,9 +323,9 @@ def bounds(*, successes: float, failures: float, missing: float) -> Interval:
 
 
 def _filled_clusters(x: Floats, size: Floats) -> tuple[Floats, Floats, str | None]:
-    """Returns the clusters that hold outcomes, and a note on those left out."""
+    """Returns the clusters that have outcomes, and a note on the others."""
     if size.size == 0 or size.min() > 0:
         return x, size, None
-    kept = size > 0
-    note = f"{count_of(int((~kept).sum()), 'cluster')} without outcomes left out"
-    return x[kept], size[kept], note
+    filled = size > 0
+    note = f"{count_of(int((~filled).sum()), 'cluster')} without outcomes left out"
+    return x[filled], size[filled], note

@@ -17,7 +17,7 @@ FEW_GOLD = (
 
 
 class IntervalCaution(NamedTuple):
-    """A caution about an interval: a code for programs, a text for people."""
+    """A caution about an interval: a code for programs, and a text for people."""
 
     code: str
     text: str
@@ -32,8 +32,8 @@ class Interval:
     standard error on the scale that ``method`` names (the log scale for ratios), ``df`` the degrees
     of freedom of the t quantile, ``n`` the outcomes (or the sum of weights), ``clusters`` the items
     that they come from, ``effective_n`` the n of independent outcomes that would be as informative
-    (n over it is the design effect). ``cautions`` are the codes of its cautions, and
-    ``note`` says the same in words.
+    (the design effect is n over ``effective_n``). ``cautions`` are codes of cautions, and ``note``
+    says the same in words.
     """
 
     value: float | None
@@ -51,7 +51,7 @@ class Interval:
 
 
 def not_corrected(plain: Interval, reason: str | None) -> Interval:
-    """Makes an empty interval for a failed correction, with its reason, n and clusters."""
+    """Makes an interval without value for a failed correction; has its reason, n and clusters."""
     return Interval(
         None,
         None,
@@ -93,12 +93,12 @@ def join_notes(*notes: str | None) -> str | None:
 
 
 def count_of(number: float, noun: str) -> str:
-    """Writes a number with its noun: 1 item, 2,000 items."""
+    """Writes a number with its noun: "1 item", "2,000 items"."""
     return f"{number:,.0f} {noun}{'' if number == 1 else 's'}"
 
 
 def with_cautions(interval: Interval, *cautions: IntervalCaution | None) -> Interval:
-    """Adds cautions to an interval; those that are None are left out."""
+    """Adds the cautions that are not None to an interval."""
     new = [caution for caution in cautions if caution]
     return replace(
         interval,

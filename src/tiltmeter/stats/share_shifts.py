@@ -1,4 +1,4 @@
-"""Observed shifts converted into shares: items vary more, the nearer their share is to one half."""
+"""Observed shifts converted into shares. Items vary more, the nearer their share is to one half."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ SHARE_STEPS = 4_001  # shifts of a share that are tried
 
 
 def shift_of_share(*, shift: float, shares: tuple[float, float]) -> float | None:
-    """Computes the detectable difference of two shares if ``observed_shift`` returns ``shift``.
+    """Computes the detectable difference of two shares, given ``shift`` from ``observed_shift``.
 
     ``shares``: of the tested side and of the other. Items vary more the nearer their share is to
     one half, as p(1-p), and a share raised from a low one varies more than the observed one. So the
     result is the smallest s with s/f(s) = ``shift``, f² = (b(1-b) + (b+s)(1-b-s)) over the same at
-    the observed shares, b the other side's share (towards one half; downwards if above it). The
-    test is invariant to scale, so no table is simulated again. Source: the beta-binomial model,
+    the observed shares, b the other side's share (towards one half; downwards if b is above it).
+    The test is invariant to scale, so no table is simulated again. Source: the beta-binomial model,
     Skellam (1948), JRSS B 10. By hand: shares .5 and .5, s = .3: f² = (.25 + .16)/.5 = .82, so s =
-    .3 is the result for ``shift`` .331. None if no share is far enough.
+    .3 is the result for ``shift`` .331. None if no share is far enough away.
     Raises ``ValueError`` for a share outside 0 to 1.
     """
     tested, other = _shares(*shares)
@@ -25,11 +25,11 @@ def shift_of_share(*, shift: float, shares: tuple[float, float]) -> float | None
 
 
 def shift_from_value(*, shift: float, share: float, null: float) -> float | None:
-    """Computes the detectable distance from ``null`` if ``observed_shift`` returns ``shift``.
+    """Computes the detectable distance from ``null``, given ``shift`` from ``observed_shift``.
 
-    As ``shift_of_share``, but ``null`` does not vary: f² = (b+s)(1-b-s) over p(1-p), p the observed
-    ``share`` and b the null value. By hand: .5 and .5, s = .3: f² = .16/.25 = .64, so s = .3 is the
-    result for ``shift`` .375.
+    As in ``shift_of_share``, but ``null`` does not vary: f² = (b+s)(1-b-s) over p(1-p), p the
+    observed ``share`` and b the null value. By hand: .5 and .5, s = .3: f² = .16/.25 = .64, so s =
+    .3 is the result for ``shift`` .375.
     """
     tested, base = _shares(share, null)
     return _solve_scale(shift, base, 0.0, tested * (1 - tested))

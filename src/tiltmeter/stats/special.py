@@ -1,8 +1,8 @@
-"""The functions of ``scipy.special``, taken from the extension module that holds them.
+"""The functions of ``scipy.special``, taken from the extension module that contains them.
 
-The package also prepares other array libraries and docstrings: .17 of the .18 CPU s of its import,
-which every command that computes would pay. The functions are the same objects or give the same
-bytes (tests/stats/test_special.py).
+The package also prepares other array libraries and docstrings, which takes .17 of the .18 CPU s of
+its import; every command that computes would pay for this. The functions are the same objects, or
+give the same bytes (tests/stats/test_special.py).
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _NAMES = [
 
 def _functions() -> ModuleType:
     """Imports the extension module alone; imports the whole package if it is loaded already, if
-    another thread could see the stand-in, or if scipy is built differently.
+    another thread could see the temporary replacement of it, or if scipy is built differently.
     """
     if _PACKAGE in sys.modules or threading.active_count() > 1:
         return import_module(_PACKAGE)

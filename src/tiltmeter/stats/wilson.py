@@ -30,7 +30,7 @@ def wilson(successes: float, n: float, *, confidence: float = 0.95) -> Interval:
 
 
 def wilson_limits(share: float, n: float, quantile: float) -> tuple[float, float]:
-    """Computes Wilson's limits for a share of ``n`` (not necessarily whole), at a given quantile.
+    """Computes Wilson's limits for a share of ``n`` (which may be fractional), at a given quantile.
 
     They are symmetric about the estimate on the log-odds scale: L·U/((1-L)(1-U)) = (p/(1-p))².
     """

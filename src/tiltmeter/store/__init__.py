@@ -1,15 +1,15 @@
 """The run: a folder with `run.sqlite` and `blobs/`.
 
-`trials` are what was planned; `calls` is everything that was paid for, as it came; `outputs` are
-what the subjects returned; `labels` what annotators said of them (append-only: what an annotator
-said before is kept and no longer `current`); `label_calls` says which calls labels rest on;
+`trials` are the planned requests; `calls` all that was paid for, as it came; `outputs` what the
+subjects returned; `labels` what annotators said of outputs (append-only: an annotator's earlier
+labels are kept and no longer `current`); `label_calls` names the calls that labels were read from;
 `artefacts` are files by name (estimates, taxonomies, gold samples); `meta` is a table of JSON
 values.
 
-A commit is made for each batch that one turn of the event loop brings, so a killed process loses at
-most what was in flight. One process writes at a time (lock.py). A run is checkpointed back to one
-file when it is closed. All of its SQL stands in this room: what is written here, what is read for a
-purpose in queries/.
+All results that arrive in one turn of the event loop are committed together, so a killed process
+loses at most the calls in flight. One process writes at a time (lock.py). Closing a run checkpoints
+it back into one file. All SQL stands in this room: statements that write here, queries that serve
+one purpose in queries/.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def now() -> str:
 
 
 class Store(Database):
-    """An open run folder. Reading needs no lock; `writing=True` takes it."""
+    """An open run folder. Reading needs no lock; `writing=True` takes the run's lock."""
 
     def __enter__(self) -> Store:
         return self
@@ -102,7 +102,7 @@ class Store(Database):
         self.write_one("INSERT OR REPLACE INTO meta (key, value) VALUES (?,?)", (key, text))
 
     def freeze(self, frozen: Mapping[str, Json]) -> None:
-        """Fixes settings that may not change. RunMismatch names the first difference."""
+        """Fixes settings that may not change. Raises RunMismatch, naming the first difference."""
         before = self.get("frozen")
         if before is None:
             self.put("frozen", frozen)
@@ -130,8 +130,8 @@ class Store(Database):
     def iter_unanswered(
         self, trials: Iterable[Trial], skip: Callable[[int], object] = lambda number: None
     ) -> Iterator[Trial]:
-        """Adds the trials to the run and yields those without an output. skip: called with the
-        number of trials that have an output, batch by batch.
+        """Adds the trials to the run and yields those without an output. skip: called per batch
+        with the number of its trials that have an output.
         """
         remaining = iter(trials)
         while batch := list(islice(remaining, PLANNED_ROWS)):
@@ -156,11 +156,11 @@ class Store(Database):
         return {"mode": row[0], **rows.levels(row[1])} if row else {}
 
     def iter_unlabelled(self, annotator: str) -> Iterator[tuple[Trial, Output]]:
-        """Yields outputs that an annotator has not labelled, by id, read in pieces."""
+        """Yields outputs that an annotator has not labelled, sorted by id, read in chunks."""
         return self._read_outputs(_UNLABELLED_BY, (annotator,), CHUNK_ROWS)
 
     def iter_outputs(self, chunk: int = CHUNK_ROWS) -> Iterator[tuple[Trial, Output]]:
-        """Yields every output with its trial, by id, read in pieces."""
+        """Yields every output with its trial, sorted by id, read in chunks of `chunk` rows."""
         return self._read_outputs("", (), chunk)
 
     def _read_outputs(
@@ -179,7 +179,7 @@ class Store(Database):
     # calls
 
     def answered_keys(self, purpose: str) -> set[str]:
-        """Returns the keys of a purpose's answered calls, without those that an output rests on."""
+        """Returns the keys of a purpose's answered calls, without those that have an output."""
         query = "SELECT key FROM calls WHERE purpose=? AND outcome IS NOT NULL"
         if purpose == SUBJECT:
             query += " AND n NOT IN (SELECT c FROM outputs)"
@@ -193,12 +193,12 @@ class Store(Database):
         return None if row is None else rows.reply_of(row)
 
     def remote_id(self, key: str) -> str:
-        """Returns the provider's id of a submitted request without a reply yet; "" if none."""
+        """Returns the provider's id of a submitted request without a reply; "" if there is none."""
         row = self.first("SELECT remote_id FROM calls WHERE key=? AND outcome IS NULL", (key,))
         return str(row[0]) if row else ""
 
     def write_remote_id(self, request: Request, remote: str) -> None:
-        """Stores the provider's id of a request before waiting for the reply."""
+        """Stores the provider's id of a submitted request, before its reply is waited for."""
         self.write([(request, Reply("", "", remote=remote))], (), ())
         self.sync()
 
@@ -215,7 +215,7 @@ class Store(Database):
         labels: Sequence[Label],
         label_calls: Sequence[LabelCall] = (),
     ) -> None:
-        """Writes calls, outputs and labels in one transaction, without keys."""
+        """Writes calls, outputs and labels in one transaction, with keys cut out of them."""
         date = now()
         if self.secrets:
             calls, outputs, labels = clean_rows(self.secrets, calls, outputs, labels)
@@ -231,14 +231,14 @@ class Store(Database):
             self.packer.add_label_calls(label_calls)
 
     def supersede(self, labels: Sequence[Label]) -> None:
-        """Replaces the same annotators' labels of the same outputs; the old ones stay as past."""
+        """Replaces labels with the same annotator, output and attribute; past ones stay stored."""
         date = now()
         with self.transaction():
             self.withdraw([row[:3] for row in labels])
             self.packer.add_labels(labels, date)
 
     def withdraw(self, keys: Sequence[tuple[str, str, str]]) -> None:
-        """Marks labels as past, which stay stored. keys: (output, annotator, attribute)."""
+        """Marks labels as past; they stay stored. keys: (output, annotator, attribute)."""
         update = (
             "UPDATE packed_labels SET current = 0 WHERE current AND output = ? AND annotator = ?"
             " AND attribute = ?"
@@ -251,13 +251,12 @@ class Store(Database):
     # reading all for analysis, as plain tuples: a class for each row would take longer than SQLite
 
     def iter_trials(self) -> Iterator[tuple[str, str, str, str]]:
-        """Yields every trial as (id, subject, mode, factors as JSON), by id."""
+        """Yields every trial as (id, subject, mode, factors as JSON), sorted by id."""
         return self.rows("SELECT id, subject, mode, factors FROM trials ORDER BY n")
 
     def iter_labels(self) -> Iterator[tuple[str, str, str, str, float]]:
-        """Yields every current label as (output, annotator, attribute, value, weight), by output.
-
-        Reads a covering index alone, without the trials: 1,000,000 in 1.3 CPU s.
+        """Yields each current label as (output, annotator, attribute, value, weight), sorted by
+        output. It reads a covering index alone, without the trials: 1,000,000 labels in 1.3 CPU s.
         """
         return self.rows(
             "SELECT output, annotator, attribute, value, weight FROM labels WHERE current"
@@ -279,7 +278,7 @@ class Store(Database):
         return blobs.write_blob(self.folder, content, suffix)
 
     def describe_picture(self, name: str, picture: Picture, size_bytes: int) -> None:
-        """Stores a picture's facts."""
+        """Stores a picture's format and size as an artefact."""
         self.keep(PICTURE, name, json.dumps({**picture._asdict(), "bytes": size_bytes}))
 
 

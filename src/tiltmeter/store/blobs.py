@@ -1,6 +1,6 @@
 """Files of a run, each stored once under the hash of its content: `blobs/ab/HASH.SUFFIX`, in a
-folder named after the first two digits of the hash, so that of a million files a folder holds
-4,000. Older runs keep their files directly in `blobs/`; their new files go into such folders too.
+folder named after the first two digits of the hash, so that with a million files a folder holds
+4,000. Older runs keep their files directly in `blobs/`; new files go into such folders there too.
 """
 
 from __future__ import annotations

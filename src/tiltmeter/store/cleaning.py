@@ -1,4 +1,4 @@
-"""Removes the environment's keys from rows: no run may hold them."""
+"""Removal of the environment's keys from rows before they are stored: no run may hold a key."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def clean_rows(
     outputs: Sequence[Output],
     labels: Sequence[Label],
 ) -> Rows:
-    """Cuts keys out of rows. Searches all texts at once first, as keys are rare in them."""
+    """Cuts keys out of rows. Searches all texts at once first, as they rarely hold a key."""
     texts = [part for _, reply in calls for part in (*_parts(reply), _tokens(reply))]
     texts += [output.text for output in outputs]
     texts += {label.value for label in labels}
@@ -33,7 +33,7 @@ def clean_rows(
 
 
 def clean_reply(secrets: Sequence[str], reply: Reply) -> Reply:
-    """Cuts keys out of a reply, and drops its tokens and body if they hold or spell one."""
+    """Cuts keys out of a reply; drops tokens and body if the tokens hold a key or spell one."""
     parts, tokens = _parts(reply), _tokens(reply)
     if not any(without(secrets, each) != each for each in (*parts, tokens)):
         return reply
@@ -58,7 +58,7 @@ def _parts(reply: Reply) -> tuple[str, ...]:
 
 
 def _tokens(reply: Reply) -> str:
-    """Joins the tokens that came, which may spell a key together, then those offered."""
+    """Joins the reply's tokens, which may spell a key together, and appends all alternatives."""
     if not reply.alternatives:
         return ""
     offered = [

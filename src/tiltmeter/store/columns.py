@@ -1,7 +1,7 @@
-"""Many rows of a run read by columns: each text that they share is built only once.
+"""Many rows of a run read column by column, so that each text that rows share is built only once.
 
-A row of a view costs a look-up per word; here SQLite returns integers, whose words are looked up
-per column.
+A row of a view costs a look-up per short text; here SQLite returns integers, which are turned into
+texts a column at a time.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _PROMPT, _SEED, _NONCE = "\x00prompt", 0x7E57AB1E7E57AB1E, "\x00nonce"  # of a r
 
 
 class Unpacker:
-    """Turns stored columns into values."""
+    """Turns the integers and bytes of stored columns into values."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
@@ -42,7 +42,7 @@ class Unpacker:
         }
 
     def column(self, kind: str, parts: Sequence[Values]) -> list[Any]:
-        """Returns the values of a column for some rows. parts: its stored columns (views.py)."""
+        """Returns a column's values, one per row. parts: its stored columns (views.py)."""
         return list(self._by_kind[kind](*parts)) if kind else list(parts[0])
 
     def _word(self, numbers: Values) -> Iterable[Any]:
@@ -98,7 +98,7 @@ class Unpacker:
 
 @lru_cache(maxsize=1000)
 def _pattern(shape: str) -> tuple[str, str, str, str]:
-    """Returns the constant texts around prompt, seed and nonce in requests of a shape."""
+    """Returns the constant texts around prompt, seed and nonce in the requests of a shape."""
     text = join_request(shape, "", _PROMPT, "", _SEED, _NONCE)
     one, rest = text.split(canonical(_PROMPT))
     two, rest = rest.split(str(_SEED))
@@ -109,8 +109,8 @@ def _pattern(shape: str) -> tuple[str, str, str, str]:
 def read(
     store: Store, columns: Mapping[str, AskedColumn], source: str
 ) -> Iterator[dict[str, list[Any]]]:
-    """Yields rows of a query piece by piece, at least one, each as {column: values}; dates in
-    milliseconds, as they are stored. source: SQL from FROM on.
+    """Yields the rows of a query in pieces, at least one, each as {column: values}; dates stay in
+    milliseconds, as stored. source: SQL from FROM on.
     """
     unpacker = Unpacker(store)
     asked = ", ".join(part for column in columns.values() for part in column.parts)
@@ -125,9 +125,9 @@ def read(
 def integer_columns(
     store: Store, columns: Sequence[str], source: str, values: Sequence[str] = ()
 ) -> Iterator[Sequence[str]]:
-    """Yields columns of integers piece by piece, by id, each as a text with commas between: if read
-    as rows, SQLite locks each value, which takes twice as long. source: SQL from FROM to a
-    condition on two parameters that bound the id; values: of the parameters before these two.
+    """Yields columns of integers in pieces, sorted by id; each column is one text with commas
+    between its integers, as rows take SQLite twice as long (it locks per value). source: SQL from
+    FROM to a condition on two parameters that bound the id; values: of the parameters before these.
     """
     query = f"SELECT {', '.join(f'group_concat({column})' for column in columns)} {source}"
     for first in range(FIRST, -FIRST, _PIECE_IDS):

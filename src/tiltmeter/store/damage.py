@@ -1,8 +1,8 @@
 """Damage to a run's file: changes by somebody else, or a broken file.
 
 Objects that no run has (triggers, views) are refused when the file is opened. Values are checked
-only after reading them has failed: the error then names the table and the column, and intact runs
-cost nothing extra.
+only after reading them has failed: so intact runs cost nothing extra, and the error can name the
+table and the column.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ class Rule(NamedTuple):
 
 
 def _json(column: str, kind: str, each: str = "1") -> str:
-    """Writes SQL that is true unless a column is JSON of a kind whose members all meet `each`."""
+    """Writes SQL that is true unless a column is JSON of this kind and each member meets `each`."""
     members = f"SELECT 1 FROM json_each({column}) WHERE NOT ({each})"
     return (
         f"CASE WHEN json_valid({column}) THEN json_type({column}) <> '{kind}'"
@@ -126,8 +126,8 @@ def _rules_of_optional_values() -> Iterator[Rule]:
 
 
 def foreign_object(db: sqlite3.Connection, is_newest: bool) -> str:
-    """Names a trigger, a view or a virtual table, or in the newest schema a table that is named
-    like one of the views; "" if there is none.
+    """Names an object that no run has: a trigger, a view, a virtual table, or in the newest schema
+    a table with the name of a view of ours; "" if there is none.
     """
     row = db.execute(_FOREIGN).fetchone()
     if row is None and is_newest:
@@ -152,7 +152,7 @@ def find_damage(db: sqlite3.Connection) -> str:
 
 
 def _setting(db: sqlite3.Connection) -> str:
-    """Returns the `meta.KEY` of a setting with a wrong type, or ""."""
+    """Returns `meta.KEY` for the first setting with a wrong type; "" if all are right."""
     kinds: dict[str, tuple[type, ...]] = {
         "frozen": (dict,),
         "source": (str,),
@@ -193,7 +193,7 @@ def _is_whole(key: str, value: Any) -> bool:
 
 @contextmanager
 def translate_errors(path: Path) -> Iterator[None]:
-    """Raises errors of SQLite and the system as StoreError or RunBusy, which say what to do."""
+    """Turns errors of SQLite and the system into StoreError or RunBusy, which say what to do."""
     try:
         yield
     except sqlite3.OperationalError as error:

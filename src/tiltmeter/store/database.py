@@ -1,9 +1,8 @@
 """The SQLite file of a run, open: its schema brought up to date, its errors in plain words.
 
 Journal mode WAL. Reading needs no lock. A run of an older schema that is only read stays as it is:
-it is copied into a temporary database and migrated there; the first thing that is written to it
-migrates the run itself. A run in a folder that cannot be written to is read as it lies
-(`immutable`).
+it is copied into a temporary database, which is migrated; the first write migrates the run itself.
+A run in a folder without write permission is opened as `immutable`.
 """
 
 from __future__ import annotations
@@ -43,7 +42,7 @@ _TRANSACTIONS: Counter[Path] = Counter()
 
 
 class Database:
-    """The open file of a run. Reading needs no lock; `writing=True` takes it."""
+    """The open file of a run. Reading needs no lock; `writing=True` takes the run's lock."""
 
     part = ""  # names what its reading finds, where that is not all of the run
 
@@ -121,12 +120,12 @@ class Database:
         self.packer = Packer(self._db)
 
     def _leave_wal(self) -> None:
-        """Turns WAL off if locks do not work: two processes would corrupt each other's."""
+        """Turns WAL off if locks do not work: two processes would corrupt each other's journal."""
         if self._lock and not self._lock.works:
             self._db.execute("PRAGMA journal_mode=DELETE")
 
     def _migrate_for_writing(self) -> None:
-        """Migrates an older run itself, whose migrated copy was read so far, before a write."""
+        """Migrates an older run before the first write; until then its migrated copy was read."""
         if self._is_copy:
             self._db.close()
             self._db, self._is_copy = _connect(self.path), False
@@ -141,7 +140,7 @@ class Database:
 
     @contextmanager
     def attached(self, source: Database, name: str) -> Iterator[None]:
-        """Attaches another run's tables under a schema name inside a `with` block."""
+        """Attaches another run's tables under the schema `name` inside a `with` block."""
         with TemporaryDirectory() as spare:
             path = source.path
             if source._is_copy or not os.access(source.folder, os.W_OK):
@@ -172,13 +171,13 @@ class Database:
             self._lock = None
 
     def damaged(self, error: Exception) -> StoreError | None:
-        """Describes the damage of the file if an unexpected error was raised while reading it; None
-        if the file is not to blame.
+        """Returns the damage to the file after an unexpected error while reading it; None if the
+        file is intact.
         """
         return None if isinstance(error, TiltmeterError) else self.look_for_damage()
 
     def look_for_damage(self) -> StoreError | None:
-        """Describes contents that no run can have; None if there are none."""
+        """Returns an error that names contents no run can have; None if there are none."""
         with translate_errors(self.path):
             place = damage.find_damage(self._db)
         if not place:
@@ -195,7 +194,7 @@ class Database:
             yield from chain(self._db.execute(query, values))
 
     def pieces(self, query: str, values: Sequence[Value], most: int) -> Iterator[list[Any]]:
-        """Yields rows in lists of `most`; the last list, or the only one, is shorter."""
+        """Yields the rows of a query in lists of `most`, then a shorter list (maybe empty)."""
         with translate_errors(self.path):
             found = self._db.execute(query, values)
             while len(piece := found.fetchmany(most)) == most:
@@ -203,15 +202,15 @@ class Database:
             yield piece
 
     def words(self) -> dict[int | None, Any]:
-        """Returns the run's short texts by number; views have these in columns ending in `_0`."""
+        """Returns the run's short texts by number; columns of views ending in `_0` hold numbers."""
         return {None: None, **dict(self.rows("SELECT n, text FROM words"))}
 
     def texts(self, numbers: Sequence[int | None]) -> Iterator[tuple[int, Any]]:
-        """Yields (number, text) of some long texts."""
+        """Yields (number, text) of the long texts with these numbers."""
         return self.rows(views.SOME_TEXTS, (json.dumps(numbers),))
 
     def remembered_rows(self, query: str) -> Sequence[Any]:
-        """Returns the few rows of a query that scans a table; cached until the run changes."""
+        """Returns the few rows of a query that scans a table; caches them until the run changes."""
         state = self.state()
         known = _REMEMBERED.get((self.path, self.part, query))
         if known is None or known[0] != state:
@@ -220,7 +219,7 @@ class Database:
         return known[1]
 
     def remember(self, query: str, rows: list[Any], state: State) -> None:
-        """Caches rows, found in another way, as the result of a query in a given state."""
+        """Caches rows that were computed without the query as its result in the given state."""
         _REMEMBERED[self.path, self.part, query] = state, rows
 
     def state(self) -> State:
@@ -229,7 +228,7 @@ class Database:
         return self.files(), *counted, self.data_version()
 
     def files(self) -> Files:
-        """Returns size and date of the run's file, and of its journal unless that is empty."""
+        """Returns size and date of the run's file, and of its journal if that is not empty."""
         there = [path.stat() for path in (self.path, self._journal) if path.exists()]
         return tuple((one.st_size, one.st_mtime_ns) for one in there if one.st_size)
 
@@ -247,10 +246,10 @@ class Database:
     @contextmanager
     def transaction(self) -> Iterator[None]:
         """Commits all that is written inside the `with` block, or nothing; other writers have to
-        wait. A nested one joins the outer transaction.
+        wait. A nested block joins the outer transaction.
 
-        It does not need `writing=True`: that lock keeps two processes from paying twice, while this
-        one is SQLite's and held only for moments.
+        `writing=True` is not needed: that lock keeps two processes from paying twice, as long as a
+        run is open; the lock of a transaction is SQLite's and held only for moments.
         """
         inside = self._db.in_transaction
         if inside:
@@ -284,7 +283,7 @@ class Database:
             self._db.executemany(statement, rows)
 
     def sync(self) -> None:
-        """Syncs what was committed to the disk, so that even a power cut does not lose it."""
+        """Syncs all commits to the disk, so that even a power cut does not lose them."""
         with translate_errors(self.path):
             there = self._journal if self._journal.exists() else self.path
             with there.open("r+b") as file:
@@ -301,8 +300,8 @@ class Database:
 
 
 def is_begun(folder: Path) -> bool:
-    """True if a folder holds a run; False also if creating it stopped before its tables existed (a
-    full disk): the same command then starts again.
+    """True if a folder holds a run. False also if creating the run stopped before its tables
+    existed (a full disk); the same command then starts again.
     """
     path = folder / FILE
     if not path.is_file():
@@ -318,7 +317,7 @@ def _open(name: str | Path, *, uri: bool = False) -> sqlite3.Connection:
 
 
 def _connect(path: Path) -> sqlite3.Connection:
-    """Opens a run in WAL mode, or as immutable if no journal exists or can be created beside it."""
+    """Opens a run in WAL mode; as immutable if a journal neither exists nor can be created."""
     journal = path.with_name(f"{path.name}-wal")
     if path.exists() and not journal.exists() and not os.access(path.parent, os.W_OK):
         return _open(f"{path.absolute().as_uri()}?immutable=1", uri=True)

@@ -1,8 +1,8 @@
 """The lease of a run, beside its lock: on some network file systems locks have no effect.
 
 The file `.lease` is created exclusively, names its owner, and is touched every few seconds. A lease
-is taken over if its owner is known to be dead, or has not touched it for a minute by the clock of
-the file system.
+is taken over if its owner is known to be dead, or has not touched the file for a minute by the
+clock of the file system.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ _MOST_BYTES = 1000
 class Lease:
     """A lease, held from its creation until `release`. Raises RunBusy if another process holds it.
 
-    locks_work: True if the lock beside it was acquired and excludes processes of this machine.
-    lost: True once another process holds it.
+    locks_work: True if the run's lock was acquired and excludes processes of this machine. lost:
+    True once another process has taken the lease over.
     """
 
     def __init__(self, folder: Path, locks_work: bool) -> None:
@@ -90,7 +90,7 @@ class Lease:
             self.check()
 
     def check(self) -> None:
-        """Touches the lease, and notices if another process has taken it over."""
+        """Touches the lease; sets `lost` if another process has taken it over."""
         if _read(self._path).get("owner") == self._owner:
             with suppress(OSError):
                 os.utime(self._path)
@@ -98,7 +98,7 @@ class Lease:
             self.lost = True
 
     def release(self) -> None:
-        """Releases the lease."""
+        """Removes the lease file, if it is still this process's, and stops the heartbeat."""
         self._ended.set()
         if _read(self._path).get("owner") == self._owner:
             self._path.unlink(missing_ok=True)

@@ -1,10 +1,10 @@
 """The lock of a run: one process writes at a time.
 
 It is held on the file `.writer`, and the system drops it when the process dies. If the file can be
-removed while it is open (POSIX), it is removed before the lock is released, and whoever got the
-lock of a removed file tries the new file: otherwise two could hold one each. On Windows the file
-stays. A second handle tests if locks work on this file system; if they do not, the lease beside the
-lock (lease.py) keeps others out.
+removed while it is open (POSIX), it is removed before the lock is released, and a process that got
+the lock of a removed file tries the new file: otherwise two processes could hold a lock each. On
+Windows the file stays. A second handle tests if locks work on this file system; if they do not, the
+lease beside the lock (lease.py) keeps others out.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ class WriterLock:
             return False
 
     def release(self) -> None:
-        """Releases the lock; before that removes its file if an open file can be removed."""
+        """Releases the lock; removes its file before that if the system can remove open files."""
         self._lease.release()
         if REMOVES_OPEN_FILES:
             self._path.unlink(missing_ok=True)

@@ -1,8 +1,8 @@
-"""Merges the rows of one run into another: equal rows become one, contradictions are named.
+"""Merges the rows of one run into another: equal rows become one, contradictions raise RunMismatch.
 
 Rows are matched by content: trials and calls by the hash that is their key, outputs by trial,
-labels by output and annotator, whose list of labels only grows. All rows of a run are added in one
-transaction, so the same command finishes a merge that was killed.
+labels by output and annotator: of two histories of labels, one must continue the other. All rows of
+a run are added in one transaction, so that repeating the command finishes a killed merge.
 """
 
 from __future__ import annotations
@@ -58,14 +58,14 @@ class RowCounts(NamedTuple):
     pictures: int = 0
 
     def since(self, before: RowCounts, pictures: int) -> RowCounts:
-        """Returns the rows added since an earlier count, with the given number of pictures."""
+        """Returns the number of rows added since an earlier count, with `pictures` as given."""
         more = [now - then for now, then in zip(self, before, strict=True)]
         return RowCounts(*more[:-1])._replace(pictures=pictures)
 
 
 class _Keyed(NamedTuple):
     """A table whose rows never change. number: the column by which rows of both runs are matched;
-    same: the columns in which rows with the same key must agree; settled: an SQL condition on the
+    same: the columns in which matched rows must agree; settled: an SQL condition on the pairs of
     rows that are compared; told: the noun for a row in messages.
     """
 
@@ -157,7 +157,7 @@ def _refuse(store: Store, source: Store, what: str) -> None:
 
 
 def _add_rows(store: Store) -> None:
-    """Adds trials, calls and outputs that this run does not have yet."""
+    """Adds the trials, calls and outputs of the other run that this run lacks."""
     trials, calls, outputs = (table.columns for table in _TABLES)
     store.packer.add_trial_rows(
         store.rows(f"SELECT {trials} FROM part_trials WHERE n NOT IN (SELECT n FROM trials)")
@@ -181,8 +181,8 @@ def _add_rows(store: Store) -> None:
 
 
 def _add_label_calls(store: Store) -> None:
-    """Adds the calls behind labels. If both runs asked the same question and got different replies,
-    the other run's call gets a key of its own, to which its labels refer.
+    """Adds the calls that labels were read from. If both runs asked the same question and got
+    different replies, the other run's call gets a new key, to which the labels from it refer.
     """
     columns = CALL_COLUMNS.removeprefix("key, ")
     same = CALL_COLUMNS.removesuffix(", date")
@@ -222,7 +222,7 @@ def _add_artefacts(store: Store, source: Store, computed: tuple[str, ...]) -> No
 
 
 def _add_labels(store: Store, source: Store) -> None:
-    """Adds whole label histories: an annotator's labels of an output, past ones included."""
+    """Adds whole label histories: all labels of an output by an annotator, past ones included."""
     for table, name in (("held", "labels"), ("given", f"{PART}_labels")):
         store.write_one(_HISTORIES.format(table=table, labels=name), ())
     for number, annotator in list(_longer(store, source)):
@@ -245,7 +245,7 @@ def _add_labels(store: Store, source: Store) -> None:
 
 
 def _longer(store: Store, source: Store) -> Iterator[tuple[int, str]]:
-    """Yields (output, annotator) with newer labels in the other run. RunMismatch if in both."""
+    """Yields (output, annotator) with newer labels in the other run. RunMismatch if both differ."""
     query = (
         "SELECT n, h.output, annotator, h.said, g.said, h.current, g.current FROM temp.held h"
         " JOIN temp.given g USING (n, annotator)"

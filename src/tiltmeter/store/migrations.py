@@ -1,6 +1,6 @@
-"""The tables of a run's file as steps: schema n is what the first n steps make.
+"""The tables of a run's file as steps: schema n is the result of the first n steps.
 
-A new run takes all steps; an older run takes those that it lacks when it is opened. A change to the
+A new run takes all steps; an older run takes its missing steps when it is opened. A change to the
 tables is a new step at the end of `STEPS`, in one transaction with `PRAGMA user_version`; a step
 that was released is never edited. Each step is tested on a run of the schema before it, kept in
 tests/store/runs.
@@ -18,7 +18,7 @@ from .rows import CALL_COLUMNS, TRIAL_COLUMNS
 
 
 class MigrationStep(NamedTuple):
-    """A step from one schema to the next. sql: statements with semicolons; move: moves rows."""
+    """A step from one schema to the next. sql: statements with semicolons; move: copies rows."""
 
     what: str
     sql: str
@@ -206,7 +206,7 @@ def schema(db: sqlite3.Connection) -> int:
 
 
 def migrate(db: sqlite3.Connection) -> None:
-    """Runs the missing steps, all or none; another process may have run them meanwhile."""
+    """Runs the missing steps, all or none; other processes may have run some before the lock."""
     db.execute("BEGIN IMMEDIATE")
     try:
         for step in STEPS[schema(db) : newest()]:

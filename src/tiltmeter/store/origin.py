@@ -1,7 +1,7 @@
 """Marks that prove that this user made a run: another person's run cannot have them.
 
-A mark is an HMAC of a name in the run (the protocol's file, a batch), with random bytes from the
-user's cache. A file or batch without a mark is not read or asked until the user trusts it.
+A mark is an HMAC of a name in the run (the protocol's file, a batch), keyed with random bytes from
+the user's cache. A file or batch without a mark is not used until the user trusts it.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ MARK_CHARACTERS = 16  # hexadecimal: 64 bits
 
 
 def mark(kind: str, name: str) -> str:
-    """Returns the mark for a name of a kind in a run; "" if no key can be stored."""
+    """Returns this user's mark for a name of a kind; "" if no key can be stored."""
     key = _key()
     if not key:
         return ""
@@ -31,7 +31,7 @@ def mark(kind: str, name: str) -> str:
 
 
 def is_own(kind: str, name: str, given: str) -> bool:
-    """True if the mark is this user's for that name."""
+    """True if `given` is this user's mark for that name."""
     right = mark(kind, name)
     return bool(right) and hmac.compare_digest(right.encode(), given.encode("utf-8", "replace"))
 

@@ -1,9 +1,9 @@
 """Ids, texts, dates and requests, made small in a run's file and read back.
 
 An id of 32 hexadecimal digits has a number, its first 16 digits, which sorts as the id does: rows
-are found and kept in the order of their ids by an integer. A long text is compressed with zlib
-against an earlier one of its kind, which it mostly repeats. A request is its last message, and a
-shape that it shares with thousands of others.
+are looked up and sorted by this integer. A long text is compressed with zlib against an earlier
+text of its kind, which it mostly repeats. A request is stored as its last message and its shape
+(model and settings), which thousands of requests share.
 """
 
 from __future__ import annotations
@@ -29,6 +29,7 @@ _LARGEST_BYTES = 1 << 28  # that a text unpacks to: a few bytes of a stranger's 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
+@lru_cache(maxsize=8192)  # an id is written with its trial, its call, its output and its labels
 def id_number(key: str) -> int:
     """Returns an integer for an id, in the order of ids: from its hexadecimal digits, or from its
     bytes if it has other characters. An id with more bytes than an integer gets one from its hash.
@@ -43,7 +44,7 @@ _encoded = lru_cache(maxsize=64)(str.encode)
 
 
 def number_text(number: int) -> str:
-    """Returns the id that an integer stands for: a short id whole, else its beginning."""
+    """Returns the id of an `id_number`: the whole id if it is short, else its first digits."""
     beginning = (number - FIRST).to_bytes(8, "big")
     short = beginning.rstrip(b"\0")
     return short.decode() if short.isascii() and short.decode().isprintable() else beginning.hex()
@@ -58,16 +59,23 @@ def pack(text: str | None, base: str = "") -> Packed:
     """Compresses a text if that makes it smaller. base: a text that it may repeat."""
     if text is None or len(text) < _SHORTEST:
         return text
-    given, known = text.encode(), base.encode()
-    small = len(given) < _SMALL and len(known) < _SMALL
-    window, memory = (12, 5) if small else (15, 8)
-    squeeze = zlib.compressobj(6, zlib.DEFLATED, window, memory, zlib.Z_DEFAULT_STRATEGY, known)
+    given, known = text.encode(), _encoded(base)
+    if len(given) < _SMALL and len(known) < _SMALL:
+        squeeze = _begun(known).copy()
+    else:
+        squeeze = zlib.compressobj(6, zdict=known)
     packed = squeeze.compress(given) + squeeze.flush()
     return packed if len(packed) < len(given) else text
 
 
+@lru_cache(maxsize=64)
+def _begun(base: bytes) -> zlib._Compress:
+    """Makes a compressor that has read a base. Level 3 packs prompts as small as 6."""
+    return zlib.compressobj(3, zlib.DEFLATED, 12, 5, zdict=base)
+
+
 def unpack(packed: Packed, base: str | None = "") -> str | None:
-    """Decompresses a text. zlib.error or ValueError if `pack` did not make it with this base."""
+    """Decompresses a text. Raises zlib.error or ValueError unless `pack` used the same base."""
     if not isinstance(packed, bytes):
         return packed
     whole = zlib.decompressobj(0, zdict=_encoded(base or ""))  # 0: as small a window as it needs
@@ -77,6 +85,7 @@ def unpack(packed: Packed, base: str | None = "") -> str | None:
     return text.decode()
 
 
+@lru_cache(maxsize=64)  # all rows of a transaction have one
 def pack_date(date: str) -> int | str:
     """Returns milliseconds since 1970, or the text if it is not in the form of `store.now`."""
     if not _DATED(date):
@@ -88,10 +97,10 @@ def pack_date(date: str) -> int | str:
 
 
 class PackedRequest(NamedTuple):
-    """A request in parts. shape: JSON of everything that no other part has, "" if `prompt` is the
-    whole text; context: JSON of the messages before the last, "" for none; prompt: the last
-    message's content; pictures: the last message's, as JSON, "" for none; about, turn: the nonce
-    before and after the slash.
+    """The parts of a request. shape: JSON of everything that no other field holds, "" if `prompt`
+    is the whole text; context: JSON of the messages before the last, "" for none; prompt: the last
+    message's content; pictures: JSON of the last message's pictures, "" for none; about, turn: the
+    nonce before and after the slash.
     """
 
     shape: str
@@ -134,7 +143,7 @@ def split_request(request: Request) -> PackedRequest:
 
 
 def split_text(text: str) -> PackedRequest:
-    """Splits a request that is known by its text alone, so that `join_request` restores it."""
+    """Splits a request given as its text, so that `join_request` restores exactly this text."""
     try:
         request = request_of(text)
         parts = split_request(request) if request.text == text else None

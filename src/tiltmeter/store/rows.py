@@ -35,7 +35,7 @@ INSERT_ARTEFACT = "INSERT OR REPLACE INTO artefacts (kind, name, content, date) 
 
 
 class StoredRequest(NamedTuple):
-    """A request as `Request.text` has it: a JSON array of these fields in this order.
+    """A request in the form of `Request.text`: a JSON array of these fields in this order.
 
     messages: [role, content, pictures] each; nonce: `TRIAL/SAMPLE` for a subject, `OUTPUT/TURN` for
     an annotator, or `/TURN` if outputs with the same question share the call.
@@ -103,7 +103,7 @@ def _factors(levels_of: tuple[tuple[str, str], ...]) -> str:
 
 @lru_cache(maxsize=20_000)
 def levels(factors: str) -> Mapping[str, str]:
-    """Parses a trial's column `factors` into factor → level; cached, as many trials share one."""
+    """Parses a trial's column `factors` into {factor: level}; cached, as many trials share one."""
     by_factor: dict[str, str] = json.loads(factors)
     return by_factor
 
@@ -135,7 +135,7 @@ def reply_of(row: Sequence[Any]) -> Reply:
 
 
 def call_row(request: Request, reply: Reply, date: str) -> tuple[Value, ...]:
-    """Returns the columns of a call."""
+    """Returns the columns of a call (CALL_COLUMNS)."""
     prompt, completion = reply.usage or (None, None)
     omitted = json.dumps(reply.omitted) if reply.omitted else ""
     return (

@@ -15,7 +15,7 @@ MOST_NAMES = 4  # names of a model that are listed
 
 
 class Served(NamedTuple):
-    """A model as its server named it: fingerprint, number of calls, first and last date."""
+    """A model under the name that its server gave, with number of calls, first and last date."""
 
     model: str
     name: str
@@ -26,7 +26,7 @@ class Served(NamedTuple):
 
 
 def read_served(store: Store) -> Iterator[Served]:
-    """Yields the served models, by model and date of the first call."""
+    """Yields the served models, sorted by model and date of the first call."""
     by_name: dict[tuple[str, str, str], list[CallSums]] = {}
     for sums in calls.sums(store):
         if sums.served or sums.fingerprint:
@@ -48,7 +48,7 @@ def between(
 ) -> list[str]:
     """Lists a warning per model whose served names, or else fingerprints, differ. Pure.
 
-    whose: phrases for the two, such as ("in run a", "in run b"). Missing names are no difference.
+    whose: phrases for the two runs ("in run a", "in run b"). A missing name is not a difference.
     """
     before, after = _by_model(earlier), _by_model(later)
     warnings_ = []
@@ -82,11 +82,11 @@ def other_models(one: Iterable[Served], other: Iterable[Served]) -> str:
 
 
 def warnings(store: Store, serves_asked: Callable[[str], bool]) -> list[str]:
-    """Yields a line per model whose served name or fingerprint changed within the run, or differs.
+    """Yields a line per model that was served under several names or fingerprints, or under a wrong
+    name.
 
-    serves_asked: True if a model's server names the very model that was asked. A run that was
-    extended on another day is compared as two: what was served up to one day, and from the other
-    day on.
+    serves_asked: True if a model's server reports the very name that was asked for. If a run was
+    extended on another day, the days before and from then on are compared as if they were two runs.
     """
     lines = []
     for model, rows in _by_model(read_served(store)).items():

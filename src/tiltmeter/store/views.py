@@ -1,10 +1,10 @@
 """The tables of a run as they are read: temporary views over the packed ones.
 
 Each column is read only if a query names it. `n` of trials, outputs, labels, label_calls and
-trial_looks is the integer of a trial's id and sorts as the id does; `n` of calls and `c` of outputs
-and label_calls is that of a call. Queries join and sort by these: ids have no index of their own.
-A column that is looked up or put together has its parts beside it, `subject_0`, `raw_0`, `raw_1`:
-whoever reads many rows takes these and makes each text once (columns.py).
+trial_looks is the integer of a trial's id and sorts as the id does; `n` of calls, and `c` of
+outputs and label_calls, is that of a call. Queries join and sort by these: ids have no index. A
+column that is computed has its stored parts beside it (`subject_0`, `raw_1`); code that reads many
+rows takes these and makes each text once (columns.py).
 """
 
 from __future__ import annotations
@@ -88,7 +88,7 @@ def _date(column: str) -> ViewColumn:
 
 
 def _squeezed(column: str, base: str = "") -> ViewColumn:
-    """Returns a column of texts compressed in place. base: the column with their base text."""
+    """Returns a column of compressed texts. base: the column of texts that they build upon."""
     under = _text_sql(base) if base else "''"
     sql = f"CASE typeof(p.{column}) WHEN 'blob' THEN unpacked(p.{column}, {under}) ELSE p.{column}"
     return ViewColumn(f"{sql} END", SQUEEZED, (f"p.{column}", f"p.{base}" if base else "NULL"))
@@ -187,14 +187,14 @@ _INNER = frozenset({"n", "c", "nonce", "about"})
 
 
 class AskedColumn(NamedTuple):
-    """A column as columns.py reads it. parts: SQL of its stored columns; kind: as of ViewColumn."""
+    """A column that columns.py reads. parts: SQL of its stored columns; kind: see ViewColumn."""
 
     kind: str
     parts: tuple[str, ...]
 
 
 def public_columns(table: str, alias: str) -> dict[str, AskedColumn]:
-    """Returns a table's columns without this file's integers. alias: the table's in the query."""
+    """Returns a table's columns except the integers n, c, …. alias: of the table in the query."""
     columns_ = {}
     for name, column in _COLUMNS[table].items():
         places = range(len(column.parts)) if column.kind else ()
@@ -210,8 +210,8 @@ def _listed(columns: dict[str, ViewColumn]) -> Iterator[str]:
 
 
 def number_of(mark: str) -> str:
-    """Writes SQL for the integer of a word, to compare with `annotator_0` and the like: so one text
-    is looked up instead of the text of every row. mark: the parameter ("?1").
+    """Writes SQL for the integer of a word, for comparison with `annotator_0` and other such
+    columns: so one text is looked up and not the text of every row. mark: the SQL parameter ("?1").
     """
     return f"(SELECT n FROM words WHERE text = {mark})"
 

@@ -59,7 +59,7 @@ def add_signal_handlers(numbers: Sequence[int], call: Callable[[], None]) -> boo
 
 
 def remove_signal_handlers(numbers: Sequence[int]) -> None:
-    """Restores the signals' earlier handlers."""
+    """Restores the default handlers of signals."""
     loop = _running_loop()
     for number in numbers:
         loop.remove_signal_handler(number)
@@ -77,7 +77,7 @@ if sys.platform == "win32":
         return True
 
     def sync_file(file: int) -> None:
-        """Writes what an open file holds to the disk; it has to be open for writing."""
+        """Flushes an open file to the disk; the file must be open for writing."""
         os.fsync(file)
 
     def sync_folder(path: Path) -> None:
@@ -98,8 +98,8 @@ else:
         return True
 
     def sync_file(file: int) -> None:
-        """Writes what an open file holds to the disk. On macOS fsync alone leaves it in the disk's
-        own cache (fsync(2) there), which a power cut empties.
+        """Flushes an open file to the disk. On macOS fsync alone leaves the content in the disk's
+        own cache (see fsync(2)), which a power cut empties.
         """
         full = getattr(fcntl, "F_FULLFSYNC", None)
         if full is not None:

@@ -1,8 +1,8 @@
 """The user's cache: files that can be fetched or made again.
 
 Beside fetched weights it holds computed texts, each under a key of everything that it depends on.
-They are here and not in a run's folder, so that a run from somebody else is computed from its
-labels, whatever its folder holds.
+They lie here and not in the run's folder, so that the sender of a run cannot plant a text in it:
+results are computed from the labels.
 """
 
 from __future__ import annotations

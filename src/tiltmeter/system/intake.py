@@ -56,10 +56,10 @@ def read_content(path: Path | str, most: int = MOST_BYTES) -> bytes:
 def read_text(
     path: Path | str, most: int = MOST_BYTES, decode: Callable[[bytes], str] = _utf_8
 ) -> str:
-    """Reads a whole file in UTF-8, or in what `decode` reads, with newlines as line ends and
-    without a byte-order mark; a file whose name ends in .xz is decompressed.
+    """Reads a whole file as text: in UTF-8 without a byte-order mark, or by `decode`; line ends
+    become newlines. A file whose name ends in .xz is decompressed.
 
-    UnicodeDecodeError if it is encoded differently.
+    Raises UnicodeDecodeError if the file has another encoding.
     """
     return plain_lines(decode(read_content(path, most)))
 
@@ -83,8 +83,8 @@ def _decompress(content: bytes, path: Path | str, most: int) -> bytes:
 
 
 def is_inside(folder: Path, path: Path) -> bool:
-    """True if a path lies in a folder once all links are followed. A link to itself counts as it
-    lies (Path.resolve raises RuntimeError for one before Python 3.13).
+    """True if a path lies in a folder once all links are followed. A link to itself is taken as an
+    ordinary path (Path.resolve raises RuntimeError for it before Python 3.13).
     """
     if "\0" in str(path):
         return False

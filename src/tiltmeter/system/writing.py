@@ -1,4 +1,4 @@
-"""Files that are written whole or not at all, and nowhere else, whatever a stranger left."""
+"""Atomic writing of files: whole or not at all, and never through a link that a stranger left."""
 
 from __future__ import annotations
 

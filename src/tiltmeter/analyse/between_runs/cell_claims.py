@@ -1,5 +1,5 @@
-"""Claims over many cells between two runs: tests if the runs' outputs for the same prompts differ,
-over all objects, by shuffling outputs between the runs inside each prompt.
+"""Claims over many cells between two runs: tests if two runs differ on the same prompts, over all
+objects, by shuffling outputs between the runs inside each prompt.
 """
 
 from __future__ import annotations
@@ -69,8 +69,8 @@ def _row(
     parts: Sequence[ObjectOutputs],
     objects: Sequence[str],
 ) -> Iterator[ComparisonRow]:
-    there = [part for part in parts if all(len(group) for group in part.groups)]
-    if there:
+    complete = [part for part in parts if all(len(group) for group in part.groups)]
+    if complete:
         row, shares = claim_row(
             pairing.measure, about, Compared(parts, objects, pairing.names, True)
         )

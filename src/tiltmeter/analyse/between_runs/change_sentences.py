@@ -33,8 +33,8 @@ BETWEEN, TIME = "between", "over_time"  # keys of a measure's `sentence`
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """A headline number in two runs. first, second: its values, None if it is a distance; held: the
-    levels that it compares inside each run; condition: the levels it belongs to; runs: their names.
+    """A headline number in two runs. first, second: its values, None for a distance between runs;
+    held: levels that it compares inside each run; condition: its other levels; runs: their names.
     """
 
     protocol: Protocol
@@ -58,14 +58,14 @@ class Change:
         return bool(self.held) or (self.spec is not None and self.spec.signed)
 
     def between(self, within: str = "") -> str:
-        """Writes the two runs side by side. within: the margin, if the values are equivalent."""
+        """Writes the values of both runs. within: the margin, if the runs are equivalent."""
         slots = self.slots()
         if self.cell is not None:
-            own = str(self.spec.sentence.get(BETWEEN, "")) if self.spec else ""
+            own_template = str(self.spec.sentence.get(BETWEEN, "")) if self.spec else ""
             based = (self.spec.contrast or {}).get("baseline") if self.spec else None
-            told = slots | self._cell(self.cell)
-            with_cue = own and based not in self.condition.values()
-            return (with_cue and _filled(own, told)) or _filled(CELL, told)
+            filled = slots | self._cell(self.cell)
+            with_cue = own_template and based not in self.condition.values()
+            return (with_cue and _filled(own_template, filled)) or _filled(CELL, filled)
         slots["within"] = f" to within {within}" if within else ""
         template = self._template()
         if self.first is None or self.second is None:
@@ -78,12 +78,14 @@ class Change:
     def over_time(self) -> str:
         """Writes the change from one run to a later one, without a full stop."""
         slots, spec = self.slots(), self.spec
-        own = str(spec.sentence.get(TIME, "")) if spec else ""
+        template = str(spec.sentence.get(TIME, "")) if spec else ""
         usual = OVER_TIME if "rose" in slots else APART_OVER_TIME
-        return (_filled(own, slots) if own and "rose" in slots else "") or _filled(usual, slots)
+        return (_filled(template, slots) if template and "rose" in slots else "") or _filled(
+            usual, slots
+        )
 
     def _cell(self, cell: NamedCell) -> dict[str, str]:
-        """Returns the slots for a cell: its value, its location, and its share in both runs."""
+        """Returns the slots of a sentence on a cell: its value, levels, and share in both runs."""
         value = wording.title(self.protocol, cell["attribute"], cell["value"])
         attribute = wording.title(self.protocol, "attribute", cell["attribute"])
         where = ", ".join(filter(None, (*self.levels, cell["object"])))
@@ -105,9 +107,9 @@ class Change:
         spec = self.spec
         if spec is None:
             return LEVEL
-        own = str(spec.sentence.get(BETWEEN, ""))
-        if own:
-            return own
+        template = str(spec.sentence.get(BETWEEN, ""))
+        if template:
+            return template
         if self.unit != "share" or spec.expected or EVERY in spec.values:
             return LEVEL
         if not self.signed:
@@ -115,14 +117,14 @@ class Change:
         return GAP if "baseline" in (spec.contrast or {}) else LEVEL
 
     def slots(self) -> dict[str, str]:
-        """Returns the text of every slot that has one."""
+        """Returns {slot of a sentence's template: its text}."""
         spec = self.spec
         name = sentences.without_article(spec.text or spec.name) if spec else self.measure
         name = name.partition(" (")[0]
         levels = self.levels
         what = f"{name} ({', '.join(levels)})" if levels else name
         first, second = (amount(one, self.unit, self.signed) for one in (self.first, self.second))
-        found = {
+        by_name = {
             **self._levels(),
             "first_run": self.runs[0],
             "second_run": self.runs[1],
@@ -133,17 +135,17 @@ class Change:
         }
         if self.first is not None and self.second is not None and first != second:
             more = self.second > self.first
-            found["more"] = "more" if more else "less"
-            found["higher"] = "higher" if more else "lower"
-            found["rose"] = "rose" if more else "fell"
+            by_name["more"] = "more" if more else "less"
+            by_name["higher"] = "higher" if more else "lower"
+            by_name["rose"] = "rose" if more else "fell"
         if spec is not None:
-            found |= self._counted(spec) | self._gap(spec)
-        return found
+            by_name |= self._counted_slots(spec) | self._gap(spec)
+        return by_name
 
     @property
     def levels(self) -> list[str]:
         """The titles of the levels that distinguish the number from others of its measure."""
-        return [*self._levels().values(), *self._ends()]
+        return [*self._levels().values(), *self._compared_titles()]
 
     def _levels(self) -> dict[str, str]:
         return {
@@ -152,22 +154,22 @@ class Change:
             if level and name not in reading.STRATA
         }
 
-    def _ends(self) -> list[str]:
+    def _compared_titles(self) -> list[str]:
         """Returns the titles of the levels that the number compares."""
         return [
             reading.level_title(self.protocol, name, level) for name, level in self.held.items()
         ]
 
-    def _counted(self, spec: MeasureSpec) -> dict[str, str]:
-        own = self.condition.get(spec.attribute)
-        values = (own,) if own and EVERY in spec.values else spec.values
+    def _counted_slots(self, spec: MeasureSpec) -> dict[str, str]:
+        value = self.condition.get(spec.attribute)
+        values = (value,) if value and EVERY in spec.values else spec.values
         if not values or EVERY in values:
             return {}
         text = " or ".join(wording.title(self.protocol, spec.attribute, one) for one in values)
         return {"counted": text, "Counted": text[:1].upper() + text[1:]}
 
     def _gap(self, spec: MeasureSpec) -> dict[str, str]:
-        """Returns both levels, and how many points more or less the first has in each run."""
+        """Returns slots for a gap: both levels, and each run's difference in points."""
         ends = [end for level in self.held.values() for end in level.split(numerals.BETWEEN)]
         if len(ends) != 2 or self.unit != "share":
             return {}
@@ -182,15 +184,15 @@ class Change:
 
 
 def _points(value: float | None) -> str:
-    """Returns `36 points less`, with "more" or "less" by the sign."""
+    """Formats a difference of shares, such as `36 points less` for a negative one."""
     if value is None:
         return numerals.NOTHING
-    told = numerals.points(value)
-    return f"{told} {'more' if value > 0 else 'less'}"
+    points = numerals.points(value)
+    return f"{points} {'more' if value > 0 else 'less'}"
 
 
 def _filled(template: str, slots: Mapping[str, str]) -> str:
-    """Fills the slots of a template; "" if one of them has no text."""
+    """Fills the slots of a template; "" if a slot has no text."""
     try:
         return template.format_map(slots)
     except KeyError:

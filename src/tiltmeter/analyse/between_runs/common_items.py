@@ -1,4 +1,4 @@
-"""The items that two runs share, by group: asked in both, and with answers that count in both."""
+"""The items that two runs share, by group: asked in both runs, and with counted answers in both."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class CommonItems:
 
     @property
     def some_unanswered(self) -> bool:
-        """True if any group has items that both runs asked but that do not count."""
+        """True if both runs asked some item that is left out for lack of counted answers."""
         return any(self.unanswered.values())
 
     def note(self, condition: Mapping[str, str]) -> str | None:
@@ -62,16 +62,18 @@ def common_items(
             continue
         items = dict.fromkeys(item for cut in known_cuts for item in cut.items)
         every = {shared.get(item, item) for item in items}
-        known = set.intersection(*({shared.get(i, i) for i in cut.items} for cut in known_cuts))
+        shared_ids = set.intersection(
+            *({shared.get(i, i) for i in cut.items} for cut in known_cuts)
+        )
         full = set.intersection(
             *({shared.get(i, i) for i in _counting(cut, measure)} for cut in known_cuts)
         )
         levels = [level for _, level in key]
-        asked += [(*levels, item) for item in items if shared.get(item, item) in known]
+        asked += [(*levels, item) for item in items if shared.get(item, item) in shared_ids]
         counted += [(*levels, item) for item in items if shared.get(item, item) in full]
-        alone[key], unanswered[key] = len(every) - len(known), len(known) - len(full)
-    kept = [_keep(tables, by, places) for places in (asked, counted)]
-    return CommonItems(kept[0], kept[1], by, alone, unanswered)
+        alone[key], unanswered[key] = len(every) - len(shared_ids), len(shared_ids) - len(full)
+    common = [_keep(tables, by, places) for places in (asked, counted)]
+    return CommonItems(common[0], common[1], by, alone, unanswered)
 
 
 def _counting(cut: Cut, measure: MeasureSpec) -> Iterator[str]:
@@ -81,7 +83,7 @@ def _counting(cut: Cut, measure: MeasureSpec) -> Iterator[str]:
 
 
 def _keep(tables: Tables, by: Sequence[str], places: Collection[tuple[str, ...]]) -> Tables:
-    """Returns both tables with only the rows at these (levels, item)."""
+    """Returns both tables with only the rows of the given (*levels of `by`, item)."""
     item = tables[0].protocol.item
     names = [f"{number}" for number in range(len(by))] + ["item"]
     frame = pl.DataFrame(list(places), dict.fromkeys(names, pl.String), orient="row")

@@ -1,10 +1,10 @@
 """Comparisons of runs of one protocol: by subject, date or prompt, paired by item, with a margin.
 
-All others are compared with the first run. One thing may differ at a time: the subject, the
-date, or how it was asked (begun answer, temperature). Runs whose settings cannot be compared are
-refused, with the reason. Shares are compared over the items that both runs have, differences
-and effects by each item's own difference. If both runs have gold for an annotator, the
-difference is corrected by the errors in each.
+All others are compared with the first run. One thing may differ at a time: the subject, the date,
+or a setting of the requests (start of the answer, temperature). Runs whose settings cannot be
+compared are refused, with the reason. Shares are compared over the items that both runs have,
+differences and effects by the change of each item's difference. If both runs have gold for an
+annotator, the difference is corrected by the errors in each run.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ def compare(
     names: Sequence[str] = (),
 ) -> Comparison:
     """Compares every subject of every run with the first one. Raises RunMismatch with the reason if
-    two of them are not comparable.
+    two subjects are not comparable.
 
     names: display names of the runs; if empty, the names of their folders.
     """
@@ -135,7 +135,7 @@ def _example(
 
 
 def _set_up(stores: Sequence[Store], protocols: Sequence[Protocol]) -> Iterator[Difference]:
-    """Yields each thing in which later runs' set-ups differ from the first run's, once."""
+    """Yields, once each, the set-up differences between a later run and the first run."""
     settings = [made_with(*one) for one in zip(stores, protocols, strict=True)]
     every = [difference for later in settings[1:] for difference in differences(settings[0], later)]
     for what in dict.fromkeys(one.what for one in every):
@@ -151,7 +151,7 @@ def refuse_twice(stores: Sequence[Store]) -> None:
 
 
 def run_names(stores: Sequence[Store], names: Sequence[str] = ()) -> Sequence[str]:
-    """Returns the given names, or those of the folders; the paths if two names are the same."""
+    """Returns the given names, or the folders' names; the paths if two names are equal."""
     names = names or [Path(store.folder).name for store in stores]
     return names if len(set(names)) == len(names) else [str(store.folder) for store in stores]
 
@@ -176,7 +176,7 @@ def refuse_other_design(one: Store, other: Store) -> None:
 
 
 def read_parts(name: str, store: Store, protocol: Protocol) -> list[RunPart]:
-    """Reads the subjects of a run, with counted labels. Raises UsageError if it has no labels."""
+    """Reads each subject of a run with its counts of labels. UsageError if there are no labels."""
     tables: dict[str, dict[Stratum, CountTable]] = {}
     gold: set[str] = set()
     for over, stratum, table, gold_of_stratum in measure_run.tables(store, protocol):
@@ -205,17 +205,17 @@ def pair_rows(protocol: Protocol, pair: RunPair, margin: float) -> Iterator[Comp
     If a run stopped early, p and intervals allow for its interim looks, and no difference counts
     as smaller than the margin.
     """
-    known: dict[tuple[tuple[str, str], ...], tuple[tuple[float, float], ...]] = {}
+    cached: dict[tuple[tuple[str, str], ...], tuple[tuple[float, float], ...]] = {}
     for row in _pair_rows(protocol, pair, margin):
         condition = row.estimate.condition
         place = tuple((name, condition[name]) for name in LOOKED_AT if condition.get(name))
-        if place not in known:
-            known[place] = tuple(looks_price(p.store, p.subject, dict(place)) for p in pair)
-        if known[place] == ((1.0, 1.0), (1.0, 1.0)):
+        if place not in cached:
+            cached[place] = tuple(looks_price(p.store, p.subject, dict(place)) for p in pair)
+        if cached[place] == ((1.0, 1.0), (1.0, 1.0)):
             yield row
         else:
             within = None if row.within_margin is None else False
-            yield replace(row, estimate=paying(row.estimate, known[place]), within_margin=within)
+            yield replace(row, estimate=paying(row.estimate, cached[place]), within_margin=within)
 
 
 def _pair_rows(protocol: Protocol, pair: RunPair, margin: float) -> Iterator[ComparisonRow]:
@@ -252,7 +252,7 @@ def _pair_rows(protocol: Protocol, pair: RunPair, margin: float) -> Iterator[Com
 
 
 def _refuse_two(first: RunPart, second: RunPart) -> None:
-    """Raises RunMismatch if two settings differ: the difference could come from either."""
+    """Raises RunMismatch if several settings differ, as each could have caused a difference."""
     differ = [
         f"{what} ({first.frozen.get(key)}, {second.frozen.get(key)})"
         for key, what in ASKED.items()
@@ -268,7 +268,7 @@ def _refuse_two(first: RunPart, second: RunPart) -> None:
 
 
 def pair_warnings(pair: RunPair) -> Iterator[str]:
-    """Warns of changed models behind a name, of early stopping, and of strata in one run only."""
+    """Yields warnings: models changed behind a name, early stopping, strata in one run only."""
     first, second = pair
     yield from served_models.between(
         served_models.read_served(first.store),

@@ -1,5 +1,5 @@
 """The first words on compared runs: one sentence over all headline differences, and the lines below
-it. They are the same in the terminal, on the page, in Markdown and in JSON.
+it. Terminal, page, Markdown and JSON show the same words.
 """
 
 from __future__ import annotations
@@ -102,7 +102,7 @@ def _headline(found: Comparison, rows: Sequence[ComparisonRow], lead: Comparison
     if lead.claim.word == Word.DIFFERENT:
         over = populations.over(lead.estimate, _nouns(found, lead))
         sentence = weakened(change.between().removesuffix("."), lead.claim)
-        return f"{sentence}{over}. {_rest(words)}".strip()
+        return f"{sentence}{over}. {_count_others(words)}".strip()
     if lead.claim.word == Word.TILT_OF_THESE:
         names = _nouns(found, lead)[0]
         sentence_between = change.between().removesuffix(".")
@@ -118,13 +118,13 @@ def _headline(found: Comparison, rows: Sequence[ComparisonRow], lead: Comparison
 
 
 def _open(change: Change, word: Word) -> str:
-    """Writes both values of a change whose verdict is open, and why it is open."""
-    told, (head, mark, values) = change.between(), change.between().partition(":")
+    """Writes both values of a change that is not settled, and the reason why not."""
+    sentence, (head, mark, values) = change.between(), change.between().partition(":")
     start = f"the {head[4:]}" if head.startswith("The ") else head
     begins, ends = OPEN.get(word, ("", ""))
     if not ends:
-        return f"{word.chip[:1].upper()}{word.chip[1:]}: {told}"
-    return f"Whether {start}{ends},{values}" if mark else f"{begins}: {told}"
+        return f"{word.chip[:1].upper()}{word.chip[1:]}: {sentence}"
+    return f"Whether {start}{ends},{values}" if mark else f"{begins}: {sentence}"
 
 
 def _no_difference(change: Change, rows: Sequence[ComparisonRow]) -> str:
@@ -144,8 +144,8 @@ def _no_difference(change: Change, rows: Sequence[ComparisonRow]) -> str:
     return f"No difference found in {len(rows)} comparisons{alike}{could}."
 
 
-def _rest(words: Sequence[Word]) -> str:
-    """Says how many of the other headline differences changed or are not settled."""
+def _count_others(words: Sequence[Word]) -> str:
+    """Counts the differences that changed or, if only the leading one did, that are not settled."""
     changed, others = words.count(Word.DIFFERENT), [w for w in words if w != Word.DIFFERENT]
     if changed > 1:
         return f"{changed} of {len(words)} comparisons differ."
@@ -208,7 +208,7 @@ def set_up_text(changes: Sequence[Difference]) -> Iterator[str]:
 
 
 def _is_between_simulated_models(one: Difference) -> bool:
-    """True for a change from one planted model to another: a page shows neither name."""
+    """True for a change from one planted model to another; pages hide the names of both."""
     if one.what == "served as":
         return one.before.startswith(SERVED_SIMULATED)
     return one.what == "model" and all(side.startswith(SIMULATED) for side in one[1:])
@@ -226,7 +226,7 @@ def _setting(text: str) -> str:
 
 
 def set_up_and_rules(changes: Sequence[Difference]) -> Iterator[str]:
-    """Yields the differences of set-up, and which version of the rules read all runs."""
+    """Yields the differences of set-up, then the version of the rules that read all runs."""
     yield from set_up_text(changes)
     yield f"All runs are read by the same rules (version {RULES})."
 
@@ -260,9 +260,9 @@ def amount_of_margin(margin: float, unit: str) -> str:
 
 
 def detectable_of(verdicts: Sequence[Verdict]) -> str:
-    """Returns the largest of the detectable differences of shares; "" if none is known."""
-    known = [v.detectable for v in verdicts if v.detectable is not None and v.unit == "share"]
-    return numerals.points(max(known)) if known else ""
+    """Returns the largest detectable difference among verdicts on shares; "" if none is known."""
+    differences = [v.detectable for v in verdicts if v.detectable is not None and v.unit == "share"]
+    return numerals.points(max(differences)) if differences else ""
 
 
 def _nouns(found: Comparison, row: ComparisonRow) -> tuple[str, str]:

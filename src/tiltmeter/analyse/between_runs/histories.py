@@ -34,7 +34,7 @@ Key = tuple[str, str, str, Levels, Levels]  # model, annotator, measure, conditi
 
 @dataclass(frozen=True, slots=True)
 class OpenRun:
-    """A run to put into a history. verdicts: of the run's own headline claims."""
+    """A run to put into a history. verdicts: on the run's own headline claims."""
 
     store: Store
     protocol: Protocol
@@ -103,7 +103,7 @@ class History:
         return [*self.steps, *([self.since_first] if self.since_first else [])]
 
     def as_dict(self) -> dict[str, Json]:
-        """Returns plain values for JSON; steps name runs by index."""
+        """Returns plain values for JSON; a step refers to runs by index."""
         return {
             "protocol": self.protocol.name,
             "margin": self.margin,
@@ -178,7 +178,7 @@ def history(runs: Sequence[OpenRun], margin: float = MARGIN) -> History:
 
 
 def _date(store: Store) -> str:
-    """Reads the date of the last answer, or of the last label if the run was imported."""
+    """Returns the date of a run's last answer, or of its last label if the run was imported."""
     return max((row.last for row in calls.sums(store)), default="") or labels.last_date(store)
 
 
@@ -193,10 +193,10 @@ def _steps(runs: Sequence[OpenRun], made: Sequence[DatedRun], margin: float) -> 
     pairs: dict[tuple[int, int], list[RunPair]] = {}
     reasons: dict[tuple[int, int], list[str]] = {}
     for first, second in places:
-        found, refused = _compare_pairs(runs, parts, (first, second), margin)
-        pairs[first, second], reasons[first, second] = [pair for pair, _ in found], refused
-        rows += [row for _, own in found for row in own]
-    every = [pair for own in pairs.values() for pair in own]
+        steps, refused = _compare_pairs(runs, parts, (first, second), margin)
+        pairs[first, second], reasons[first, second] = [pair for pair, _ in steps], refused
+        rows += [row for _, group in steps for row in group]
+    every = [pair for group in pairs.values() for pair in group]
     judged = compare.with_claims(as_one_family([run.protocol for run in runs]), rows, every)
     return [_step(place, made, pairs[place], judged, reasons[place]) for place in places]
 
@@ -208,7 +208,7 @@ def _step(
     judged: Sequence[ComparisonRow],
     reasons: Sequence[str],
 ) -> HistoryStep:
-    """Returns the step between two runs. judged: the rows of all steps, with verdicts."""
+    """Returns the step between runs of two indices. judged: rows of all steps, with verdicts."""
     first, second = place
     names = {pair.names for pair in pairs}
     verdicts = tuple(row.claim for row in judged if row.claim and row.runs in names)
@@ -224,7 +224,7 @@ def _compare_pairs(
     place: tuple[int, int],
     margin: float,
 ) -> tuple[list[tuple[RunPair, list[ComparisonRow]]], list[str]]:
-    """Returns the pairs of subjects with their rows, and reasons for those not compared."""
+    """Returns the pairs of subjects with their rows, and why other subjects are not compared."""
     first, second = place
     try:
         compare.refuse_other_design(runs[first].store, runs[second].store)
@@ -262,32 +262,32 @@ def as_one_family(protocols: Sequence[Protocol]) -> Protocol:
 
 
 def _lines(runs: Sequence[OpenRun], steps: Sequence[HistoryStep]) -> Iterator[HistoryLine]:
-    """Yields a line per headline number: by measure, levels, and (if several) model, annotator."""
+    """Yields a line per headline number, told apart by measure, levels, model and annotator."""
     every = [[*run.verdicts] for run in runs]
-    apart = any(len({one.subject for one in own}) > 1 for own in every)
-    judges = any(_several_annotators(own) for own in every)
+    several_models = any(len({one.subject for one in group}) > 1 for group in every)
+    judges = any(_several_annotators(group) for group in every)
 
     def key(one: Verdict) -> Key:
-        held = held_of(one)
+        levels = held_of(one)
         return (
-            one.subject if apart else "",
+            one.subject if several_models else "",
             one.instrument.partition("@")[0] if judges else "",
             one.measure,
             tuple(sorted(one.condition.items())),
-            tuple(sorted(held.items())),
+            tuple(sorted(levels.items())),
         )
 
-    values = [{key(one): one for one in own} for own in every]
+    values = [{key(one): one for one in group} for group in every]
     moved = [{key(verdict): verdict for verdict in step.verdicts} for step in steps]
-    for place in dict.fromkeys(one for own in values for one in own):
+    for place in dict.fromkeys(one for group in values for one in group):
         subject, _, measure, condition, contrast = place
         yield HistoryLine(
             measure,
             subject,
             dict(condition),
             dict(contrast),
-            tuple(own.get(place) for own in values),
-            tuple(own.get(place) for own in moved),
+            tuple(group.get(place) for group in values),
+            tuple(group.get(place) for group in moved),
         )
 
 

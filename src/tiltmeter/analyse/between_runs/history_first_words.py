@@ -30,11 +30,11 @@ def of_history(found: History, names: Mapping[str, str]) -> FirstWords:
 
 def _headline(found: History, names: Mapping[str, str]) -> str:
     compared = [step for step in found.steps if step.verdicts]
-    told = [step for step in compared if step.told]
+    changed = [step for step in compared if step.told]
     if not compared:
         return "None of these runs can be compared with the one before it."
-    if told:
-        last = told[-1]
+    if changed:
+        last = changed[-1]
         lead = _lead(last.told)
         sentence = weakened(_change(found, last, lead, names).over_time(), lead)
         likes = lead.population.get("cue_words") == "like these"
@@ -49,7 +49,7 @@ def _headline(found: History, names: Mapping[str, str]) -> str:
 
 
 def _around(compared: Sequence[HistoryStep], last: HistoryStep) -> str:
-    """Summarises the other steps, and the other numbers of the last step that changed."""
+    """Says if earlier and later steps changed, and how many numbers the last change includes."""
     others = [step for step in compared if step is not last and step.first < last.first]
     before = sum(bool(step.told) for step in others)
     later = any(step.first > last.first for step in compared)
@@ -72,7 +72,7 @@ def _none(found: History, compared: Sequence[HistoryStep], names: Mapping[str, s
     verdicts = [one for step in compared for one in step.verdicts]
     runs = count_of(len(found.runs), "run")
     line = found.lines[0] if found.lines else None
-    values = _ends(found, line, names) if line else ""
+    values = _first_and_last(found, line, names) if line else ""
     if all(one.word == Word.EQUIVALENT for one in verdicts):
         margin = amount_of_margin(found.margin, "share")
         return f"The same to within {margin} from run to run over {runs}{values}."
@@ -82,24 +82,24 @@ def _none(found: History, compared: Sequence[HistoryStep], names: Mapping[str, s
     return f"No change found over {runs}, in {numbers}{values}{could}."
 
 
-def _ends(found: History, line: HistoryLine, names: Mapping[str, str]) -> str:
+def _first_and_last(found: History, line: HistoryLine, names: Mapping[str, str]) -> str:
     first, last = line.values[0], line.values[-1]
     if first is None or last is None:
         return ""
-    slots = _of_line(found, line, (0, len(found.runs) - 1), names).slots()
+    slots = _change_of_line(found, line, (0, len(found.runs) - 1), names).slots()
     return f": {slots['what']} is {slots['first']} in the first, {slots['second']} in the last"
 
 
 def _lede(found: History, names: Mapping[str, str]) -> Iterator[str]:
-    told = [step for step in found.steps if step.told]
+    changed = [step for step in found.steps if step.told]
     since = found.since_first
-    step = told[-1] if told else since if since and since.told else None
+    step = changed[-1] if changed else since if since and since.told else None
     if step is not None:
         lead = _lead(step.told)
         size = difference(lead.value or 0.0, lead.low, lead.high, lead.unit)
         yield f"The change is {size}, {adjusted(lead)}."
         yield from set_up_text(step.changes)
-    if told and since and since.verdicts:
+    if changed and since and since.verdicts:
         if since.told:
             lead = _lead(since.told)
             yield f"{_change(found, since, lead, names).over_time()} since the first run."
@@ -109,7 +109,7 @@ def _lede(found: History, names: Mapping[str, str]) -> Iterator[str]:
 
 
 def _lead(told: Sequence[Verdict]) -> Verdict:
-    """Returns the change with the smallest adjusted p; if tied, the largest."""
+    """Returns the change with the smallest adjusted p; among ties, the one largest in size."""
     return min(told, key=lambda one: (one.p_adjusted or 0.0, -abs(one.value or 0.0)))
 
 
@@ -119,7 +119,7 @@ def _change(
     """Converts a step's difference to a Change, with the values of both runs if known."""
     line = line_of(found, verdict)
     if line is not None:
-        return _of_line(found, line, (step.first, step.second), names)
+        return _change_of_line(found, line, (step.first, step.second), names)
     runs = found.runs[step.first].name, found.runs[step.second].name
     return Change(
         found.protocol,
@@ -133,7 +133,7 @@ def _change(
     )
 
 
-def _of_line(
+def _change_of_line(
     found: History, line: HistoryLine, places: tuple[int, int], names: Mapping[str, str]
 ) -> Change:
     first, second = (line.values[place] for place in places)
@@ -154,15 +154,15 @@ def _of_line(
 
 
 def line_of(found: History, verdict: Verdict) -> HistoryLine | None:
-    """Returns the line of the headline number that a difference is about, or None."""
-    held = held_of(verdict)
+    """Returns the history's line for the number of this difference; None if it has none."""
+    levels = held_of(verdict)
     return next(
         (
             line
             for line in found.lines
             if line.measure == verdict.measure
             and line.condition == verdict.condition
-            and line.contrast == held
+            and line.contrast == levels
             and line.subject in ("", verdict.subject)
         ),
         None,

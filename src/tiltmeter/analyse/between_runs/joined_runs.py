@@ -76,7 +76,7 @@ class JoinedRuns:
             lambda: [corrected_rows.sides(table, self.measure, self.by) for table in items.counted]
         )
         for row in every:
-            groups = values.get(_place(row))
+            groups = values.get(_condition_key(row))
             if row.measure != spec.name or groups is None:
                 continue
             if row.clusters == 1:
@@ -86,18 +86,20 @@ class JoinedRuns:
             about = {name: level for name, level in row.condition.items() if name not in self.by}
             row = self._over_words(replace(row, outcomes={}), items.counted, about)
             row = replace(row, note=join_notes(row.note, items.note(row.condition)) or "")
-            yield self._held(row, _ratios(groups))
-            for other in (other for other in beside if _place(other) == _place(row)):
+            yield self._test_equivalence(row, _ratios(groups))
+            for other in (
+                other for other in beside if _condition_key(other) == _condition_key(row)
+            ):
                 if other.measure in (spec.name + BOUNDS, spec.name + MISSING):
                     missing = other.measure == spec.name + MISSING
-                    asked_here = groups_asked[_place(other)]
-                    yield from self._beside(
+                    asked_here = groups_asked[_condition_key(other)]
+                    yield from self._companions(
                         row, other, _missing_shares(asked_here) if missing else None
                     )
             yield from self._corrected(row, items, sides_by_place)
 
     def _of_outputs(self, row: Estimate, groups: Mapping[str, Group]) -> ComparisonRow:
-        """Compares a group that is a single item, with its outputs as the sample."""
+        """Compares a group of only one item, taking its outputs as the sample."""
         (xa, na), (xb, nb) = (
             (round(float(group.hits.sum())), round(float(group.among.sum())))
             for group in groups.values()
@@ -124,26 +126,26 @@ class JoinedRuns:
             about = {name: level for name, level in row.condition.items() if name not in self.by}
             row = self._over_words(row, items.counted, about)
             row = replace(row, note=join_notes(row.note, items.note(row.condition)) or "")
-            yield self._held(row, (pairs[0].gap, pairs[1].gap))
+            yield self._test_equivalence(row, (pairs[0].gap, pairs[1].gap))
             first, second = (one.get(key) for one in asked)
             if self.measure.headline and first is not None and second is not None:
                 for other in self._beside_gap(spec, [first, second]):
                     missing = other.measure == spec.name + MISSING
                     missing_gaps = (_missing(first).gap, _missing(second).gap) if missing else None
-                    yield from self._beside(row, other, missing_gaps)
+                    yield from self._companions(row, other, missing_gaps)
             if self.measure.attribute in self.pairing.gold:
                 yield self._uncorrected(row, "a difference of differences is not corrected")
 
     def _gap_row(self, spec: MeasureSpec, pairs: Sequence[Pair]) -> Estimate | None:
-        """Returns the second run's difference minus the first's; None if a side is empty."""
+        """Returns the second run's difference less the first's; None if either has no answers."""
         double = double_difference(pairs[1], pairs[0])
         if double is None:
             return None
         return double.row(replace(pairs[0], outcomes={}), spec, self.pairing.before)
 
     def _beside_gap(self, spec: MeasureSpec, pairs: Sequence[Pair]) -> Iterator[Estimate]:
-        """Yields the bounds of the difference (whatever answers in no denominator would have been),
-        and, for sampled answers, the difference in the share of such answers.
+        """Yields the bounds of the difference (its range if answers outside the denominators could
+        be any), and, for sampled answers, the difference in the share of such answers.
         """
         ends = []
         for pair in pairs:
@@ -170,10 +172,10 @@ class JoinedRuns:
         change = None if first is None or second is None else change_of_prompts(first, second)
         return with_cue_words(row, change, null=0.0)
 
-    def _beside(
+    def _companions(
         self, row: Estimate, other: Estimate, values: Values | None = None
     ) -> Iterator[ComparisonRow]:
-        """Yields a row of bounds, or of answers in no denominator, to go with the main row."""
+        """Yields a companion to the main row: bounds, or answers outside the denominator."""
         if other.measure.endswith(BOUNDS):
             if (other.high or 0.0) - (other.low or 0.0) <= OPEN:
                 return
@@ -217,11 +219,11 @@ class JoinedRuns:
         values = [correct((side,), Side({}), sense, random).found.value for side in sides]
         fixed = corrected_rows.corrected_row(row, result, 0.0)
         fixed = replace(fixed, note=join_notes(result.note, alike) or "")
-        yield self._held(fixed, (values[0], values[1]))
+        yield self._test_equivalence(fixed, (values[0], values[1]))
 
     def _uncorrected(self, row: Estimate, reason: str) -> ComparisonRow:
         clear = row.without_value(row.measure + CORRECTED)
-        return self._held(replace(clear, note=f"uncorrected: {reason}"), (None, None))
+        return self._test_equivalence(replace(clear, note=f"uncorrected: {reason}"), (None, None))
 
     @cached_property
     def _wholes(self) -> list[Side]:
@@ -232,19 +234,19 @@ class JoinedRuns:
             for table in self.pairing.tables
         ]
 
-    def _held(self, row: Estimate, values: Values) -> ComparisonRow:
+    def _test_equivalence(self, row: Estimate, values: Values) -> ComparisonRow:
         """Returns the row with its test of equivalence against the margin."""
         within = None
         if row.value is not None and row.spread is not None:
             se, df = row.spread
-            held = association.equivalence(
+            is_equivalent = association.equivalence(
                 value=row.value, se=se, df=df, margin=self.pairing.margin
             )
-            within = held.p is not None and held.p <= ALPHA
+            within = is_equivalent.p is not None and is_equivalent.p <= ALPHA
         return self.pairing.row(row, values, within)
 
 
-def _place(row: Estimate) -> Key:
+def _condition_key(row: Estimate) -> Key:
     return tuple(row.condition.items())
 
 
@@ -270,7 +272,7 @@ def _ratios(groups: Mapping[str, Group]) -> Values:
 
 
 def _missing_shares(groups: Mapping[str, Group]) -> Values:
-    """Returns, for each run, the share of labels that are in no denominator."""
+    """Returns, for each run, the share of labels outside the denominator."""
     first, second = (group.missing / sum(group.outcomes.values()) for group in groups.values())
     return first, second
 
@@ -278,7 +280,7 @@ def _missing_shares(groups: Mapping[str, Group]) -> Values:
 def _pairs(
     table: CountTable, spec: MeasureSpec, by: Sequence[str], name: str
 ) -> Iterator[tuple[Key, Pair]]:
-    """Yields (condition, the tested side and the side it is compared with) for one run."""
+    """Yields (condition, a pair: the tested side and its control) for one run."""
     if measure_kind(spec.kind).sides == "level":
         for more, pair in table.pairs(spec, by):
             placed = replace(pair, condition={**pair.condition, **more})
@@ -295,7 +297,7 @@ def _pair_of(sides: Sides, spec: MeasureSpec, control: str) -> Pair:
         tuple(sides.sum_by_cluster(values[side]) for side in (TESTED, control))
         for values in (sides.hits, sides.among, sides.total)
     )
-    left = tuple(every - counted for every, counted in zip(total, among, strict=True))
+    uncounted = tuple(every - counted for every, counted in zip(total, among, strict=True))
     about = {(spec.contrast or {})["factor"]: control}
     outcomes = {
         value: sum(sides.outcomes[side].get(value, 0.0) for side in (TESTED, control))
@@ -307,13 +309,13 @@ def _pair_of(sides: Sides, spec: MeasureSpec, control: str) -> Pair:
         about,
         (hits[0], hits[1]),
         (among[0], among[1]),
-        (left[0], left[1]),
+        (uncounted[0], uncounted[1]),
         outcomes,
         sides.names,
     )
 
 
 def _missing(pair: Pair) -> Pair:
-    """Returns a pair that counts labels in no denominator as hits, among all labels."""
+    """Returns a pair with labels outside the denominator as hits, and all labels as denominator."""
     (a, b), (na, nb) = pair.missing, pair.among
     return replace(pair, hits=pair.missing, among=(a + na, b + nb))

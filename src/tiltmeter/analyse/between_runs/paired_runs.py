@@ -1,4 +1,4 @@
-"""The two sides of a comparison of runs: two subjects in one stratum, and the rows on both."""
+"""Two subjects in one stratum, one from each run, and the rows that compare them."""
 
 from __future__ import annotations
 
@@ -42,8 +42,8 @@ class ComparisonRow:
 
     @property
     def verdict(self) -> Word | None:
-        """The verdict of the claim; if no claim rests on the row, by its own test, interval and
-        margin. None for bounds, and for a row whose corrected version is another row.
+        """The word of the claim's verdict. Without a claim, it follows from the row's test,
+        interval and margin; None for bounds, and for a row that a corrected row replaces.
         """
         if self.claim is not None:
             return self.claim.word
@@ -66,8 +66,8 @@ class ComparisonRow:
 
 
 def leading(rows: Sequence[ComparisonRow]) -> ComparisonRow:
-    """Returns the headline difference for the first sentence: a difference found comes before an
-    open one, that before none found; among equals the smallest p, then the largest value.
+    """Returns the headline difference for the first sentence. Found differences come first, then
+    unsettled ones, then those not found; inside each group the smallest p, then the largest value.
     """
 
     def order(row: ComparisonRow) -> tuple[int, float, float]:
@@ -81,7 +81,7 @@ def leading(rows: Sequence[ComparisonRow]) -> ComparisonRow:
 
 @dataclass(frozen=True, slots=True)
 class RunPart:
-    """A subject of a run. tables: counted labels by stratum; gold: attributes that have gold."""
+    """A subject of a run. tables: counts of its labels by stratum; gold: attributes with gold."""
 
     name: str
     subject: str
@@ -92,7 +92,7 @@ class RunPart:
 
 
 def held_of(row: Estimate | Verdict) -> dict[str, str]:
-    """Returns the levels that a row compares inside each run, by factor; not the two runs."""
+    """Returns {factor: levels} that a row compares inside each run, without the runs themselves."""
     return {name: level for name, level in (row.contrast or {}).items() if name != FACTOR}
 
 
@@ -103,7 +103,7 @@ def stratum_text(stratum: Stratum) -> str:
 
 @dataclass(frozen=True)
 class PairedTables:
-    """A measure in one stratum of two parts, whose tables are `before` and `after`."""
+    """A measure in one stratum of two runs. before, after: its tables in `first` and `second`."""
 
     first: RunPart
     second: RunPart
@@ -115,12 +115,12 @@ class PairedTables:
 
     @property
     def tables(self) -> tuple[CountTable, CountTable]:
-        """Both tables, first part first."""
+        """Both tables: the first part's, then the second's."""
         return self.before, self.after
 
     @property
     def parts(self) -> tuple[RunPart, RunPart]:
-        """Both parts, in order."""
+        """Both parts (`RunPart`), in order."""
         return self.first, self.second
 
     @property
@@ -146,7 +146,7 @@ class PairedTables:
         """Returns the row with this stratum and with the contrast second run − first."""
         where = dict(self.stratum)
         annotator = where.pop("annotator")
-        held = {name: level for name, level in (row.contrast or {}).items() if name != RUN}
+        levels = {name: level for name, level in (row.contrast or {}).items() if name != RUN}
         first, second = self.names
         return replace(
             row,
@@ -154,7 +154,7 @@ class PairedTables:
             subject=self.second.subject,
             instrument=annotator,
             condition={**where, **row.condition},
-            contrast={FACTOR: f"{second} − {first}", **held},
+            contrast={FACTOR: f"{second} − {first}", **levels},
         )
 
     def row(
@@ -164,7 +164,7 @@ class PairedTables:
         within_margin: bool | None,
         headline: bool | None = None,
     ) -> ComparisonRow:
-        """Makes the ComparisonRow of an estimate. values: of the first part and the second."""
+        """Makes the ComparisonRow of an estimate. values: in the first and the second part."""
         headline = self.measure.headline if headline is None else headline
         return ComparisonRow(
             self.about(estimate), self.names, *values, within_margin, self.margin, headline

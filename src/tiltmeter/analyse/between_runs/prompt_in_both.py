@@ -1,5 +1,5 @@
-"""An example prompt in both runs: its labels differ in the direction of the leading difference. It
-is chosen by the order of trial ids, which are hashes.
+"""An example prompt in both runs: its labels differ in the direction of the leading difference. The
+example is the first by trial id; ids are hashes, so nobody picks it.
 """
 
 from __future__ import annotations
@@ -38,10 +38,10 @@ def prompt_in_both(
     if spec is None or protocol.modality == "image":
         return None
     about = {n: level for n, level in row.estimate.condition.items() if n in protocol.factors}
-    held = (row.estimate.contrast or {}).items()
-    about |= {n: ends.split(BETWEEN)[0] for n, ends in held if n in protocol.factors}
-    own = row.estimate.condition.get(spec.attribute)
-    hits = (own,) if EVERY in spec.values and own else spec.values
+    contrasts = (row.estimate.contrast or {}).items()
+    about |= {n: ends.split(BETWEEN)[0] for n, ends in contrasts if n in protocol.factors}
+    value = row.estimate.condition.get(spec.attribute)
+    hits = (value,) if EVERY in spec.values and value else spec.values
     first, second = (_answers(part, row.estimate.instrument, spec.attribute) for part in parts)
     cells = [key for key in first if key in second and _fits(key, about, row)]
     rises = (row.estimate.value or 0.0) > 0

@@ -2,7 +2,7 @@
 shuffling whole outputs between the subjects inside each prompt.
 
 The null hypothesis is that both have the same distribution for each prompt, so subjects are
-compared on the attributes that both have: all of them, if one taxonomy labelled both.
+compared on the attributes that both have: every attribute, if one taxonomy labelled both.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def can_compare(measure: MeasureSpec) -> bool:
 
 @dataclass(frozen=True)
 class ScorePair:
-    """A measure of whole outputs, compared between two parts."""
+    """A measure of whole outputs, compared between two parts (`RunPart`)."""
 
     pairing: PairedTables
 
@@ -74,8 +74,8 @@ class ScorePair:
         places = list(dict.fromkeys(place for cell in cells for place in cell.places))
         if score == "pairs":
             groups = [place for place in places if place != BASE]
-            for dimension, own in dimensions_of(groups).items():
-                yield self._row({**condition, within: dimension}, cells, own, score)
+            for dimension, groups_of in dimensions_of(groups).items():
+                yield self._row({**condition, within: dimension}, cells, groups_of, score)
         elif factor in by:
             for place in places:
                 if score == "level" or place != BASE:
@@ -93,15 +93,15 @@ class ScorePair:
         score: Score,
     ) -> ComparisonRow:
         compared = [cell.compared(places) for cell in cells]
-        found = score_difference(cells=compared, score=score)
-        one = found.difference
+        difference = score_difference(cells=compared, score=score)
+        one = difference.difference
         alone = ", ".join(sorted({name for cell in cells for name in cell.alone}))
         unit = "concentration" if score == "level" else "bits"
         estimate = with_shuffled(
             row_of(self.measure, condition, unit=unit),
             one,
             n=float(sum(one.sizes)),
-            clusters=found.cells,
+            clusters=difference.cells,
             note=join_notes(
                 None if score == "level" else "plug-in divergences",
                 f"without attributes that one of the two lacks: {alone}" if alone else None,
@@ -110,7 +110,7 @@ class ScorePair:
             or "",
         )
         headline = self.measure.headline or self.measure.kind.endswith(_POOLED)
-        return self.pairing.row(estimate, (found.first, found.second), None, headline)
+        return self.pairing.row(estimate, (difference.first, difference.second), None, headline)
 
     @cached_property
     def _cells(self) -> tuple[_TwoCells, ...]:
@@ -121,7 +121,7 @@ class ScorePair:
 
 @dataclass(frozen=True)
 class _TwoCells:
-    """The same cell of both subjects. number: its index, which seeds the shuffles."""
+    """One cell in both subjects. number: its index, which seeds the shuffles."""
 
     first: BaseAndGroups
     second: BaseAndGroups
@@ -136,7 +136,9 @@ class _TwoCells:
     def places(self) -> list[Place]:
         """The base prompt and the groups for which both subjects have outputs."""
         other = self.second.prompts
-        return [place for place, own in self.first.prompts.items() if own and other.get(place)]
+        return [
+            place for place, prompts in self.first.prompts.items() if prompts and other.get(place)
+        ]
 
     @cached_property
     def names(self) -> list[str]:
@@ -174,12 +176,12 @@ def _at_least(
 ) -> list[int]:
     """Returns K (the number of values) per attribute: its support, or the values seen if more."""
     rows = np.concatenate(coded)
-    seen = [len(set(column[column >= 0].tolist())) for column in rows.T]
-    return [max(pair) for pair in zip(supports, seen, strict=True)]
+    distinct = [len(set(column[column >= 0].tolist())) for column in rows.T]
+    return [max(pair) for pair in zip(supports, distinct, strict=True)]
 
 
 def _split(table: CountTable, measure: MeasureSpec) -> Sequence[BaseAndGroups]:
     contrast = measure.contrast or {}
     by = contrast["cells"].split(SEVERAL) if "cells" in contrast else measure.by[0]
-    found = table.labelled_outputs()
-    return split_by_base(found, table.stratum, measure, by, table.protocol)
+    outputs = table.labelled_outputs()
+    return split_by_base(outputs, table.stratum, measure, by, table.protocol)

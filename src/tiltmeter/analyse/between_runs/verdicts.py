@@ -31,7 +31,7 @@ WITHIN = LEVELS + "{what} differs by less than {margin}{over}."
 
 
 class RunPair(NamedTuple):
-    """Two parts of runs to compare, the second with the first."""
+    """Two parts of runs to compare; differences are the second's numbers less the first's."""
 
     first: RunPart
     second: RunPart
@@ -45,17 +45,17 @@ class RunPair(NamedTuple):
 def with_verdicts(
     protocol: Protocol, rows: Sequence[ComparisonRow], pairs: Sequence[RunPair]
 ) -> list[ComparisonRow]:
-    """Adds verdicts to the rows that headline claims rest on (the corrected row, if there is one).
-    Their p must be adjusted already.
+    """Adds verdicts to the rows that headline claims rest on (if gold corrects a row, to the
+    corrected row). The rows' p must be adjusted already.
     """
     judged = list(rows)
     for pair in pairs:
         places = {row.estimate.key: n for n, row in enumerate(judged) if row.runs == pair.names}
         estimates = [judged[place].estimate for place in places.values()]
-        known = _background(protocol, pair, estimates)
+        backgrounds = _background(protocol, pair, estimates)
         for claim in gather(protocol, estimates):
             place = places[claim.row.key]
-            verdict = _judge(protocol, claim, pair, known, judged[place])
+            verdict = _judge(protocol, claim, pair, backgrounds, judged[place])
             judged[place] = replace(judged[place], claim=verdict)
     return judged
 
@@ -109,7 +109,7 @@ def _plain(spec: MeasureSpec) -> str:
 
 
 def _levels(claim: Claim) -> str:
-    """Joins the levels of a claim's group and the levels that it compares."""
+    """Joins the levels of a claim's group and the levels that the claim compares."""
     row = claim.row
     return ", ".join(filter(None, (*reading.group(row).values(), *held_of(row).values())))
 
@@ -117,17 +117,19 @@ def _levels(claim: Claim) -> str:
 def _background(protocol: Protocol, pair: RunPair, rows: Sequence[Estimate]) -> Background:
     """Reads the facts about both runs: gold, plans, and labelled attributes."""
     subject = pair.second.subject
-    known = {part.name: background.read_background(part.store, protocol, rows) for part in pair}
-    plans = [known[part.name].of_plan(part.subject) for part in pair]
+    backgrounds = {
+        part.name: background.read_background(part.store, protocol, rows) for part in pair
+    }
+    plans = [backgrounds[part.name].of_plan(part.subject) for part in pair]
     labelled: dict[tuple[str, str, str], tuple[int, int]] = {}
     for part in pair:
-        for (own, mode, annotator), (done, there) in known[part.name].labelled.items():
-            if own == part.subject:
+        for (owner, mode, annotator), (done, stored) in backgrounds[part.name].labelled.items():
+            if owner == part.subject:
                 key = (subject, mode, annotator)
                 before = labelled.get(key, (0, 0))
-                labelled[key] = (before[0] + done, before[1] + there)
+                labelled[key] = (before[0] + done, before[1] + stored)
     plan = Progress(sum(one.answered for one in plans), sum(one.planned for one in plans))
-    return Background(_gold(protocol, pair, known), {subject: plan}, labelled)
+    return Background(_gold(protocol, pair, backgrounds), {subject: plan}, labelled)
 
 
 def _gold(

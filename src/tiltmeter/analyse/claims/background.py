@@ -1,9 +1,9 @@
-"""Evidence on a verdict from outside the rows: gold on the judge behind a claim, and how much of
+"""Evidence on a verdict from outside its rows: gold on the judge behind a claim, and how much of
 the run's plan was answered.
 
-A claim counts some values. Its judge is refuted if the upper end of the interval of Youden's J
-(sensitivity + specificity − 1 for these values, the lowest of the levels that the claim compares)
-lies below one half: then the judge's labels say little about the counted values. If gold is too
+A judge's J is computed for the values that the claim counts: Youden's sensitivity + specificity −
+1, the lowest over the levels that the claim compares. The judge is refuted if the upper end of J's
+interval lies below one half, as its labels then say little about these values. If gold is too
 scarce for that interval, no judge is refuted.
 """
 
@@ -32,8 +32,8 @@ Key = tuple[str, str, tuple[str, ...]]  # annotator, attribute, values that coun
 @dataclass(frozen=True, slots=True)
 class GoldFacts:
     """Gold's evidence on the judge of one claim. labels: the number of gold labels; people: the
-    number of annotators; refuted: the reason why gold refutes the judge, else ""; errs_by_level:
-    how its errors differ between the compared levels, else "".
+    number of people who gave them; refuted: the reason why gold refutes the judge, else "";
+    errs_by_level: how the judge's errors differ between the compared levels, else "".
     """
 
     labels: int = 0
@@ -44,10 +44,9 @@ class GoldFacts:
 
 @dataclass(frozen=True, slots=True)
 class Background:
-    """Facts about a run beside its rows. gold: by claim that has any gold. plan: by subject, how
-    many planned trials were answered. labelled: by subject, mode and annotator, how many answers
-    the annotator labelled. cut: how many replies were cut. cascades: annotators that combine
-    rules with a judge.
+    """Facts about a run beyond its rows. gold: {claim with gold: its evidence}. plan: {subject: its
+    answered and planned trials}. labelled: by subject, mode and annotator, (labelled, all) answers.
+    cut: how many replies were cut. cascades: annotators that combine rules with a judge.
     """
 
     gold: Mapping[Key, GoldFacts] = field(default_factory=dict)
@@ -61,27 +60,29 @@ class Background:
         return self.gold.get(claim_key(spec, row), GoldFacts())
 
     def of_plan(self, subject: str) -> settings.Progress:
-        """Counts the answered and planned trials of a subject, or of all that are pooled in it."""
-        own = [self.plan[name] for name in subject.split(TOGETHER) if name in self.plan]
-        return settings.Progress(sum(one.answered for one in own), sum(one.planned for one in own))
+        """Counts the answered and planned trials of a subject; sums over a pool of subjects."""
+        planned = [self.plan[name] for name in subject.split(TOGETHER) if name in self.plan]
+        return settings.Progress(
+            sum(one.answered for one in planned), sum(one.planned for one in planned)
+        )
 
     def of_labels(self, row: Estimate) -> tuple[int, int]:
-        """Counts the answers of a claim's subjects and mode: (labelled by its annotator, all)."""
+        """Counts the answers behind a claim: (those that its annotator labelled, all)."""
         mode = row.condition.get("mode", "")
         keys = [(subject, mode, row.instrument) for subject in row.subject.split(TOGETHER)]
-        own = [self.labelled[key] for key in keys if key in self.labelled]
-        return sum(done for done, _ in own), sum(there for _, there in own)
+        counts = [self.labelled[key] for key in keys if key in self.labelled]
+        return sum(done for done, _ in counts), sum(there for _, there in counts)
 
 
 def read_background(store: Store, protocol: Protocol, rows: Sequence[Estimate]) -> Background:
-    """Reads from a run what verdicts need beside its rows."""
+    """Reads the facts about a run that verdicts need beyond the rows."""
     labelled = {
         (one.subject, one.mode, one.annotator): (one.labelled, one.outputs)
         for one in label_sets.labelled(store)
     }
     cut = cut_replies.count_cut(store, protocol)
-    known = _gold_facts(store, protocol, rows)
-    return Background(known, _plan(store), labelled, cut, settings.cascades(store))
+    facts = _gold_facts(store, protocol, rows)
+    return Background(facts, _plan(store), labelled, cut, settings.cascades(store))
 
 
 def claim_key(spec: MeasureSpec, row: Estimate) -> Key:
@@ -96,15 +97,15 @@ def claim_key(spec: MeasureSpec, row: Estimate) -> Key:
 def _plan(store: Store) -> dict[str, settings.Progress]:
     planned = settings.planned_trials(store)
     answered: dict[str, int] = {}
-    there: dict[str, int] = {}
+    counts: dict[str, int] = {}
     for part in trials.parts(store):
         answered[part.subject] = answered.get(part.subject, 0) + part.answered
-        there[part.subject] = there.get(part.subject, 0) + part.trials
+        counts[part.subject] = counts.get(part.subject, 0) + part.trials
     return {
         subject: settings.Progress(
             number,
             max(
-                there[subject],
+                counts[subject],
                 sum(sum(levels.values()) for levels in planned.get(subject, {}).values()),
             ),
         )
@@ -119,14 +120,14 @@ def _gold_facts(store: Store, protocol: Protocol, rows: Sequence[Estimate]) -> d
     facts: dict[Key, GoldFacts] = {}
     for spec, row in families.headline(protocol, rows) if pairs else ():
         key = claim_key(spec, row)
-        own = pairs.get(key[:2], [])
-        if own and key[2] and key not in facts:
-            levels = _levels(spec, own)
-            golds = [_binary(one, key[2], protocol.item, own) for one in levels.values()]
+        of_attribute = pairs.get(key[:2], [])
+        if of_attribute and key[2] and key not in facts:
+            levels = _levels(spec, of_attribute)
+            golds = [_binary(one, key[2], protocol.item, of_attribute) for one in levels.values()]
             facts[key] = GoldFacts(
-                len(own),
+                len(of_attribute),
                 people.get(spec.attribute, 0),
-                _refuted(key, golds, len(own)),
+                _refuted(key, golds, len(of_attribute)),
                 errors_between((spec.contrast or {}).get("factor", ""), levels, key, protocol.item),
             )
     return facts
@@ -158,34 +159,34 @@ def _index(value: float | None) -> str:
 def errors_between(
     factor: str, levels: Mapping[str, Sequence[GoldPair]], key: Key, item: str
 ) -> str:
-    """Describes how the judge's errors differ between two levels of a factor, if an interval at
-    1 - .05/2 shows it; else "". levels: gold pairs by level; key: of the claim.
+    """Says how the judge's errors differ between two levels of a factor; "" unless an interval at 1
+    - .05/2 shows a difference. levels: gold pairs by level; key: the claim's.
     """
     if len(levels) != 2:
         return ""
     one, other = levels
-    every = [pair for own in levels.values() for pair in own]
-    first, second = (_binary(own, key[2], item, every) for own in levels.values())
+    every = [pair for group in levels.values() for pair in group]
+    first, second = (_binary(group, key[2], item, every) for group in levels.values())
     counted = "/".join(key[2])
-    found, kept_apart = error_gaps(first=first, second=second, confidence=1 - ALPHA / 2)[1]
-    told = [
+    difference, kept_apart = error_gaps(first=first, second=second, confidence=1 - ALPHA / 2)[1]
+    gaps = [
         f"{what} {numerals.points(gap)} {'more' if gap > 0 else 'less'} often"
         for what, gap in (
-            (f"it finds {counted} where it is", _sure_gap(found)),
+            (f"it finds {counted} where it is", _sure_gap(difference)),
             (f"it sees {counted} where it is not", -_sure_gap(kept_apart)),
         )
         if gap
     ]
-    if not told:
+    if not gaps:
         return ""
     return (
         f"The judge errs otherwise where {factor} is {one} than where it is {other}: there "
-        f"{' and '.join(told)}. The uncorrected difference is in part the judge's."
+        f"{' and '.join(gaps)}. The uncorrected difference is in part the judge's."
     )
 
 
 def _sure_gap(gap: Interval) -> float:
-    """Returns a difference of rates; 0 if its interval holds 0, or it has none."""
+    """Returns a difference of rates; 0 if its interval contains 0, or is missing."""
     if gap.value is None or gap.low is None or gap.high is None or gap.low <= 0 <= gap.high:
         return 0.0
     return gap.value
@@ -198,13 +199,13 @@ def _levels(spec: MeasureSpec, pairs: Sequence[GoldPair]) -> dict[str, list[Gold
     levels = {
         name: [p for p in pairs if p.factors.get(contrast["factor"]) == name] for name in named
     }
-    return {name: own for name, own in levels.items() if own} or {"": list(pairs)}
+    return {name: group for name, group in levels.items() if group} or {"": list(pairs)}
 
 
 def _binary(
     pairs: Sequence[GoldPair], values: Sequence[str], item: str, every: Sequence[GoldPair]
 ) -> Confusion:
-    """Tabulates truth against answer as "counts" (1) or not (0), clustered by item."""
+    """Tabulates truth against answer, clustered by item; 1 for the given values, 0 for others."""
     items = {name: n for n, name in enumerate(dict.fromkeys(_item(p, item) for p in every))}
     return confusion(
         truth=[int(p.truth in values) for p in pairs],

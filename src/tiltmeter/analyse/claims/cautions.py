@@ -1,4 +1,4 @@
-"""The cautions of a headline claim: some can reverse it and so leave it open, others do not."""
+"""The cautions of a headline claim. Some could reverse the claim, whose verdict they leave open."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ MUCH_MISSING = 0.05  # width of the bounds from which they are told
 
 
 def reversing_cautions(claim: Claim) -> Iterator[Caution]:
-    """Yields the cautions that can reverse the direction, and therefore leave it open."""
+    """Yields the cautions that could reverse the direction; the claim's verdict stays open then."""
     spec, row = claim.spec, claim.row
     null = spec.null or 0.0
     bounds = claim.bounds
@@ -41,15 +41,15 @@ def reversing_cautions(claim: Claim) -> Iterator[Caution]:
 
 
 def _misses_more(claim: Claim) -> bool:
-    """True if significantly more answers count neither way at one of the compared levels."""
+    """True if answers outside the denominator are significantly more at one compared level."""
     row = claim.missing
     p = None if row is None else row.deciding_p
     return p is not None and p < ALPHA
 
 
 def _hides_a_difference(claim: Claim) -> bool:
-    """True if no tilt was found, but more answers count neither way at one level, and counting
-    them could take the number out of its interval.
+    """True if no tilt was found, but one level has more answers outside the denominator, and
+    counting these could take the number out of its interval.
     """
     row, bounds = claim.row, claim.bounds
     if bounds is None or not _misses_more(claim) or test_word(row, claim.spec.null) == Word.TILT:
@@ -80,9 +80,9 @@ def _significant_parts(parts: Sequence[Estimate]) -> list[Estimate]:
 
 
 def _reverses(row: Estimate, null: float, effect: Estimate, levels: Mapping[str, float]) -> bool:
-    """True if the levels of a factor lie on both sides of the null value.
+    """True if the claim's values at the levels of a factor lie on both sides of the null value.
 
-    If their values are not known, two balanced levels are taken as half the effect from the mean.
+    If these values are not known, two balanced levels are assumed half the effect from the mean.
     """
     if len(levels) > 1:
         return min(levels.values()) < null < max(levels.values())
@@ -91,7 +91,7 @@ def _reverses(row: Estimate, null: float, effect: Estimate, levels: Mapping[str,
 
 
 def further_cautions(claim: Claim, told: Sequence[Caution], known: GoldFacts) -> Iterator[Caution]:
-    """Yields the cautions that do not reverse a claim. told: cautions that are given already."""
+    """Yields the cautions that could not reverse a claim. told: cautions already given."""
     spec, row = claim.spec, claim.row
     kinds = {caution.kind for caution in told}
     if row.value is None and row.outcomes:

@@ -1,8 +1,8 @@
 """The replies behind a number that were cut at the limit of tokens.
 
-A choice stated before the limit counts as complete. An answer that became unreadable has the
-label `cut`, as do cut lists, dialogues, rewrites and rankings. Prose is labelled even if it is
-cut, so every cut reply of prose counts here.
+A choice stated before the limit counts as complete. An answer that became unreadable has the label
+`cut`, as do cut lists, dialogues, rewrites and rankings. Prose is labelled even if the limit cut
+it, so this file counts every cut reply of prose.
 """
 
 from __future__ import annotations

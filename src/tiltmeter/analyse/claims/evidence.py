@@ -21,16 +21,16 @@ from .output_query import OutputQuery, query_of
 class Claim:
     """A headline row with the other rows that bear on it.
 
-    row: as gold corrects it, if it does; raw: as the instrument labels it. missing: how much more
-    counts neither way at the level than at the baseline. about: the levels that distinguish it
-    from other claims of its measure and subject. parts: tested rows of its own groups.
-    nuisances: the tested effect of each factor that the protocol does not ask about, with the
+    row: as gold corrects it, if it does; raw: as the instrument labels it. missing: how much larger
+    the share outside the denominator is at the level than at the baseline. about: the levels that
+    tell it from other claims of its measure and subject. parts: tested rows of groups inside its
+    own. nuisances: the tested effect of each factor that the protocol does not ask about, with the
     claim's value at each of its levels; interactions: the same with the tested difference of the
-    claim's value between two levels of such a factor (for a share: its effect). query: selects
-    the outputs that were counted. slots: what a protocol's own sentence may name. nouns: plain
-    words for its cue words and its items. sides: the raw numbers that it compares. matters: a
-    difference of shares below this is slight. uncued: the factor that it compares, if no prompt
-    names its cue.
+    claim's value between two levels of such a factor (for a share: its effect). query: selects the
+    outputs that were counted. slots: what a protocol's own sentence may name. nouns: plain words
+    for its cue words and its items. sides: the raw numbers that it compares. matters: a difference
+    of shares below this is slight. uncued: the factor that it compares, if no prompt states the
+    factor's level.
     """
 
     spec: MeasureSpec
@@ -67,7 +67,7 @@ def gather(
     kin = {name: _kin(spec, by_stratum) for name, spec in specs.items()}
     labels = short_names([row.subject for row in rows], named)
     bare = cues_not_asked(protocol)
-    among = {key: StratumRows(own) for key, own in by_stratum.items()}
+    among = {key: StratumRows(rows_of) for key, rows_of in by_stratum.items()}
     for spec, raw in leads:
         stratum = families.stratum(protocol, raw)
         here = among[stratum]
@@ -114,7 +114,7 @@ def gather(
 
 
 def _sides(row: Estimate, shift: Moved | None) -> Mapping[str, float]:
-    """Returns the raw numbers that a claim compares; for a divergence, of the most moved value."""
+    """Returns the raw numbers that a claim compares; for a divergence, its most moved value's."""
     if shift is not None and not row.sides:
         return {"level": shift.share.value, "baseline": shift.other.value}
     return row.sides or {}
@@ -126,8 +126,8 @@ def _highest(nuisances: Iterable[tuple[str, Estimate, Mapping[str, float]]]) -> 
 
 
 def _left_open(bounds: Estimate | None, missing: Estimate | None) -> dict[str, str]:
-    """Computes the shares that count neither way at a level and at its baseline: bounds are as wide
-    as both shares together, and `missing` is their difference.
+    """Computes the shares outside the denominator at a level and at its baseline: the bounds are as
+    wide as the sum of both shares, and `missing` is their difference.
     """
     if bounds is None or missing is None or None in (bounds.low, bounds.high, missing.value):
         return {}
@@ -152,18 +152,18 @@ def _same_place(rows: Sequence[Estimate], raw: Estimate) -> Estimate | None:
 def _levels_by_claim(
     leads: Iterable[tuple[MeasureSpec, Estimate]],
 ) -> dict[str, list[dict[str, set[str | None]]]]:
-    """Returns {measure: levels in the conditions of its claims, and in their contrasts}, each as
-    {factor: levels}, with None among the levels if a claim lacks the factor.
+    """Returns {measure: per claim's condition, and per contrast, {factor: the levels in claims of
+    the measure}}; a factor's levels include None if some claim lacks the factor.
     """
-    found: dict[str, list[Estimate]] = {}
+    by_claim: dict[str, list[Estimate]] = {}
     for spec, row in leads:
-        found.setdefault(spec.name, []).append(row)
+        by_claim.setdefault(spec.name, []).append(row)
     return {
         name: [
             _levels([row.condition for row in rows]),
             _levels([row.contrast or {} for row in rows]),
         ]
-        for name, rows in found.items()
+        for name, rows in by_claim.items()
     }
 
 
@@ -173,11 +173,11 @@ def _levels(places: Sequence[Mapping[str, str]]) -> dict[str, set[str | None]]:
 
 
 def _about(raw: Estimate, levels: Sequence[Mapping[str, set[str | None]]]) -> str:
-    """Returns the levels of a claim and of its contrast that differ among its measure's claims."""
-    own = (raw.condition, raw.contrast or {})
+    """Joins the levels of a claim and its contrast in which its measure's claims differ."""
+    raw_levels = (raw.condition, raw.contrast or {})
     return ", ".join(
         level
-        for place, among in zip(own, levels, strict=True)
+        for place, among in zip(raw_levels, levels, strict=True)
         for name, level in place.items()
         if len(among[name]) > 1
     )
@@ -186,7 +186,7 @@ def _about(raw: Estimate, levels: Sequence[Mapping[str, set[str | None]]]) -> st
 def _kin(
     spec: MeasureSpec, by_stratum: Mapping[families.Key, Sequence[Estimate]]
 ) -> dict[families.Key, list[Estimate]]:
-    """Lists by stratum the tested rows that may be parts of a claim: of its measure or named."""
+    """Lists, by stratum, the tested rows that may describe parts of a claim of this measure."""
     return {
         key: [
             row
@@ -201,13 +201,13 @@ def _kin(
 def _parts(
     protocol: Protocol, spec: MeasureSpec, raw: Estimate, kin: Sequence[Estimate]
 ) -> Iterator[Estimate]:
-    """Yields rows of groups inside a claim; levels of a nuisance factor are not such groups."""
+    """Yields the rows of groups inside a claim, but not of levels of nuisance factors."""
     aside = {protocol.item, *(factor for factor, _ in nuisance_measures(protocol, spec))}
     aside -= raw.condition.keys()
     for row in kin:
-        own = len(row.condition) > len(raw.condition)
+        is_part = len(row.condition) > len(raw.condition)
         inside = row.condition.items() >= raw.condition.items()
-        if (own or row.measure in spec.parts) and inside and not aside & row.condition.keys():
+        if (is_part or row.measure in spec.parts) and inside and not aside & row.condition.keys():
             yield row
 
 
@@ -241,17 +241,17 @@ def _interactions(
     raw: Estimate,
     of_measure: Mapping[str, Sequence[Estimate]],
 ) -> Iterator[tuple[str, Estimate, Mapping[str, float]]]:
-    """Yields the nuisance factors whose level changes the difference that a claim makes. An effect
-    of such a factor on both compared levels alike does not move the claim.
+    """Yields the nuisance factors whose level changes a claim's difference. An effect of the factor
+    on both compared levels alike does not count.
     """
     if spec.contrast is None:
         yield from _nuisances(protocol, spec, raw, of_measure)
         return
     factors = {factor for factor, _ in nuisance_measures(protocol, spec)}
-    own = (raw.contrast or {}).items()
+    levels = (raw.contrast or {}).items()
     for row in of_measure.get(spec.name + INTERACTION, ()):
         factor = next((name for name in row.contrast or {} if name in factors), "")
-        if factor and row.condition == raw.condition and own <= (row.contrast or {}).items():
+        if factor and row.condition == raw.condition and levels <= (row.contrast or {}).items():
             yield factor, row, _values_by_level(protocol, spec, raw, of_measure, factor)
 
 

@@ -7,9 +7,9 @@ or over their first grouping if no row covers the whole (then these groups are t
 
 All headline claims of a run, over subjects, languages and measures, are one family and adjusted by
 Holm. Several instruments that read one text (its words, its length, a score) and compare the same
-two groups are the *cells* of one claim per cue: it is rejected if any cell is, and each cell is
-adjusted by Holm inside it, at α over the number of claims, so that no released α is spent twice
-(`multiplicity.nested`). Everything else is adjusted by Benjamini–Hochberg, one family per measure
+two groups are the *cells* of one claim per cue. The claim is rejected if any cell is; inside it,
+cells are adjusted by Holm at α over the number of claims, so that no released α is spent twice
+(`multiplicity.nested`). All other rows are adjusted by Benjamini–Hochberg, one family per measure
 over all strata. A measure's own `family` splits further. A row that gold corrects replaces the raw
 row in its family.
 
@@ -24,7 +24,6 @@ from dataclasses import replace
 
 from ...protocol import EVERY, MeasureSpec, Protocol, in_variant
 from ...protocol.design.contrasts import each_contrast
-from ...protocol.design.refusals import with_refusal_measures
 from ...records import Estimate
 from ...stats import multiplicity
 from ...stats.results import ALPHA, join_notes
@@ -36,12 +35,12 @@ Key = tuple[Hashable, ...]
 
 
 def headline(protocol: Protocol, rows: Sequence[Estimate]) -> list[tuple[MeasureSpec, Estimate]]:
-    """Returns the rows of headline measures that represent a run: per stratum the whole, else its
-    first grouping. Includes untested rows; in the order of the protocol.
+    """Returns the rows of headline measures that represent a run: in each stratum the row over the
+    whole, else those of the first grouping. Includes untested rows; in the order of the protocol.
     """
     headlines = []
     protocol = in_variant(protocol, rows[0].variant) if rows else protocol
-    for spec in with_refusal_measures(protocol.measures):
+    for spec in protocol.compared_measures.values():
         if spec.headline:
             rows_of_measure = [row for row in rows if row.measure == spec.name]
             headlines += [(spec, row) for row in _coarsest(spec, protocol, rows_of_measure)]
@@ -54,21 +53,21 @@ def _coarsest(
     strata: dict[Key, list[Estimate]] = {}
     for row in rows:
         strata.setdefault(stratum(protocol, row), []).append(row)
-    for own in strata.values():
-        groupings = [grouping(spec, protocol, row) for row in own]
+    for group in strata.values():
+        groupings = [grouping(spec, protocol, row) for row in group]
         chosen = () if () in groupings else groupings[0]
-        yield from (row for row, by in zip(own, groupings, strict=True) if by == chosen)
+        yield from (row for row, by in zip(group, groupings, strict=True) if by == chosen)
 
 
 def stratum(protocol: Protocol, row: Estimate) -> Key:
-    """Returns the key that is never pooled over: subject, instrument and the levels kept apart."""
+    """Returns the key of what is never pooled: subject, instrument and levels kept apart."""
     names = {*STRATA, *protocol.apart}
     inner = tuple((name, level) for name, level in row.condition.items() if name in names)
     return (row.subject, row.instrument, inner)
 
 
 def grouping(spec: MeasureSpec, protocol: Protocol, row: Estimate) -> tuple[str, ...]:
-    """Returns the factors of a row's group within its stratum; the counted value is not one."""
+    """Returns the factors that define a row's group in its stratum, less the counted attribute."""
     inside = {*STRATA, *protocol.apart, spec.attribute}
     return tuple(name for name in row.condition if name not in inside)
 
@@ -93,7 +92,7 @@ def hypothesis(spec: MeasureSpec | None, row: Estimate) -> Key:
 
 
 def most_claims(protocol: Protocol, strata: int) -> int:
-    """Returns the largest number of headline claims that a run with so many strata can have."""
+    """Returns the most headline claims that a run with this number of strata can have."""
     return strata * sum(
         len(each_contrast(protocol, spec))
         * max(1, len(spec.among) if EVERY in spec.values else 1)
@@ -112,7 +111,7 @@ def adjust_by_claim(protocol: Protocol, rows: Sequence[Estimate]) -> list[Estima
     """
     if rows and not protocol.variants[rows[0].variant].adjust:
         return list(rows)
-    specs = {spec.name: spec for spec in with_refusal_measures(protocol.measures)}
+    specs = protocol.compared_measures
     # of a run that stops early the claims that it stops by, whoever else labelled since
     stopping = {row.measure for row in rows if row.stopped}
     first = {
@@ -129,61 +128,62 @@ def adjust_by_claim(protocol: Protocol, rows: Sequence[Estimate]) -> list[Estima
         if row.p is None or (not is_corrected and row.key in replaced):
             continue
         leads = row.key in first or (is_corrected and uncorrected_key(row) in led)
-        own = (spec.family or spec.nuisance) if spec else ""
-        family = (HEADLINE, own) if leads else (own or name, "")
+        theme = (spec.family or spec.nuisance) if spec else ""
+        family = (HEADLINE, theme) if leads else (theme or name, "")
         members.setdefault(family, {}).setdefault(hypothesis(spec, row), []).append(place)
     _join_equal_claims(members)
-    made = list(rows)
+    adjusted = list(rows)
     for (name, part), claims in members.items():
         label = f"{name}: {part}" if part else name
         if name == HEADLINE:
-            _write(made, claims, label, multiplicity.nested(p=_cells_by_claim(specs, made, claims)))
+            p = multiplicity.nested(p=_cells_by_claim(specs, adjusted, claims))
         else:
-            p = [made[places[0]].p for places in claims.values()]
-            _write(made, claims, label, multiplicity.adjust(p=p, method="benjamini-hochberg"))
+            unadjusted = [adjusted[places[0]].p for places in claims.values()]
+            p = multiplicity.adjust(p=unadjusted, method="benjamini-hochberg")
+        _write(adjusted, claims, label, p)
     leading = [place for place, row in enumerate(rows) if row.key in first]
-    _test_items(made, leading)
-    _name_cells(made, leading)
+    _test_items(adjusted, leading)
+    _name_cells(adjusted, leading)
     corrected = [
         place
         for place, row in enumerate(rows)
         if row.measure.endswith(CORRECTED) and uncorrected_key(row) in led
     ]
     gone = {place for place in leading if uncorrected_key(rows[place]) in replaced}
-    _adjust_narrower(made, [*(place for place in leading if place not in gone), *corrected])
-    return made
+    _adjust_narrower(adjusted, [*(place for place in leading if place not in gone), *corrected])
+    return adjusted
 
 
 def _adjust_narrower(made: list[Estimate], leads: Iterable[int]) -> None:
-    """Adjusts p of headline tests limited to these cue words or items, by Holm over the run."""
-    found = {place: made[place].population for place in leads}
-    known = {
+    """Adjusts p of headline tests limited to their own cue words or items, by Holm over the run."""
+    populations = {place: made[place].population for place in leads}
+    narrower = {
         place: named
-        for place, named in found.items()
+        for place, named in populations.items()
         if named is not None and named["p_these"] is not None
     }
-    adjusted = multiplicity.holm(p=[named["p_these"] for named in known.values()])
-    for (place, named), p in zip(known.items(), adjusted, strict=True):
+    adjusted = multiplicity.holm(p=[named["p_these"] for named in narrower.values()])
+    for (place, named), p in zip(narrower.items(), adjusted, strict=True):
         made[place] = replace(made[place], population={**named, "p_these_adjusted": p})
 
 
 def _test_items(made: list[Estimate], leads: Iterable[int]) -> None:
-    """Tests whether the items of headline claims differ by more than chance. These tests are a
-    family of their own over the run, by Holm, so that no claim's p changes.
+    """Tests whether the items of headline claims differ by more than chance. Holm adjusts these
+    tests in a family of their own over the run, so that no claim's p changes.
     """
     tests = {place: made[place].test_items for place in leads if made[place].p_adjusted is not None}
-    done = {place: test() for place, test in tests.items() if test is not None}
-    found = {place: one for place, one in done.items() if one is not None}
-    adjusted = multiplicity.holm(p=[one["p"] for one in found.values()])
-    for (place, one), p in zip(found.items(), adjusted, strict=True):
-        known = {**one, "p_adjusted": p or 0.0, "claims": len(found)}
-        if known["p_adjusted"] >= ALPHA:
-            known["exceptions"] = []
-        made[place] = replace(made[place], between_items=known)
+    results = {place: test() for place, test in tests.items() if test is not None}
+    testable = {place: one for place, one in results.items() if one is not None}
+    adjusted = multiplicity.holm(p=[one["p"] for one in testable.values()])
+    for (place, one), p in zip(testable.items(), adjusted, strict=True):
+        with_p = {**one, "p_adjusted": p or 0.0, "claims": len(testable)}
+        if with_p["p_adjusted"] >= ALPHA:
+            with_p["exceptions"] = []
+        made[place] = replace(made[place], between_items=with_p)
 
 
 def _name_cells(made: list[Estimate], leads: Iterable[int]) -> None:
-    """Names the cells of claims over many cells, at α divided by the number of claims."""
+    """Stores, per claim over many cells, the cells that show its effect at α / number of claims."""
     for place in leads:
         row = made[place]
         if row.name_cells is not None:
@@ -235,7 +235,7 @@ def _write(
 
 
 def _with_reach(row: Estimate, tests: int) -> Estimate:
-    """Notes on a row if so few items cannot be significant in so large a family."""
+    """Adds a note if so few items cannot reach significance in a family of this size."""
     if not row.clusters or row.test not in SIGN_FLIPS:
         return row
     reach = multiplicity.reach(items=row.clusters, tests=tests, alpha=ALPHA)
@@ -243,16 +243,16 @@ def _with_reach(row: Estimate, tests: int) -> Estimate:
 
 
 def _join_equal_claims(members: dict[tuple[str, str], dict[Key, list[int]]]) -> None:
-    """Puts rows that test the same hypothesis into one family: a headline row's, else the first."""
+    """Puts rows that test one hypothesis into one family: the headline row's, else the first's."""
     owner: dict[Key, list[int]] = {}
     for family in sorted(members, key=lambda family: family[0] != HEADLINE):
-        own = members[family]
-        for key in list(own):
+        joint = members[family]
+        for key in list(joint):
             if key in owner:
-                owner[key].extend(own.pop(key))
+                owner[key].extend(joint.pop(key))
             else:
-                owner[key] = own[key]
-        if not own:
+                owner[key] = joint[key]
+        if not joint:
             del members[family]
 
 

@@ -59,7 +59,7 @@ SHUT = (Decision.FAIL, Decision.WORSE, Decision.NOT_ENOUGH_DATA)  # the heaviest
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """The cost of a run so far, to extrapolate to a larger run. dollars: 0 if unknown."""
+    """The cost of a run so far, to extrapolate to a larger run. dollars: 0 if no price is known."""
 
     calls: int = 0
     dollars: float = 0.0
@@ -81,21 +81,21 @@ class Gate:
         return size_of(self.margins, claim.measure, claim.unit)
 
     def refuse_unknown_names(self, protocol: Protocol) -> None:
-        """Raises UsageError if a margin names no headline, or no headline has a margin."""
+        """Raises UsageError if a margin names no headline measure, or none of them has a margin."""
         headlines = [spec for spec in protocol.measures if spec.headline]
         if set(self.fail_on) == {"worse"} or not headlines:
             return
-        names = {spec.name for spec in headlines} | {_kind(spec.name) for spec in headlines}
+        names = {spec.name for spec in headlines} | {_kind_of(spec.name) for spec in headlines}
         for name in self.margins:
             if name and name not in names:
                 raise UsageError(
                     f"--margin names “{name}”, which is not a headline of {protocol.name}. "
-                    f"Name one of: {', '.join(dict.fromkeys(_kind(h.name) for h in headlines))}"
+                    f"Name one of: {', '.join(dict.fromkeys(_kind_of(h.name) for h in headlines))}"
                 )
         if all(
             size_of(self.margins, headline.name, headline.unit) is None for headline in headlines
         ):
-            examples = dict.fromkeys(f"{_kind(headline.name)}=1" for headline in headlines)
+            examples = dict.fromkeys(f"{_kind_of(headline.name)}=1" for headline in headlines)
             raise UsageError(
                 f"--margin holds no headline of {protocol.name}, none of which is a share or a "
                 f"ratio. Name a size for each: --margin {','.join(examples)}"
@@ -118,7 +118,7 @@ class ClaimAtGate:
 
 @dataclass(frozen=True, slots=True)
 class GateResult:
-    """The decision over all claims. notes: remarks on the gate, such as claims that it left out."""
+    """The decision over all claims. notes: remarks, such as on claims that were left out."""
 
     decision: Decision
     claims: tuple[ClaimAtGate, ...]
@@ -126,7 +126,7 @@ class GateResult:
 
     @property
     def lines(self) -> list[str]:
-        """One line per claim that kept the gate shut, or a summary if all claims pass."""
+        """One line per claim that stands in the way of PASS, or a summary if all claims pass."""
         if self.decision is not Decision.PASS:
             shut = [claim for word in SHUT for claim in self.claims if claim.decision is word]
             lines = [
@@ -168,7 +168,7 @@ def size_of(sizes: Mapping[str, tuple[float, bool]], measure: str, unit: str) ->
     A bare 5 means 5 points for shares and 5 % for ratios. None if no size was given, or only a
     bare one and the measure is neither: 5 grades are not 5 points.
     """
-    named = sizes.get(measure) or sizes.get(_kind(measure))
+    named = sizes.get(measure) or sizes.get(_kind_of(measure))
     if named is None and "" not in sizes:
         return None
     size, per_cent = named or sizes[""]
@@ -179,7 +179,7 @@ def size_of(sizes: Mapping[str, tuple[float, bool]], measure: str, unit: str) ->
     return size if named and not per_cent else None
 
 
-def _kind(measure: str) -> str:
+def _kind_of(measure: str) -> str:
     return measure.partition("_")[0]
 
 
@@ -196,7 +196,7 @@ def _margin(text: str) -> tuple[str, tuple[float, bool]]:
 
 
 def hold(gate: Gate, claims: Sequence[Verdict], cost: Cost | None = None) -> GateResult:
-    """Decides the headline claims of a run by a gate. cost: of the run so far."""
+    """Decides the headline claims of a run at a gate. cost: the run's cost so far."""
     if set(gate.fail_on) == {"worse"}:
         return GateResult(Decision.PASS, ())
     claims = [claim for claim in claims if not claim.nuisance]
@@ -214,7 +214,7 @@ def hold(gate: Gate, claims: Sequence[Verdict], cost: Cost | None = None) -> Gat
 
 
 def together(decided: Sequence[ClaimAtGate]) -> GateResult:
-    """Combines the decisions over single claims: the heaviest that is not PASS wins."""
+    """Combines the claims' decisions: PASS if all pass, else the first in the order of SHUT."""
     words = {one.decision for one in decided}
     shut = [word for word in SHUT if word in words]
     word = Decision.PASS if decided else Decision.NOT_ENOUGH_DATA
@@ -222,7 +222,7 @@ def together(decided: Sequence[ClaimAtGate]) -> GateResult:
 
 
 def _interval(claim: Verdict) -> tuple[float, float] | None:
-    """Returns a claim's 90 % interval; its value alone if none of many items differs."""
+    """Returns a claim's 90 % interval; only its value if many items all equal the null value."""
     alike = claim.low is None and claim.value is not None and claim.value == claim.reference
     if alike and claim.value is not None and (claim.clusters or 0) >= ALIKE_ITEMS:
         return claim.value, claim.value
@@ -243,12 +243,12 @@ def _decide(
     else:
         decision = Decision.NOT_ENOUGH_DATA
     line = gate_lines.measured(claim, name, inner, margin, tilts=decision is Decision.FAIL)
-    more = _needed(claim, inner, margin, cost) if decision is Decision.NOT_ENOUGH_DATA else ""
+    more = _calls_needed(claim, inner, margin, cost) if decision is Decision.NOT_ENOUGH_DATA else ""
     return ClaimAtGate(claim, decision, max(reach or (math.inf,)) / margin, line, more)
 
 
 def _reach(claim: Verdict, interval: tuple[float, float] | None) -> tuple[float, float] | None:
-    """Returns the distances of both ends of an interval from no tilt, in units of `Gate.margin`."""
+    """Returns the distances of both ends from no tilt, in the unit of `Gate.margin`."""
     if interval is None or claim.reference is None:
         return None
     if claim.unit not in RATIOS:
@@ -268,13 +268,13 @@ def _lies_beyond(claim: Verdict, margin: float) -> bool:
     return reach is not None and outside and min(reach) > margin
 
 
-def _needed(
+def _calls_needed(
     claim: Verdict,
     interval: tuple[float, float] | None,
     margin: float,
     cost: Cost | None,
 ) -> str:
-    """Says with how many items, calls and dollars nine of ten runs without a tilt would pass."""
+    """Says how many items, calls and dollars let nine of ten untilted runs pass."""
     if interval is None or not claim.clusters or claim.reference is None:
         return ""
     low, high = interval
@@ -293,11 +293,11 @@ def _needed(
     return (
         f"If there is no difference, {numerals.count(items)} {nouns} of {answers} answers would "
         f"pass in 9 of 10 runs (now {numerals.count(claim.clusters)}"
-        f"{_more(cost, items / claim.clusters)})."
+        f"{_growth(cost, items / claim.clusters)})."
     )
 
 
-def _more(cost: Cost | None, times: float) -> str:
+def _growth(cost: Cost | None, times: float) -> str:
     """Says how many more calls and dollars a run needs that is `times` as large."""
     if cost is None or not cost.calls:
         return ""

@@ -1,4 +1,4 @@
-"""The lines that a gate prints for its users."""
+"""The lines that a gate prints."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .verdicts import Verdict
 
 
 class Name(NamedTuple):
-    """The name of a claim. among: the number of claims at the gate."""
+    """The name of a claim, and the number of claims at the gate."""
 
     text: str
     among: int
@@ -33,7 +33,7 @@ def names(claims: Sequence[Verdict]) -> list[str]:
 
 
 def _measure(claim: Verdict) -> str:
-    """Returns "refusal, gender" for `refusal_gender` if it covers only prompts that swap gender."""
+    """Returns "refusal, gender" for `refusal_gender` if `where` names the single level "gender"."""
     where: Mapping[str, Json] = claim.facts.spec.where
     for levels in where.values():
         level = levels[0] if isinstance(levels, (list, tuple)) and len(levels) == 1 else ""

@@ -13,8 +13,8 @@ from .tested_word import test_word
 
 
 def disagree(claim: Claim, known: GoldFacts) -> str:
-    """Says that one person's labels alone make or undo a tilt, or that people's labels give
-    different verdicts; "" if neither.
+    """Says that a tilt stands or falls with one person's labels, or that people's labels lead to
+    different verdicts; "" if neither is the case.
     """
     row, raw, null = claim.row, claim.raw, claim.spec.null
     if row is raw or null is None:
@@ -33,10 +33,9 @@ def disagree(claim: Claim, known: GoldFacts) -> str:
 
 
 def _of_voices(row: Estimate, null: float, known: GoldFacts) -> str:
-    """Says that without one person's labels the verdict or its direction would differ; "" if all
-    agree.
+    """Says that the verdict or its direction depends on one person's labels; "" if it does not.
 
-    The p of each voice is adjusted by the same factor as the row's.
+    The p of each voice (one person's labels, or all without them) is scaled as the row's p was.
     """
     scale = (row.p_adjusted or 0.0) / row.p if row.p else 1.0
     directions = {

@@ -1,8 +1,8 @@
-"""The way from a number to what was counted for it: the query of an estimate or a verdict.
+"""The outputs that a number counts: the query of an estimate or a verdict.
 
 A query selects outputs by subject, annotator, mode, language and levels of factors, and says which
-of their labels were counted among which. It has two forms: plain values for JSON, and a text for
-an address. `whole_run/outputs_behind.py` reads the selected outputs.
+of their labels were counted among which. It has two forms: plain values for JSON, and a text for an
+address. `whole_run/outputs_behind.py` reads the selected outputs.
 """
 
 from __future__ import annotations
@@ -15,7 +15,6 @@ from urllib.parse import parse_qsl, quote_plus
 from ...errors import UsageError
 from ...instruments.images import taxonomy
 from ...protocol import EVERY, MeasureSpec, Protocol
-from ...protocol.design.refusals import with_refusal_measures
 from ...protocol.design.tables import SEVERAL
 from ...protocol.measures import measure_kind
 from ...records import Estimate, Json
@@ -43,13 +42,13 @@ MINUS = " − "  # between a level and its baseline
 class OutputQuery:
     """The outputs from which a number was counted.
 
-    subjects, levels: () and a factor that is not named stand for all. levels: of the mode, the
+    subjects, levels: () and a factor without an entry stand for all. levels: of the mode, the
               language, every other factor and the item.
     values:   the labels that count as hits; () if the number is about all labels.
-    among:    the labels that make the denominator; () for all but those in `without`, which names
+    among:    the labels in the denominator; () for all except those in `without`, which lists
               values, or attributes if the number is about all attributes.
-    counts:   what n counts: "labels" (sums of weights), "numbers" (labels that are numbers),
-              "outputs", "prompts" or "cases" (prompts × attributes).
+    counts:   the kind of things that n counts: "labels" (sums of weights), "numbers" (labels that
+              are numbers), "outputs", "prompts" or "cases" (prompts × attributes).
     having:   a column of the tables; items without a value in it were left out.
     attribute: "" for all.
     """
@@ -113,8 +112,8 @@ class OutputQuery:
         def several(name: str) -> tuple[str, ...]:
             return tuple(typed.get(name, ()))
 
-        known = {one.name for one in fields(cls)}
-        if not one("annotator") or any(n not in known for n in typed if not n.startswith(LEVEL)):
+        names = {one.name for one in fields(cls)}
+        if not one("annotator") or any(n not in names for n in typed if not n.startswith(LEVEL)):
             raise UsageError("This address names no outputs that were counted.")
         return cls(
             annotator=one("annotator"),
@@ -173,8 +172,8 @@ def query_of(protocol: Protocol, row: Estimate) -> OutputQuery:
 
 
 def query_of_labels(protocol: Protocol, row: Estimate) -> OutputQuery:
-    """Returns the query for `outcomes`: all labels of a row's own group, refusals and other
-    non-answers included, but without the group it is compared with.
+    """Returns the query for a row's `outcomes`: all labels of its own group, with refusals and
+    other non-answers, but without the group that it is compared with.
     """
     query = query_of(protocol, row)
     spec, _ = _spec_of(protocol, row.measure)
@@ -196,8 +195,8 @@ def joined(queries: Sequence[OutputQuery]) -> OutputQuery:
 
 
 def _spec_of(protocol: Protocol, name: str) -> tuple[MeasureSpec | None, str]:
-    """Returns the measure that a row belongs to, and the ending of the row's name (or "")."""
-    specs = {spec.name: spec for spec in with_refusal_measures(protocol.measures)}
+    """Returns the measure that a row belongs to, and the suffix of the row's name ("" if none)."""
+    specs = protocol.compared_measures
     for ending in (
         "",
         CORRECTED,
@@ -214,7 +213,7 @@ def _spec_of(protocol: Protocol, name: str) -> tuple[MeasureSpec | None, str]:
 
 
 def _of_outcomes(protocol: Protocol, row: Estimate) -> OutputQuery:
-    """Returns the query of an outcome's rate, or of the probability on the options."""
+    """Returns the query of an outcome's rate, or of the total probability of the options."""
     named = [
         name
         for instrument in protocol.instruments
@@ -234,7 +233,7 @@ def _of_outcomes(protocol: Protocol, row: Estimate) -> OutputQuery:
 def _of_whole_outputs(
     protocol: Protocol, spec: MeasureSpec, row: Estimate, ending: str
 ) -> OutputQuery:
-    """Returns the query of a score over all attributes: outputs of the group and of the base."""
+    """Returns the query of a score of whole outputs: outputs of the group and of the base."""
     contrast = spec.contrast or {}
     factor, base, within = contrast["factor"], contrast["baseline"], contrast["within"]
     levels = _levels(protocol, row, {}, names={"dimension": within, "group": factor})
@@ -291,7 +290,7 @@ def _levels(
 
 
 def _cells_with(protocol: Protocol, factor: str, level: str) -> tuple[str, ...]:
-    """Returns the level, and the table cells that list it together with other levels."""
+    """Returns the level, and every table cell that lists it together with other levels."""
     if factor == MODE:
         return (level,)
     cells = dict.fromkeys(cell[factor] for cell in protocol.cells if factor in cell)
@@ -301,7 +300,7 @@ def _cells_with(protocol: Protocol, factor: str, level: str) -> tuple[str, ...]:
 def _contrasted(
     protocol: Protocol, spec: MeasureSpec, contrast: Mapping[str, str]
 ) -> dict[str, tuple[str, ...]]:
-    """Returns the levels on both sides of a contrast, for the factor that it names."""
+    """Returns {factor of a contrast: the levels on both sides}."""
     declared = spec.contrast or {}
     factor = declared.get("factor", "")
     if factor not in contrast:

@@ -1,7 +1,7 @@
 """Leaves likeness untested for a system that always gives the same answer to a prompt.
 
-Likeness is compared with the same prompt asked again. If all repeats are identical, any other name
-or word in a prompt makes another answer, and a cue cannot be distinguished from chance.
+Likeness is compared with asking the same prompt again. If all repeats are identical, any other name
+or word in a prompt changes the answer, and a cue's effect cannot be told from any other word's.
 """
 
 from __future__ import annotations
@@ -18,22 +18,22 @@ from ..words.caution_kinds import CautionKind
 
 
 def without_tests(store: Store, protocol: Protocol, rows: Sequence[Estimate]) -> list[Estimate]:
-    """Returns the rows, without p for rows of likeness if no answer differs from its repeats."""
+    """Returns the rows; rows of likeness lose their p if every repeat gave the same answer."""
     kinds = {spec.name for spec in protocol.instruments if spec.kind == "similarity"}
     attributes = {spec.name: spec.attribute for spec in protocol.measures}
-    seen: dict[tuple[str, str], dict[str, set[str]]] = {}
-    kept = []
+    tested: dict[tuple[str, str], dict[str, set[str]]] = {}
+    result = []
     for row in rows:
         attribute = attributes.get(row.measure, AGAIN)
         if row.instrument.partition("/")[0] in kinds and not attribute.endswith(AGAIN):
             key = row.instrument, f"{attribute}{AGAIN}"
-            if key not in seen:
-                seen[key] = _values_by_subject(store, *key)
-            values = seen[key].get(row.subject, set())
+            if key not in tested:
+                tested[key] = _values_by_subject(store, *key)
+            values = tested[key].get(row.subject, set())
             if row.value is not None and ALIKE in values and DIFFERS not in values:
                 row = replace(row, p=None, cautions=(*row.cautions, CautionKind.REPEATS_ALIKE))
-        kept.append(row)
-    return kept
+        result.append(row)
+    return result
 
 
 def _values_by_subject(store: Store, annotator: str, attribute: str) -> dict[str, set[str]]:

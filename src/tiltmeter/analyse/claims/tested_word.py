@@ -37,8 +37,8 @@ def test_word(row: Estimate, null: float | None) -> Word:
 
 
 def _not_like_these(row: Estimate) -> bool:
-    """True if the tilt does not extend to cue words like these. If the run stopped by sign flips
-    over items (a plan of an earlier version), p is adjusted for looks and claims (Bonferroni).
+    """True if the tilt is not shown for other cue words of this kind. If a run stopped by sign
+    flips over items (in older plans), p is multiplied by looks and claims (Bonferroni).
     """
     if row.stopped and row.stopped.get("statistic") == "words":
         return _of_these_words(row)
@@ -49,12 +49,12 @@ def _not_like_these(row: Estimate) -> bool:
 
 
 def _of_these_words(row: Estimate) -> bool:
-    """True if a row has too few cue words to generalise to words like them."""
+    """True if a row has too few cue words to generalise beyond them."""
     return row.population is not None and row.population["cue_words"] == THESE
 
 
 def _these_tilt(row: Estimate, alpha: float) -> bool:
-    """True if the test limited to these cue words finds a tilt, adjusted in its own family."""
+    """True if the test that holds for these cue words only is significant in its own family."""
     named = row.population
     p = None if named is None else named["p_these_adjusted"]
     return p is not None and p < alpha

@@ -1,18 +1,18 @@
 """The outcomes of estimates and verdicts under a threshold (protocol/thresholds.py). Pure.
 
-A threshold applies to rows of its measure whose condition has all its levels. If it has no levels:
-to rows over the whole, or if there are none, to rows of the measure's first grouping. If gold
+A threshold applies to rows of its measure whose condition has all its levels. A threshold without
+levels applies to rows over the whole, or without such rows to the measure's first grouping. If gold
 corrects a row, the corrected row counts.
 
 A row *shows* the bound if its whole interval fulfils it, *clears* it if no part does, and is
 inconclusive otherwise. With m rows each interval is widened from its confidence 1-α to 1-α/m
 (Bonferroni; each end by the ratio of the t quantiles at C-1). A row without an interval (a
-divergence) shows a bound if its value does and its adjusted p is at most α, and never clears it.
-A row that is a headline claim has a verdict. If the verdict leaves the claim open (a judge that
-gold refutes, a direction that is not settled, gold too scarce), the bound is inconclusive too. If
-the verdict finds no tilt in the family of all claims, no bound away from the null value is shown.
-The pipeline fails (3) if any row shows the bound; else it is inconclusive (4) if any row is
-inconclusive or was not measured.
+divergence) shows a bound if its value does and its adjusted p is at most α, and never clears it. A
+row that is a headline claim has a verdict. If the verdict leaves the claim open (a judge that gold
+refutes, a direction that is not settled, gold too scarce), the bound is inconclusive too. If the
+verdict finds no tilt in the family of all claims, no bound away from the null value is shown. The
+command exits with 3 if any row shows the bound; else with 4 if any row is inconclusive or was not
+measured.
 """
 
 from __future__ import annotations
@@ -38,8 +38,8 @@ Answer = Literal["shown", "inconclusive", "cleared"]
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """A row with its answer to a bound. low, high: widened for the number of rows; open: the
-    sentence of a verdict that makes the answer inconclusive, else "".
+    """A row and whether it shows a bound. low, high: the interval, widened for the number of rows;
+    open: the sentence of a verdict that makes the result inconclusive, else "".
     """
 
     threshold: Threshold
@@ -51,7 +51,7 @@ class Outcome:
 
     @property
     def sentence(self) -> str:
-        """One line of text: the threshold, whether it holds, for which row, and its number."""
+        """One line of text: the threshold, whether it holds, and the row with its number."""
         row = self.estimate
         about = ", ".join(
             f"{name}: {level}"
@@ -95,20 +95,20 @@ def code(outcomes: Iterable[Outcome]) -> int:
 
 
 def _rows(threshold: Threshold, estimates: Sequence[Estimate]) -> list[Estimate]:
-    own = [row for row in estimates if row.measure == threshold.measure]
+    of_measure = [row for row in estimates if row.measure == threshold.measure]
     if threshold.condition:
-        own = [
+        of_measure = [
             row
-            for row in own
+            for row in of_measure
             if all(_level(row, factor) == level for factor, level in threshold.condition)
         ]
-    kept = _coarsest(own, {factor for factor, _ in threshold.condition})
+    coarsest = _coarsest(of_measure, {factor for factor, _ in threshold.condition})
     corrected = {
         uncorrected_key(row): row
         for row in estimates
         if row.measure == threshold.measure + CORRECTED and row.value is not None
     }
-    return [corrected.get(row.key, row) for row in kept]
+    return [corrected.get(row.key, row) for row in coarsest]
 
 
 def _level(row: Estimate, factor: str) -> str | None:
@@ -118,7 +118,7 @@ def _level(row: Estimate, factor: str) -> str | None:
 
 
 def _coarsest(rows: Sequence[Estimate], named: set[str]) -> list[Estimate]:
-    """Selects the rows with the fewest factors beyond those in `named`; if tied, the first kind."""
+    """Selects the rows with the fewest factors beyond `named`; if tied, the first row's factors."""
     groupings = [tuple(name for name in row.condition if name not in named) for row in rows]
     least = min(groupings, key=len, default=())
     return [row for row, grouping in zip(rows, groupings, strict=True) if grouping == least]
@@ -130,10 +130,10 @@ def _outcome(threshold: Threshold, row: Estimate, rows: int, claim: Verdict | No
         return Outcome(threshold, row, "inconclusive", None, None)
     if claim is not None and verdicts.is_open(claim):
         return Outcome(threshold, row, "inconclusive", low, high, claim.sentence)
-    found = _by_interval(threshold, row, (low, high))
-    if found.word == "shown" and claim is not None and _says_more(threshold, claim):
-        return replace(found, word="inconclusive", open=claim.sentence)
-    return found
+    outcome = _by_interval(threshold, row, (low, high))
+    if outcome.word == "shown" and claim is not None and _says_more(threshold, claim):
+        return replace(outcome, word="inconclusive", open=claim.sentence)
+    return outcome
 
 
 def _says_more(threshold: Threshold, claim: Verdict) -> bool:
@@ -158,7 +158,7 @@ def _by_interval(
 
 
 def _fulfils(threshold: Threshold, low: float, high: float) -> Answer:
-    """Returns whether all, none or some of an interval fulfils the bound."""
+    """Returns if all ("shown"), none ("cleared") or some of an interval fulfils the bound."""
     sign, number, center = threshold.sign, threshold.number, threshold.center
     if center is not None:
         distance = _distance_from(center, threshold.unit)
@@ -171,14 +171,14 @@ def _fulfils(threshold: Threshold, low: float, high: float) -> Answer:
 
 
 def _distance_from(center: float, unit: str) -> Callable[[float], float]:
-    """Returns a function for the distance from a value; for ratios on the log scale."""
+    """Returns a function that measures the distance from `center`; for ratios in logarithms."""
     if unit in RATIOS:
         return lambda value: abs(math.log(value / center)) if value > 0 else math.inf
     return lambda value: abs(value - center)
 
 
 def _widen_interval(row: Estimate, rows: int) -> tuple[float | None, float | None]:
-    """Returns the interval at 1-α/rows. Bounds of missing answers have no confidence; they stay."""
+    """Returns the interval at 1-α/rows; bounds of missing answers have no α and stay unchanged."""
     if row.confidence is None or rows < 2:
         return row.low, row.high
     widened = at_confidence(row, 1 - (1 - row.confidence) / rows, row.confidence)

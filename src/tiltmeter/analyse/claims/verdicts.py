@@ -37,10 +37,10 @@ class Verdict:
     """The verdict on a headline claim: a word, a sentence and numbers.
 
     value, low, high and reference are in `unit`, and corrected by gold if `correction` is not
-    "none". query: selects the outputs that were counted. between_items: the result of the test
-    whether items differ (`Estimate.between_items`), if it was made. population: the items and cue
-    words that the verdict applies to (`records.Population`). cells: the cells that a claim over
-    many cells names (`records.CellClaim`).
+    "none". query: selects the outputs that were counted. between_items: the result of the test if
+    items differ (`Estimate.between_items`), or None. population: the items and cue words that the
+    verdict generalises to (`records.Population`). cells: the cells that show the effect of a claim
+    over many cells (`records.CellClaim`).
     """
 
     word: Word
@@ -79,7 +79,7 @@ class Verdict:
 
     @property
     def nuisance(self) -> str:
-        """The nuisance that the claim measures; "" if the audit asks about the claim."""
+        """The nuisance that the claim measures; "" if the claim is about a factor of interest."""
         return self.facts.spec.nuisance
 
     @property
@@ -111,7 +111,7 @@ def verdicts(
 ) -> list[Verdict]:
     """Judges each headline claim of one variant, in the order of the protocol.
 
-    background: other facts about the run (`background.read_background`).
+    background: facts about the run from outside the rows (`background.read_background`).
     """
     return [judge(claim, background) for claim in gather(protocol, rows)]
 
@@ -119,19 +119,19 @@ def verdicts(
 def judge(claim: Claim, background: Background) -> Verdict:
     """Returns the verdict on one claim, with its cautions."""
     row, spec = claim.row, claim.spec
-    known = background.of_judge(spec, row)
+    of_judge = background.of_judge(spec, row)
     has_null = row.value is not None and spec.null is not None
     unsettled = list(reversing_cautions(claim)) if has_null else []
-    people = "" if known.refuted else labels_of_people.disagree(claim, known)
-    scarce = "" if people and row.voices else _scarce_gold(claim, known)
+    people = "" if of_judge.refuted else labels_of_people.disagree(claim, of_judge)
+    scarce = "" if people and row.voices else _scarce_gold(claim, of_judge)
     alone = "" if scarce else people
     few = _too_few_items(row, spec.null)
     cut = cut_replies.share_of(row, background.cut)
     much_cut = cut_replies.sentence(cut) if cut > cut_replies.MUCH else ""
-    word = _word(claim, known, unsettled, scarce or few or alone or much_cut)
+    word = _word(claim, of_judge, unsettled, scarce or few or alone or much_cut)
     differing = sentences.items_differ(spec, row) if word.record.items and items_differ(row) else ""
     first = [
-        *_told((CautionKind.JUDGE_REFUTED, known.refuted)),
+        *_told((CautionKind.JUDGE_REFUTED, of_judge.refuted)),
         *unsettled,
         *_told(
             (CautionKind.GOLD_SCARCE, scarce),
@@ -141,18 +141,18 @@ def judge(claim: Claim, background: Background) -> Verdict:
             (CautionKind.ITEMS_DIFFER, differing),
         ),
     ]
-    rest = further_cautions(claim, first, known)
+    rest = further_cautions(claim, first, of_judge)
     cautions = (*first, *rest, *_plan_cautions(background, row))
     if cut_replies.SOME < cut <= cut_replies.MUCH:
         cautions = (*cautions, Caution(CautionKind.CUT, cut_replies.sentence(cut)))
     open_ = [text for text in (scarce, few, alone, much_cut) if text]
     reasons = _reasons(claim, word, open_, [caution.text for caution in unsettled], differing)
     joined = row.instrument in background.cascades
-    facts = _facts(claim, word, cautions, known.refuted, joined=joined)
+    facts = _facts(claim, word, cautions, of_judge.refuted, joined=joined)
     return Verdict(
         word=word,
         headline=first_sentence([facts]).text,
-        sentence=sentences.verdict(word, spec, row, claim.about, reasons, known.refuted),
+        sentence=sentences.verdict(word, spec, row, claim.about, reasons, of_judge.refuted),
         measure=spec.name,
         reference=spec.null,
         direction=sentences.direction(spec, row),
@@ -177,7 +177,7 @@ def _reasons(
 
 
 def _told(*pairs: tuple[CautionKind, str]) -> Iterator[Caution]:
-    """Yields a caution per kind whose text is not empty."""
+    """Yields a Caution for each (kind, text) whose text is not empty."""
     for kind, text in pairs:
         if text:
             yield Caution(kind, text)
@@ -186,7 +186,7 @@ def _told(*pairs: tuple[CautionKind, str]) -> Iterator[Caution]:
 def _facts(
     claim: Claim, word: Word, cautions: Sequence[Caution], refuted: str, *, joined: bool
 ) -> ClaimFacts:
-    """Converts a claim with its verdict to the facts that the first sentence needs."""
+    """Collects the facts about a claim and its verdict that the first sentence needs."""
     significant_factors = {factor for factor, _, _ in significant(claim.nuisances)}
     nuisances = tuple(
         Nuisance(
@@ -215,7 +215,7 @@ def _facts(
 
 
 def _word(claim: Claim, known: GoldFacts, unsettled: Sequence[Caution], reason: str) -> Word:
-    """Returns the verdict. reason: why it is undecided, if test and interval are not the reason."""
+    """Returns the verdict's word. reason: why it is undecided, apart from test and interval."""
     row = claim.row
     if row.value is None:
         return Word.NOT_MEASURED
@@ -233,9 +233,9 @@ def is_open(verdict: Verdict) -> bool:
 
 
 def _scarce_gold(claim: Claim, known: GoldFacts) -> str:
-    """Writes the caution that the instrument alone finds a tilt but gold is too scarce to show if
-    it is the judge's error: there is no corrected interval, or that finds no tilt and is wider to
-    each side than the uncorrected difference. "" if gold suffices, or there is none.
+    """Writes the caution that the instrument alone finds a tilt, but gold is too scarce to show
+    whether the judge's errors make it: no interval could be corrected, or the corrected one finds
+    no tilt and is half as wide as the raw difference or wider. "" if gold suffices or is absent.
     """
     row, raw, null = claim.row, claim.raw, claim.spec.null
     tried = row is not raw or bool(claim.uncorrected)
@@ -256,8 +256,8 @@ def _scarce_gold(claim: Claim, known: GoldFacts) -> str:
 
 
 def _too_few_items(row: Estimate, null: float | None) -> str:
-    """Writes the caution that so few items can never be significant by sign flips in their family;
-    "" if they can.
+    """Writes the caution that so few items can never reach significance by sign flips in this
+    family; "" if they can.
     """
     flipped = row.p is not None and row.clusters and row.test in SIGN_FLIPS
     if not flipped or row.stopped or test_word(row, null) == Word.TILT:
@@ -277,11 +277,11 @@ def _half_width(row: Estimate) -> float:
 
 
 def _plan_cautions(background: Background, row: Estimate) -> Iterator[Caution]:
-    labelled, there = background.of_labels(row)
+    labelled, stored = background.of_labels(row)
     count = numerals.count
-    if labelled < there:
+    if labelled < stored:
         kind = CautionKind.PARTLY_LABELLED
-        yield Caution(kind, kind.text(labelled=count(labelled), there=count(there)))
+        yield Caution(kind, kind.text(labelled=count(labelled), there=count(stored)))
     answered, planned = background.of_plan(row.subject)
     if answered < planned:
         kind = CautionKind.PARTLY_ANSWERED

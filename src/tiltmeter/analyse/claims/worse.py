@@ -1,9 +1,9 @@
-"""WORSE: tests whether the items' differences moved away from none since an earlier run.
+"""WORSE: tests whether the items' differences moved away from zero since an earlier run.
 
 The change of an item is its difference now minus its difference then, over the items that both runs
 have. If the earlier mean shows a tilt, only a change away from no tilt counts; else a change to
-either side. WORSE if the interval of that change, at 1 - .05 / claims, lies beyond what is allowed;
-PASS if its one-sided 95 % limit lies inside; else NOT ENOUGH DATA.
+either side. WORSE if the interval of that change, at 1 - .05 / claims, lies beyond the allowed
+size; PASS if its one-sided 95 % limit lies within it; else NOT ENOUGH DATA.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ Differences = Mapping[str, float]  # item → level less baseline; of ratios its
 
 
 class Earlier(NamedTuple):
-    """An earlier run. name: its display name; claims: key of a claim → differences of its items."""
+    """An earlier run. name: its display name; claims: {key of a claim: its items' differences}."""
 
     name: str
     claims: Mapping[str, Differences]
@@ -43,8 +43,8 @@ def hold_against(
     claims: Sequence[tuple[Verdict, Differences]],
     allowed: Mapping[str, tuple[float, bool]],
 ) -> list[ClaimAtGate]:
-    """Decides each claim against an earlier run. allowed: sizes from `parse_sizes`; a claim
-    without a size for its unit is left out.
+    """Decides each claim against an earlier run. allowed: the sizes from `parse_sizes`; leaves out
+    claims that have no size in their unit.
     """
     sized = [
         (claim, now, size)
@@ -94,10 +94,10 @@ def _decide(
 
 
 def _side(before: Floats, after: Floats) -> float:
-    """Returns the sign of the direction away from none: of the earlier tilt, else of the change."""
+    """Returns the sign of a worsening: that of the earlier tilt if shown, else of the change."""
     was = _mean(before, 0.95)
-    shown = was.low is not None and was.high is not None and was.low * was.high > 0
-    direction = float(before.mean()) if shown else float((after - before).mean())
+    was_clear = was.low is not None and was.high is not None and was.low * was.high > 0
+    direction = float(before.mean()) if was_clear else float((after - before).mean())
     return -1.0 if direction < 0 else 1.0
 
 

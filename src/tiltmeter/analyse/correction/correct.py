@@ -26,7 +26,7 @@ MANY_OUTSIDE = 0.05
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """One condition, by item: the annotator's weights by value, and gold by (truth, answer)."""
+    """One condition by item: the annotator's weight per value, and gold by (truth, answer)."""
 
     said: Mapping[str, Mapping[str, float]]
     weighted: Mapping[str, Pairs] = field(default_factory=dict)
@@ -35,8 +35,8 @@ class Side:
 
 @dataclass(frozen=True, slots=True)
 class Sense:
-    """The definition of a share: the values that are hits; those of the denominator (if (), all
-    values but those in `without`); and, by item, the cluster of items that it belongs to.
+    """The definition of a share. hits: values in the numerator; among: values in the denominator,
+    () for all values except `without`; clusters: {item: the cluster that it belongs to}.
     """
 
     hits: Collection[str]
@@ -51,7 +51,7 @@ class Sense:
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """A correction. found: its value is None if nothing was corrected; note: remark or reason."""
+    """A correction. found: its value is None if nothing was corrected; note: a remark or reason."""
 
     found: Interval
     name: str
@@ -59,10 +59,10 @@ class Result:
 
 
 def correct(sides: Sequence[Side], whole: Side, sense: Sense, random: bool) -> Result:
-    """Corrects one side's share, or the first side's less the second's.
+    """Corrects one side's share, or the difference of the first side's share and the second's.
 
-    whole: all gold of the stratum, used if a side has too little of its own; random: gold was
-    sampled with known weights.
+    whole: all gold of the stratum, used if a side has too little of its own; random: True if gold
+    was sampled with known weights.
     """
     names = list(
         dict.fromkeys(
@@ -101,7 +101,7 @@ def correct(sides: Sequence[Side], whole: Side, sense: Sense, random: bool) -> R
 
 
 def _has_others(side: Side, sense: Sense) -> bool:
-    """True if a label, or a truth or an answer of the gold, lies outside the denominator."""
+    """True if some label, or truth or answer in the gold, lies outside the denominator."""
     labels = (value for values in side.said.values() for value in values)
     gold = (value for pairs in side.labels.values() for pair in pairs for value in pair)
     return not all(map(sense.counts, labels)) or not all(map(sense.counts, gold))
@@ -142,7 +142,7 @@ def _result(made: Corrected | Powered, name: str, note: str | None) -> Result:
 
 
 def sum_by_cluster(side: Side, sense: Sense, places: Mapping[str, int]) -> tuple[Floats, Floats]:
-    """Returns (hits, denominator), each by cluster."""
+    """Returns (hits, denominator) per cluster."""
     hits, among = np.zeros(len(places)), np.zeros(len(places))
     for item, values in side.said.items():
         place = places[sense.shared.get(item, item)]
@@ -152,7 +152,7 @@ def sum_by_cluster(side: Side, sense: Sense, places: Mapping[str, int]) -> tuple
 
 
 def _confusion(side: Side, sense: Sense, places: Mapping[str, int]) -> Confusion:
-    """Tables (truth, answer) by cluster: 1 for a hit, 0 for another value of the denominator."""
+    """Tabulates (truth, answer) per cluster: 1 for a hit, 0 for other values in the denominator."""
     tables = []
     for pairs in (side.weighted, side.labels):
         table = np.zeros((len(places), 2, 2))
@@ -171,7 +171,7 @@ def _confusion(side: Side, sense: Sense, places: Mapping[str, int]) -> Confusion
 
 
 def _counts(side: Side, sense: Sense, places: Mapping[str, int]) -> Counts:
-    """Sums all outputs and all gold by cluster, also what lies outside the denominator."""
+    """Sums all outputs and all gold by cluster, including values outside the denominator."""
     hits, among = sum_by_cluster(side, sense, places)
     n, sums = np.zeros(len(places)), np.zeros((5, len(places)))
     for item, values in side.said.items():
@@ -200,8 +200,8 @@ def gold_of(side: Side) -> float:
 
 
 def enough_gold(side: Side, sense: Sense, random: bool) -> bool:
-    """True if a side has enough gold: of random gold in total, else of hits and of other values of
-    the denominator (error rates need both classes, a mean does not).
+    """True if a side has enough gold: in total if sampled at random, else both of hits and of other
+    values in the denominator (as error rates need both classes, and a mean does not).
     """
     if random:
         return gold_of(side) >= 2 * FEW_GOLD
@@ -214,7 +214,7 @@ def enough_gold(side: Side, sense: Sense, random: bool) -> bool:
 
 
 def _outside(sides: Sequence[Side], sense: Sense) -> str | None:
-    """Notes how much gold has a truth or answer outside the denominator, if it is much."""
+    """Notes the share of gold with truth or answer outside the denominator, if it is large."""
     cells = [
         (pair, number)
         for side in sides
@@ -222,14 +222,14 @@ def _outside(sides: Sequence[Side], sense: Sense) -> str | None:
         for pair, number in pairs.items()
     ]
     total = sum(number for _, number in cells)
-    left = sum(
+    beyond = sum(
         number
         for (truth, called), number in cells
         if not (sense.counts(truth) and sense.counts(called))
     )
-    if not total or left / total < MANY_OUTSIDE:
+    if not total or beyond / total < MANY_OUTSIDE:
         return None
     return (
-        f"{left:g} of {total:g} gold labels left out, where person or judge gave a value outside "
+        f"{beyond:g} of {total:g} gold labels left out, where person or judge gave a value outside "
         "of the denominator: right only where the judge drops all values alike"
     )

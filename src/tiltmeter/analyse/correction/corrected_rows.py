@@ -1,10 +1,10 @@
-"""Shares and differences corrected by gold: a row `MEASURE_corrected` beside each naive one.
+"""Shares and differences corrected by gold: a row `MEASURE_corrected` beside each uncorrected one.
 
 Gold joins the counted labels as extra attributes, whose values are pairs of truth and answer, so
 that the same code groups them by the same conditions and items. The correction is prediction-
 powered (ppi++) if the gold was sampled at random, else Rogan–Gladen. It uses the errors in the
-group itself if the group has enough gold of both classes, else those in the whole stratum, which
-the note then says (`judged.correct`).
+group itself if the group has enough gold of both classes, else those in the whole stratum, as the
+note then says (`judged.correct`).
 """
 
 from __future__ import annotations
@@ -37,8 +37,8 @@ Key = tuple[tuple[str, str], ...]
 
 
 def with_gold(frame: pl.DataFrame, store: Store) -> pl.DataFrame:
-    """Returns the counted labels with gold added as extra attributes; if several people labelled
-    it, also as each person alone labelled it (`gold.voices`).
+    """Returns the counted labels with gold as extra attributes; if several people gave gold, also
+    with the gold of each person alone (`gold.voices`).
     """
     named_pairs = [(pair, pair.attribute) for pair in gold.pairs(store)]
     random = {name for name in {name for _, name in named_pairs} if gold.is_random(store, name)}
@@ -73,20 +73,20 @@ def with_gold(frame: pl.DataFrame, store: Store) -> pl.DataFrame:
 
 
 def attributes_with_gold(frame: pl.DataFrame) -> set[str]:
-    """Returns the attributes for which the frame counts gold labels paired with a judge's."""
+    """Returns the attributes for which the frame has gold paired with a judge's labels."""
     named = frame.filter(pl.col("attribute").str.starts_with(COUNTED))["attribute"].unique()
     return {name.removeprefix(COUNTED) for name in named if BETWEEN not in name}
 
 
 def _voices(table: CountTable, attribute: str) -> list[str]:
-    """Lists the annotators of an attribute whose gold is also counted separately."""
+    """Lists the people whose gold for an attribute is also counted separately."""
     end, named = BETWEEN + attribute, table.rows["attribute"].unique().sort()
     voices = [name for name in named if name.startswith(COUNTED) and name.endswith(end)]
     return [name.removeprefix(COUNTED).removesuffix(end) for name in voices]
 
 
 def is_random(table: CountTable, attribute: str) -> bool:
-    """True if the gold of an attribute was sampled with known weights."""
+    """True if an attribute's gold was sampled at random, with known weights."""
     return not table.rows.filter(pl.col("attribute") == AT_RANDOM + attribute).is_empty()
 
 
@@ -98,7 +98,7 @@ def can_correct(measure: MeasureSpec) -> bool:
 def corrected_rows(
     naive: Iterable[Estimate], table: CountTable, measure: MeasureSpec, by: Sequence[str]
 ) -> Iterator[Estimate]:
-    """Yields a corrected row per naive share, difference and effect of more than one item."""
+    """Yields a corrected row per uncorrected share, difference and effect of several items."""
     rows = [row for row in naive if row.measure == measure.name and (row.clusters or 0) > 1]
     if not rows or not can_correct(measure) or not table.variant.intervals or not table.drawn:
         return
@@ -139,7 +139,7 @@ def _row(
     random: bool,
     null: float | None,
 ) -> Estimate:
-    """Corrects a row by its gold; if impossible, returns it without a value, with the reason."""
+    """Corrects a row by gold; if impossible, returns the row without value and with the reason."""
     clear = naive.without_value(naive.measure + CORRECTED)
     if len(found) < (1 if naive.contrast is None else 2):
         return replace(clear, note="uncorrected: no outcomes on one side")
@@ -184,8 +184,8 @@ def corrected_row(naive: Estimate, made: Result, null: float | None) -> Estimate
 def with_errors_of(
     sides: Sequence[Side], wholes: Sequence[Side], sense: Sense, random: bool
 ) -> tuple[list[Side], bool, str] | None:
-    """Returns (sides, whether their gold is random, a remark). If a side has too little gold, each
-    side gets the gold of its `whole`; None if that is too little as well.
+    """Returns (sides, True if all gold is random, remark). If a side has too little gold, each side
+    gets the gold of its `whole`. Returns None if that is too little as well.
     """
     if all(enough_gold(side, sense, random) for side in sides):
         return [*sides], random, ""
@@ -198,7 +198,7 @@ def with_errors_of(
 
 
 def _names(row: Estimate, measure: MeasureSpec) -> tuple[str, ...]:
-    """Returns the names of a row's sides: the tested one, then the one compared with, if any."""
+    """Returns the names of a row's sides: the tested side, and the compared one if there is one."""
     if row.contrast is None:
         return (TESTED,)
     contrast = measure.contrast or {}
@@ -211,17 +211,17 @@ def _names(row: Estimate, measure: MeasureSpec) -> tuple[str, ...]:
 
 
 def hits(measure: MeasureSpec, condition: Mapping[str, str], by: Sequence[str]) -> Collection[str]:
-    """Returns the values that are hits in a row: those expected in its condition, the one value
-    that the row is about, or the measure's; () if trials of the row expect different values.
+    """Returns the values that are hits in a row: those expected in its condition, its own value if
+    the row is about one, or the measure's. () if the row's trials expect different values.
     """
     if measure.expected:
-        known = all(factor in condition for factor in measure.expected)
+        is_known = all(factor in condition for factor in measure.expected)
         expected = (
             value
             for factor, levels in measure.expected.items()
             for value in levels.get(condition.get(factor, ""), "").split(SEVERAL)
         )
-        return [*filter(None, expected)] if known else ()
+        return [*filter(None, expected)] if is_known else ()
     return (
         (condition[measure.attribute],)
         if measure.attribute in condition and measure.attribute not in by
@@ -232,8 +232,8 @@ def hits(measure: MeasureSpec, condition: Mapping[str, str], by: Sequence[str]) 
 def sides(
     table: CountTable, measure: MeasureSpec, by: Sequence[str], voice: str = ""
 ) -> dict[Key, dict[str, Side]]:
-    """Returns, by condition, the sides (TESTED and each compared with it): the annotator's values
-    by item, with all gold or the gold of one voice.
+    """Returns {condition: {TESTED or the name of a compared side: its labels by item, with gold}}.
+    voice: whose gold to use; "" for all gold.
     """
     gold_name = f"{voice}{BETWEEN if voice else ''}{measure.attribute}"
     attributes = set(table.rows["attribute"].unique())
@@ -263,7 +263,7 @@ def sides(
 def side_cuts_of(
     table: CountTable, measure: MeasureSpec, by: Sequence[str]
 ) -> dict[Key, dict[str, Cut]]:
-    """Returns, by condition, the sums of each side: TESTED and each compared with it."""
+    """Returns {condition: {TESTED or the name of a compared side: its sums}}."""
     compared = measure_kind(measure.kind).sides
     if compared == "controls":
         return side_cuts(table, measure, by)

@@ -1,10 +1,10 @@
-"""Shares corrected by random gold if the judge also errs about what is in the denominator.
+"""Shares corrected by random gold if the judge also errs about membership in the denominator.
 
-A share of she among answers that are she or he is a ratio: if a judge calls some of the she
-"both", they leave numerator and denominator. So both of these are corrected over all outputs.
-With N and D the prediction-powered means of "is a hit" and of "is in the denominator", θ₀ = N/D,
-and r_i = (hit_i - θ₀·among_i)/D, the estimate is θ₀ plus the prediction-powered mean of r (one
-Newton step, the linearisation of a ratio of means; Cochran 1977, ch. 6), and so is its interval.
+A share of she among answers that are she or he is a ratio: if a judge calls some of the she "both",
+they leave numerator and denominator. So both are corrected over all outputs. Let N and D be the
+prediction-powered means of "is a hit" and "is in the denominator", θ₀ = N/D, and r_i = (hit_i -
+θ₀·among_i)/D. The estimate is θ₀ plus the prediction-powered mean of r (one Newton step, the
+linearisation of a ratio of means; Cochran 1977, ch. 6); its interval is that mean's, shifted by θ₀.
 If nothing lies outside the denominator, r adds nothing and the estimate is the plain
 prediction-powered share.
 
@@ -28,7 +28,7 @@ METHOD = "ppi++ ratio, linearised over items, t"
 @dataclass(frozen=True, slots=True)
 class Counts:
     """One condition by item, shape (C,): hits and denominator among all `n` outputs by the judge's
-    labels; then, weighted, of the gold: by the judge's labels (judged) and by people's (true).
+    labels; then the gold's weighted hits and denominator, by the judge's labels and by people's.
     """
 
     hits: Floats
@@ -48,7 +48,7 @@ class _Side:
 
 
 def powered_contrast(sides: Sequence[Counts]) -> Powered:
-    """Corrects a side's share, or first's less second's. Refuses as `prediction_powered`."""
+    """Corrects one side's share, or a difference of two; refuses as `prediction_powered` does."""
     parts = []
     for side in sides:
         part = _side(side)
@@ -67,7 +67,7 @@ def powered_contrast(sides: Sequence[Counts]) -> Powered:
 
 
 def _side(side: Counts) -> _Side | Powered:
-    """Returns θ₀ and the residuals; if there is too little gold, the refusal with its reason."""
+    """Returns θ₀ and the residuals; if there is too little gold, a Powered that says why."""
     top = prediction_powered.prediction_powered(
         sums=Sums(side.hits, side.n, side.judged_hits, side.true_hits, side.gold)
     )

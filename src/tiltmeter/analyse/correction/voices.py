@@ -16,15 +16,15 @@ from ...records import Estimate, Voice
 
 
 def voice_of(who: str, row: Estimate) -> Voice:
-    """Returns the numbers of a row that was corrected by these people's labels alone."""
+    """Returns the numbers of a row that was corrected only by these people's labels."""
     return Voice(who, row.value, row.low, row.high, row.p)
 
 
 def with_voices(
     row: Estimate, voices: Sequence[Estimate], who: Sequence[str], null: float | None
 ) -> Estimate:
-    """Returns the row that every voice supports. voices: the row corrected by each person alone (if
-    two), or without each person (if three or more); voices without a result do not count.
+    """Returns the row that every voice supports. voices: the row as each person alone corrects it
+    (of two), or all without one (of three or more); voices without a result do not count.
 
     By hand: two people, +.20 with p .01 and +.12 with p .04: +.12 with p .04; +.20 and −.05: p 1,
     and an interval that spans both.
@@ -41,22 +41,24 @@ def with_voices(
     rows = [one for _, one in usable] if pair else [row, *(one for _, one in usable)]
     weakest = max(rows, key=lambda one: one.p or 0.0)
     sides = {(one.value or 0.0) > null for one in rows}
-    shown = weakest if pair else row
+    chosen = weakest if pair else row
     if len(sides) == 1:
-        return replace(_of_these(shown, rows), p=weakest.p, voices=usable_voices)
+        return replace(_with_largest_p(chosen, rows), p=weakest.p, voices=usable_voices)
     lows = [one.low for one in rows if one.low is not None]
     highs = [one.high for one in rows if one.high is not None]
     low, high = min(lows, default=None), max(highs, default=None)
     apart = weakest if row.value is None else row
-    return replace(_of_these(apart, rows, 1.0), low=low, high=high, p=1.0, voices=usable_voices)
+    return replace(
+        _with_largest_p(apart, rows, 1.0), low=low, high=high, p=1.0, voices=usable_voices
+    )
 
 
-def _of_these(shown: Estimate, rows: Sequence[Estimate], least: float = 0.0) -> Estimate:
-    """Returns the row with the largest `p_these` (p for these cue words only), at least `least`."""
+def _with_largest_p(shown: Estimate, rows: Sequence[Estimate], least: float = 0.0) -> Estimate:
+    """Sets `p_these` (p for these cue words only) to the rows' largest, at least `least`."""
     if shown.population is None:
         return shown
-    known = [row.population["p_these"] for row in rows if row.population is not None]
-    p = max((one for one in known if one is not None), default=None)
+    p_values = [row.population["p_these"] for row in rows if row.population is not None]
+    p = max((one for one in p_values if one is not None), default=None)
     return replace(
         shown, population={**shown.population, "p_these": None if p is None else max(p, least)}
     )

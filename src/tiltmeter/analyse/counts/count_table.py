@@ -26,8 +26,8 @@ MANY = 30  # values of an attribute: from here on they are not listed one by one
 class Group:
     """One cell of a table: sums by item. `hits` and `among` have one entry per item, shape (C,).
 
-    fixed: the group is one item, so its outputs and not the items are the population.
-    drawn: outputs were sampled, not read from probabilities.
+    fixed: True if the group is one item, so that its outputs are the sample, not the items. drawn:
+    True if outputs were sampled, False if read from probabilities.
     """
 
     condition: Mapping[str, str]
@@ -40,7 +40,7 @@ class Group:
 
     @property
     def missing(self) -> float:
-        """The number of labels that are not in the denominator."""
+        """The number of labels outside the denominator."""
         return max(0.0, sum(self.outcomes.values()) - float(self.among.sum()))
 
     def align_to(self, items: Sequence[str]) -> tuple[Floats, Floats]:
@@ -56,9 +56,9 @@ class Group:
 
 @dataclass(frozen=True, slots=True)
 class Cut:
-    """The sums of one group before hits are chosen: for each value its weights by item; and
-    outputs, by item, shape (C,). expected: the weights, by item, of the values that the measure's
-    `expected` names for each row's level; None if the measure has no `expected`.
+    """The sums of one group before hits are chosen: {value: its weights by item}, and outputs by
+    item, shape (C,). expected: by item, the weights of values that the measure's `expected` names
+    for the levels of their rows; None if the measure has no `expected`.
     """
 
     condition: Mapping[str, str]
@@ -76,15 +76,15 @@ class Cut:
         key = tuple(values)
         total = self._sums.get(key)
         if total is None:
-            kept = (self.values[value] for value in key if value in self.values)
-            total = self._sums[key] = sum(kept, start=np.zeros(len(self.items)))
+            columns = (self.values[value] for value in key if value in self.values)
+            total = self._sums[key] = sum(columns, start=np.zeros(len(self.items)))
         return total
 
 
 @dataclass(frozen=True, slots=True)
 class Pair:
     """Two groups that differ in the level of one factor, over the same items: (level, baseline).
-    missing: the labels of each that are not in the denominator, by item.
+    missing: by group and item, the labels outside the denominator.
     """
 
     condition: Mapping[str, str]
@@ -106,9 +106,9 @@ class Pair:
 class CountTable:
     """The counted labels of one stratum (see `count_labels`), and settings of how to read them.
 
-    labelled_outputs: reads the labels of whole outputs, of all strata, for measures that need
-    them; stratum: its key in these.
-    shuffles: for measures that shuffle outputs; draws: how often a test over items is sampled.
+    labelled_outputs: reads whole outputs with their labels, of all strata, for measures that need
+    them; stratum: this table's key in the result. shuffles: for measures that shuffle outputs;
+    draws: the number of samples in a test over items.
     """
 
     rows: pl.DataFrame
@@ -121,21 +121,21 @@ class CountTable:
     draws: int = DRAWS
 
     def has_one_label(self, attribute: str) -> bool:
-        """True if no answer has several labels of an attribute (a list of ten words has)."""
+        """True if no answer has several labels of an attribute (as a list of ten words has)."""
         weight = self.rows.filter(pl.col("attribute") == attribute)["weight"].sum()
         return float(weight) <= float(self.rows["outputs"].sum()) + 1e-6
 
     def values(self, measure: MeasureSpec) -> list[tuple[dict[str, str], tuple[str, ...]]]:
-        """Lists (added condition, values that are hits): the declared values, or each alone."""
+        """Lists (addition to the condition, hits): all declared values, or each value by itself."""
         if measure.values != (EVERY,):
             return [({}, measure.values)]
         return [({measure.attribute: value}, (value,)) for value in self.answers(measure)]
 
     def answers(self, measure: MeasureSpec) -> tuple[str, ...]:
-        """Returns the denominator's values: the declared ones, else all answers that occur."""
-        seen = self.rows.filter(pl.col("attribute") == measure.attribute)["value"].unique().sort()
+        """Returns the values in the denominator: the declared ones, else all answers that occur."""
+        values = self.rows.filter(pl.col("attribute") == measure.attribute)["value"].unique().sort()
         return measure.among or tuple(
-            value for value in seen if value not in (*OUTCOMES, *measure.without)
+            value for value in values if value not in (*OUTCOMES, *measure.without)
         )
 
     def cuts(self, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Cut]:
@@ -179,7 +179,7 @@ class CountTable:
     def count_groups(
         self, measure: MeasureSpec, by: Sequence[str]
     ) -> Iterator[tuple[dict[str, str], list[Group]]]:
-        """Yields, per entry of `values`, (what it adds to the condition, the groups)."""
+        """Yields, per entry of `values`, (its addition to the condition, the groups)."""
         cuts = list(self.cuts(measure, by))
         for more, values in self.values(measure):
             yield more, [self.group(cut, measure, values) for cut in cuts]
@@ -197,7 +197,7 @@ class CountTable:
     def pairs(
         self, measure: MeasureSpec, by: Sequence[str]
     ) -> Iterator[tuple[dict[str, str], Pair]]:
-        """Yields the level paired with the baseline by item, per counted value and group."""
+        """Yields, per value and group, (addition to the condition, level and baseline paired)."""
         contrast = measure.contrast or {}
         factor, level, baseline = contrast["factor"], contrast["level"], contrast["baseline"]
         sides = [
@@ -220,7 +220,7 @@ class CountTable:
                 yield more, pair
 
     def contrast_groups(self, measure: MeasureSpec, by: Sequence[str]) -> dict[Key, dict[str, Cut]]:
-        """Returns the groups of a grouping, each cut into the contrast's levels that it has."""
+        """Returns {group: {level or baseline of the contrast: its sums}}."""
         contrast = measure.contrast or {}
         ends = pl.col(contrast["factor"]).is_in([contrast["level"], contrast["baseline"]])
         return replace(self, rows=self.rows.filter(ends)).sides(measure, by, contrast["factor"])
@@ -228,7 +228,7 @@ class CountTable:
     def sides(
         self, measure: MeasureSpec, by: Sequence[str], factor: str
     ) -> dict[Key, dict[str, Cut]]:
-        """Returns the groups of one grouping, each cut by the levels of a factor outside `by`."""
+        """Returns {group: {level of a factor outside `by`: its sums}}."""
         groups: dict[Key, dict[str, Cut]] = {}
         for cut in self.cuts(measure, (*by, factor)):
             condition = dict(cut.condition)
@@ -239,7 +239,7 @@ class CountTable:
         return groups
 
     def split_levels(self, by: Sequence[str]) -> pl.DataFrame:
-        """Splits, or drops, rows with several levels of a factor in `by`, as the variant sets."""
+        """Splits or drops rows with several levels of a factor in `by`, as the variant requires."""
         rows = self.rows
         for factor in by:
             if self.variant.several == "each":
@@ -259,15 +259,15 @@ def _left_out(cut: Cut, group: Group, items: Sequence[str]) -> Floats:
 
 
 def together(a: Mapping[str, float], b: Mapping[str, float]) -> dict[str, float]:
-    """Adds up the outcomes of two sides."""
+    """Adds two sides' outcomes, value by value."""
     return {name: a.get(name, 0.0) + b.get(name, 0.0) for name in dict.fromkeys((*a, *b))}
 
 
 def _outputs_by_group(
     frame: pl.DataFrame, levels: int, item: int
 ) -> dict[Levels, dict[str, float]]:
-    """Returns {levels of a group: {item: its outputs}}. In the frame the first columns are the
-    levels, column number `item` is the item, and the last column is the outputs.
+    """Returns {levels of a group: {item: its outputs}}. Each row of the frame has the levels first,
+    the item in column `item`, and the outputs last.
     """
     groups: dict[Levels, dict[str, float]] = {}
     for row in frame.iter_rows():
@@ -276,7 +276,7 @@ def _outputs_by_group(
 
 
 def _weights_by_group(frame: pl.DataFrame, levels: int, item: int) -> dict[Levels, list[Weight]]:
-    """Returns {levels of a group: [(item, value, weight)]}; value and weight are last columns."""
+    """Returns {levels of a group: [(item, value, weight)]} from rows that end in value, weight."""
     groups: dict[Levels, list[Weight]] = {}
     for row in frame.iter_rows():
         groups.setdefault(row[:levels], []).append((row[item], row[-2], row[-1]))
@@ -300,7 +300,7 @@ def _by_value(weights: Sequence[Weight], items: Sequence[str]) -> dict[str, Floa
 def _expected_weights(
     rows: pl.DataFrame, measure: MeasureSpec, keys: Sequence[str], levels: int, item: int
 ) -> dict[Levels, list[Weight]]:
-    """Returns the weights of labels whose value the measure expects at their row's levels."""
+    """Returns the weights of labels with the value that the measure expects at the row's levels."""
     if not measure.expected:
         return {}
     fits = pl.any_horizontal(
@@ -319,7 +319,7 @@ def _expected_hits(weights: Sequence[Weight], items: Sequence[str]) -> Floats:
 
 
 def _outcomes(weights_of: Mapping[Levels, Sequence[Weight]]) -> dict[Levels, dict[str, float]]:
-    """Sums weights by value per group; of more than MANY values, answers are summed as "answer"."""
+    """Sums weights by value per group; beyond MANY values, sums all answers as "answer"."""
     many = len({value for weights in weights_of.values() for _, value, _ in weights}) > MANY
     outcomes: dict[Levels, dict[str, float]] = {}
     for levels, weights in weights_of.items():

@@ -25,8 +25,8 @@ Columns: TypeAlias = dict[tuple[str, ...], dict[str, str]]
 
 
 def count_labels(store: Store, protocol: Protocol, factors: Sequence[str] = ()) -> pl.DataFrame:
-    """Sums labels by stratum, factors, attribute and value: one row each, with `weight` and the
-    number of `outputs`.
+    """Sums labels by stratum, factors, attribute and value. Each is a row with the labels' `weight`
+    and the number of `outputs`.
 
     factors: those to keep separate, () for all of the design. `outputs` counts an output once per
     annotator (on its first label), so that its sum over a stratum is n. Rows are in the order of
@@ -50,15 +50,15 @@ def count_labels(store: Store, protocol: Protocol, factors: Sequence[str] = ()) 
 
 
 class _Words:
-    """The words of a run, sorted. texts: all words; places: by a word's integer, its index in
-    texts, or null if no word has that integer.
+    """The distinct words (names and values of labels) of a run, sorted. texts: all words; places:
+    by a word's integer in the database, its index in texts; null if no word has that integer.
     """
 
     def __init__(self, store: Store) -> None:
-        known = {number: str(text) for number, text in store.words().items() if number is not None}
-        ordered = sorted(known, key=known.__getitem__)
-        self.texts = pl.Series([known[number] for number in ordered], dtype=pl.String)
-        places: list[int | None] = [None] * (max(known, default=0) + 1)
+        texts = {number: str(text) for number, text in store.words().items() if number is not None}
+        ordered = sorted(texts, key=texts.__getitem__)
+        self.texts = pl.Series([texts[number] for number in ordered], dtype=pl.String)
+        places: list[int | None] = [None] * (max(texts, default=0) + 1)
         for place, number in enumerate(ordered):
             places[number] = place
         self.places = pl.Series(places, dtype=pl.Int32)
@@ -67,8 +67,8 @@ class _Words:
 def _sums(
     rows: Iterator[OutputLabels], places: pl.DataFrame, words: _Words
 ) -> Iterator[pl.DataFrame]:
-    """Yields the sums of weights and of outputs per piece of PIECE labelled outputs, by the words'
-    indices; at least one piece, which may be empty.
+    """Yields sums of weights and of outputs by indices of words, for PIECE labelled outputs at a
+    time; yields at least one frame, which may be empty.
     """
     integers = pl.col(_LISTS).str.json_decode(pl.List(pl.Int64))
     last: tuple[int | None, int | None] = (None, None)
@@ -92,8 +92,8 @@ def _sums(
 
 
 def take_near(places: pl.DataFrame, outputs: pl.Series) -> pl.DataFrame:
-    """Returns the rows of `places`, which is sorted by output, from the first of these outputs to
-    the last: a join with all of `places` would be slow. outputs: their integers.
+    """Returns the rows of `places`, sorted by output, that lie between the smallest and the largest
+    of these outputs, as a join with all of `places` would be slow. outputs: their integers.
     """
     if outputs.is_empty():
         return places.clear()
@@ -109,7 +109,7 @@ def _sum_parts(parts: Sequence[pl.DataFrame]) -> pl.DataFrame:
 
 
 def cue_columns(protocol: Protocol) -> tuple[str, ...]:
-    """Returns the columns of cue words, cue-word sets and line-ups, which counts keep separate."""
+    """Returns the columns of cue words, cue-word sets and line-ups, which are never summed over."""
     words = [name for cue in protocol.cues.values() for name in cue.columns]
     return tuple(dict.fromkeys((*words, *filter(None, [lineup_column(protocol)]))))
 
@@ -117,13 +117,13 @@ def cue_columns(protocol: Protocol) -> tuple[str, ...]:
 def read_cells(
     store: Store, names: Sequence[str], protocol: Protocol | None = None
 ) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """Returns the distinct (subject, mode, *levels of the factors), sorted, and a frame of each
-    output's row among them (`place`) by `n`, the integer of its trial.
+    """Returns the distinct (subject, mode, *levels of the factors), sorted; and a frame that gives
+    each output's row among these (`place`), by the integer of its trial (`n`).
 
     protocol: needed if some names are columns of its tables but not factors, such as cue words.
-    These are looked up by the prompt; "" for a prompt that is not of its design.
+    These are looked up by the prompt; "" for a prompt that is not of this design.
     """
-    known, by_text = ({}, False) if protocol is None else _columns_by_place(protocol, names)
+    columns, by_text = ({}, False) if protocol is None else _columns_by_place(protocol, names)
     order = [] if protocol is None else _factors(protocol)
     designs: dict[tuple[int, ...], int] = {}
     asked = ("subject", "mode", "factors", "prompt")[: 4 if by_text else 3]
@@ -134,8 +134,8 @@ def read_cells(
     numbered = []
     for number, subject, mode, factors, *prompt in different.sort(asked).iter_rows():
         levels = json.loads(factors)
-        if known:
-            levels |= known.get((*(levels.get(name, "") for name in order), *prompt), {})
+        if columns:
+            levels |= columns.get((*(levels.get(name, "") for name in order), *prompt), {})
         cell = (subject, mode, *(levels.get(name, "") for name in names))
         numbered.append((number, places.setdefault(cell, len(places))))
     of_design = by_columns({"design": pl.Int64, "place": pl.Int64}, numbered)
@@ -147,8 +147,8 @@ def read_cells(
 
 
 def _columns_by_place(protocol: Protocol, names: Sequence[str]) -> tuple[Columns, bool]:
-    """Returns the columns that are not factors, by the levels of a prompt; if one choice of levels
-    has several prompts, by the text too, and True. {} if all names are factors.
+    """Returns {levels of a prompt: its values of names that are no factors}, and False. If prompts
+    with equal levels differ in these, keys end with the text: then True. {} for factors only.
     """
     factors = _factors(protocol)
     columns = [name for name in names if name not in factors]
@@ -178,10 +178,10 @@ def _factors(protocol: Protocol) -> list[str]:
 def _numbered(
     rows: Iterator[tuple[int, ...]], designs: dict[tuple[int, ...], int]
 ) -> Iterator[pl.DataFrame]:
-    """Yields the outputs with the number of their (subject, mode, factors), in one or more pieces;
-    numbers save the memory of the repeated texts.
+    """Yields (output, number of its design), in pieces. A design is a (subject, mode, factors); its
+    number saves the memory of repeated texts.
 
-    designs: the numbers so far; new ones are added.
+    designs: the numbers so far, to which new ones are added.
     """
     schema = {"n": pl.Int64, "design": pl.Int64}
     while True:
@@ -194,7 +194,7 @@ def _numbered(
 
 
 def by_columns(schema: Mapping[str, Any], rows: Sequence[Sequence[Any]]) -> pl.DataFrame:
-    """Builds a frame from rows, by columns, which polars reads much faster than rows."""
+    """Builds a frame from rows; passes them as columns, which polars reads much faster."""
     columns = zip(*rows, strict=True) if rows else ((),) * len(schema)
     return pl.DataFrame(dict(zip(schema, columns, strict=True)), schema)
 
@@ -203,7 +203,7 @@ def with_derived(
     rows: pl.DataFrame, protocol: Protocol, wanted: Sequence[str] = ()
 ) -> pl.DataFrame:
     """Adds attributes derived from others (such as a word's class) as rows with 0 `outputs`, since
-    these are counted already. wanted: the attributes that are kept, () for all.
+    the source's rows count these already. wanted: the attributes to keep, () for all.
     """
     language = pl.col("language") if "language" in rows.columns else pl.lit("").alias("language")
     added = []
@@ -214,11 +214,11 @@ def with_derived(
         if wanted and derived.attribute not in wanted:
             continue
         derived_rows = rows.filter(pl.col("attribute") == derived.source)
-        known = derived_rows.select(language, "value").unique()
+        pairs = derived_rows.select(language, "value").unique()
         values = pl.DataFrame(
             [
                 (level, value, list(derived.values(level, value)))
-                for level, value in known.iter_rows()
+                for level, value in pairs.iter_rows()
             ],
             {"level": pl.String, "value": pl.String, "values": pl.List(pl.String)},
             orient="row",

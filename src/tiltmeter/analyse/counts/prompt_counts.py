@@ -24,9 +24,9 @@ _PLACE = ("side", "word", "item")
 @dataclass(frozen=True, slots=True)
 class PromptCounts:
     """The prompts of one row of a table of estimates. places: (side, word, item) per prompt;
-    shares: its share of hits, or mean score; within: the variance of that share over the prompt's
-    own answers, 0 for a single answer; arrays of shape (prompts,), like the design. fewest: the
-    number of cue words on the side that has the fewest (above 0).
+    shares: each prompt's share of hits, or mean score; within: the variance of that share over the
+    prompt's answers, 0 for a single answer; arrays of shape (prompts,), like the design. fewest:
+    the smaller of the sides' numbers of cue words (above 0).
     """
 
     design: Crossed
@@ -37,8 +37,8 @@ class PromptCounts:
 
 
 def change_of_prompts(first: PromptCounts, second: PromptCounts) -> PromptCounts | None:
-    """Subtracts the first run's shares from the second's for each prompt in both; None if they
-    share fewer than two prompts, or none on one side.
+    """Subtracts the first run's shares from the second's, by prompt. None if the runs share fewer
+    than two prompts, or none on one side.
     """
     earlier = {place: n for n, place in enumerate(first.places)}
     pairs = [(earlier[p], n) for n, p in enumerate(second.places) if p in earlier]
@@ -62,11 +62,11 @@ def prompt_counts(
     cue: CueWords | None,
     values: Sequence[str],
 ) -> dict[Key, PromptCounts]:
-    """Returns, by condition, its prompts, with ``values`` as hits (as numbers if scores).
+    """Returns {condition: its prompts}, with ``values`` as hits (as numbers if scores).
 
     If the measure has a contrast, its two levels are the sides; else all prompts are one side. A
-    condition is left out if some prompts' cue word is unknown, or a side is empty. A side without
-    cue words (nobody is named) has one fixed word; without ``cue`` every side does.
+    condition is left out if the cue word of some prompt is unknown, or a side is empty. A side
+    without cue words (nobody is named) has one fixed word; so does every side if ``cue`` is None.
     """
     rows = table.split_levels(by)
     contrast = measure.contrast
@@ -79,7 +79,7 @@ def prompt_counts(
     word = pl.lit(FIXED) if cue is None else pl.col(cue.sets or cue.column)
     places = rows.with_columns(side=side, word=word, item=pl.col(item))
     keys = list(dict.fromkeys((*by, *_PLACE)))
-    counted = _counted(places, measure, values).group_by(keys, maintain_order=True)
+    counted = _with_sums(places, measure, values).group_by(keys, maintain_order=True)
     cells = counted.agg(pl.col("sums", "squares", "among").sum())
     if measure.per == "outputs":
         among = places.group_by(keys).agg(pl.col("outputs").sum().cast(pl.Float64).alias("among"))
@@ -88,21 +88,23 @@ def prompt_counts(
     return dict(_by_condition(cells, by, 1 if contrast is None else 2, bool(cue and cue.sets)))
 
 
-def _counted(rows: pl.DataFrame, measure: MeasureSpec, values: Sequence[str]) -> pl.DataFrame:
-    """Returns the attribute's rows with their additions to sums, squares and denominator."""
-    kept = rows.filter(pl.col("attribute") == measure.attribute)
+def _with_sums(rows: pl.DataFrame, measure: MeasureSpec, values: Sequence[str]) -> pl.DataFrame:
+    """Returns an attribute's rows with what each adds to sums, squares and denominator."""
+    of_attribute = rows.filter(pl.col("attribute") == measure.attribute)
     if measure.without:
-        kept = kept.filter(~pl.col("value").is_in(list(measure.without)))
+        of_attribute = of_attribute.filter(~pl.col("value").is_in(list(measure.without)))
     weight, value = pl.col("weight"), pl.col("value")
     if measure.kind in NUMERIC:
         number = value.cast(pl.Float64, strict=False)
-        kept = kept.filter(number.is_finite())
+        of_attribute = of_attribute.filter(number.is_finite())
         if values:
-            kept = kept.filter(value.is_in(list(values)))
-        return kept.with_columns(sums=number * weight, squares=number**2 * weight, among=weight)
+            of_attribute = of_attribute.filter(value.is_in(list(values)))
+        return of_attribute.with_columns(
+            sums=number * weight, squares=number**2 * weight, among=weight
+        )
     hits = pl.when(value.is_in(list(values))).then(weight).otherwise(0.0)
     inside = value.is_in(list(measure.among)) if measure.among else pl.lit(True)
-    return kept.with_columns(
+    return of_attribute.with_columns(
         sums=hits, squares=hits, among=pl.when(inside).then(weight).otherwise(0.0)
     )
 

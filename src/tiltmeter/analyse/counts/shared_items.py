@@ -1,8 +1,8 @@
-"""Items that are asked together, and levels that are kept separate, before measures are computed.
+"""Items that share a control, and levels that are kept separate, before measures are computed.
 
-A cell of the design whose item column holds several items (`de:wache|fr:garde`) was asked once for
-all of them: a control that they share. Its labels count for each of these items, and the items are
-one cluster in every comparison with it.
+A cell of the design whose item column holds several items (`de:wache|fr:garde`) is one prompt that
+serves all of them as a control. Its labels count for each of these items, and the items are one
+cluster in every comparison with it.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ SHARED = "shared"
 
 
 def spread_shared(frame: pl.DataFrame, protocol: Protocol) -> pl.DataFrame:
-    """Copies the labels of shared cells to each item that shares them and was also asked alone."""
+    """Copies the labels of a shared cell to each item that shares it and has prompts of its own."""
     several = pl.col(protocol.item).str.contains(SEVERAL, literal=True)
     rows, alone = frame.filter(several), frame.filter(~several)
     if rows.is_empty():
@@ -31,32 +31,32 @@ def spread_shared(frame: pl.DataFrame, protocol: Protocol) -> pl.DataFrame:
     asked = alone.select("subject", item).unique()
     rows = rows.join(asked, on=["subject", item], how="semi", maintain_order="left")
     names = [name for name in protocol.factors if name in frame.columns and name != item]
-    for name, levels in _own(protocol, names).items():
-        known = pl.DataFrame(
+    for name, levels in _only_levels(protocol, names).items():
+        shared = pl.DataFrame(
             list(levels.items()), {item: pl.String, "own": pl.String}, orient="row"
         )
-        joined = rows.join(known, on=item, how="left", maintain_order="left")
+        joined = rows.join(shared, on=item, how="left", maintain_order="left")
         rows = joined.with_columns(pl.coalesce("own", name).alias(name)).drop("own")
     return pl.concat(
         [alone.with_columns(pl.lit("").alias(SHARED)), rows.select(*frame.columns, SHARED)]
     )
 
 
-def _own(protocol: Protocol, names: list[str]) -> dict[str, dict[str, str]]:
-    """Returns, by factor, the level of each item that has just one in its own cells."""
-    seen: dict[str, dict[str, set[str]]] = {name: {} for name in names}
+def _only_levels(protocol: Protocol, names: list[str]) -> dict[str, dict[str, str]]:
+    """Returns {factor: {item: its level}} for items that have one level in all their own cells."""
+    levels_of: dict[str, dict[str, set[str]]] = {name: {} for name in names}
     for cell in protocol.cells:
         if SEVERAL not in cell[protocol.item]:
             for name in names:
-                seen[name].setdefault(cell[protocol.item], set()).add(cell[name])
+                levels_of[name].setdefault(cell[protocol.item], set()).add(cell[name])
     return {
         name: {item: next(iter(levels)) for item, levels in items.items() if len(levels) == 1}
-        for name, items in seen.items()
+        for name, items in levels_of.items()
     }
 
 
 def keep_apart(frame: pl.DataFrame, protocol: Protocol) -> tuple[pl.DataFrame, list[str]]:
-    """Returns the frame split by the factors in `apart` with several levels, and these factors."""
+    """Splits the frame by the factors in `apart` with several levels; returns (frame, factors)."""
     kept_apart = []
     for name in protocol.apart:
         plain = frame.filter(~pl.col(name).str.contains(SEVERAL, literal=True))[name].n_unique()
@@ -67,7 +67,7 @@ def keep_apart(frame: pl.DataFrame, protocol: Protocol) -> tuple[pl.DataFrame, l
 
 
 def read_as(frame: pl.DataFrame, reads: Mapping[str, str]) -> pl.DataFrame:
-    """Replaces one attribute's labels by another's if the run has them (one per output)."""
+    """Replaces labels of one attribute by those of another, if the run has any (one per output)."""
     for name, other in reads.items():
         taken = frame.filter(pl.col("attribute") == other)
         if not taken.is_empty():

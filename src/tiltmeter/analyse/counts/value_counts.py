@@ -1,7 +1,7 @@
 """Outputs of one group with the values of their attributes, and how often each value occurs.
 
-All measures of whole outputs ask the same of the same groups, so a group counts its values once:
-it stores its rows as integer codes and answers every query from those.
+All measures of whole outputs need the same counts of the same groups, so a group counts its values
+once: it stores its rows as integer codes and answers every query from those.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ NONE = "invalid"  # the value of an attribute that an output lacks
 
 
 class AttributeColumn(NamedTuple):
-    """One attribute of a group. places: the index of each output's value in `values`, which are in
-    order of first occurrence; numbers: how many outputs have each value; known: the same as a dict,
-    without the reserved words for a missing value.
+    """One attribute of a group. values: in order of first occurrence; places: the index of each
+    output's value in `values`; numbers: how many outputs have each value; known: {value: that
+    number}, without the reserved words for a missing value.
     """
 
     places: Codes
@@ -54,7 +54,7 @@ class OutputGroup(Sequence[Values]):
         return iter(self._outputs)
 
     def column(self, attribute: str) -> AttributeColumn:
-        """Returns one attribute of all outputs; reads it only once."""
+        """Returns one attribute's values over all outputs; reads the outputs only once."""
         read = self._columns.get(attribute)
         if read is None:
             read = self._columns[attribute] = self._read(attribute)
@@ -67,8 +67,8 @@ class OutputGroup(Sequence[Values]):
         places = np.array([place[value] for value in labels], dtype=np.int64)
         numbers: list[int] = np.bincount(places, minlength=len(values)).tolist()
         pairs = zip(values, numbers, strict=True)
-        known = {value: number for value, number in pairs if value not in MISSING}
-        return AttributeColumn(places, values, numbers, known)
+        code_of = {value: number for value, number in pairs if value not in MISSING}
+        return AttributeColumn(places, values, numbers, code_of)
 
 
 def group_of(outputs: Sequence[Values]) -> OutputGroup:
@@ -77,7 +77,7 @@ def group_of(outputs: Sequence[Values]) -> OutputGroup:
 
 
 def codes(groups: Sequence[Sequence[Values]], attributes: Sequence[str]) -> list[Codes]:
-    """Codes each group's outputs as integers, shape (outputs, attributes); -1: value missing."""
+    """Codes the values of each group as integers, shape (outputs, attributes); -1 if missing."""
     return codes_with_values(groups, attributes)[0]
 
 
@@ -90,9 +90,9 @@ def codes_with_values(
     for group in map(group_of, groups):
         rows = np.empty((len(group), len(attributes)), dtype=np.int64)
         for place, name in enumerate(attributes):
-            known, column = numbers[name], group.column(name)
+            code_of, column = numbers[name], group.column(name)
             codes_of_column = [
-                -1 if value in MISSING else known.setdefault(value, len(known))
+                -1 if value in MISSING else code_of.setdefault(value, len(code_of))
                 for value in column.values
             ]
             rows[:, place] = np.array(codes_of_column, dtype=np.int64)[column.places]
@@ -101,10 +101,10 @@ def codes_with_values(
 
 
 def counts(groups: Sequence[Sequence[Values]], attribute: str) -> list[list[int]]:
-    """Counts each value in each group, over the values that occur in any group."""
-    known = [group_of(group).column(attribute).known for group in groups]
-    seen = sorted({value for one in known for value in one})
-    return [[one.get(value, 0) for value in seen] for one in known]
+    """Counts each value in each group; every group's list covers the values of all groups."""
+    columns = [group_of(group).column(attribute).known for group in groups]
+    values = sorted({value for one in columns for value in one})
+    return [[one.get(value, 0) for value in values] for one in columns]
 
 
 def value_counts(outputs: Sequence[Values], attribute: str) -> dict[str, float]:
@@ -120,5 +120,5 @@ def count_with_value(sides: Sequence[Sequence[Values]], name: str) -> float:
 
 
 def values_seen(sides: Sequence[Sequence[Values]], name: str) -> set[str]:
-    """Returns the values of an attribute that occur on any side."""
+    """Returns the values of an attribute that occur in any of the groups."""
     return {value for side in sides for value in group_of(side).column(name).known}

@@ -1,8 +1,8 @@
 """Outputs with all their attributes together, for divergences over several attributes.
 
-Sums of labels (`count_table.py`) do not say which labels belong to one output; to shuffle whole
-outputs this must be known. Outputs are compared inside one object: those of its base prompt and
-those of each group.
+Sums of labels (`count_table.py`) do not say which labels belong to one output, but shuffling whole
+outputs needs this. Outputs are compared inside one object: those of its base prompt and those of
+each group.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class LabelledOutput(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class LabelledOutputs:
-    """All outputs of a run by stratum, and the factors that were asked.
+    """All outputs of a run by stratum, and the factors of the trials.
 
     asked:     the factors of each measured trial, with or without labels.
     lists:     the closed lists of each annotator.
@@ -64,7 +64,10 @@ class LabelledOutputs:
     def pool_subjects(self, stratum: Stratum) -> list[LabelledOutput]:
         """Returns the outputs of all subjects with the annotator and mode of this stratum."""
         return [
-            one for key, found in self.outputs.items() if key[1:] == stratum[1:] for one in found
+            one
+            for key, outputs in self.outputs.items()
+            if key[1:] == stratum[1:]
+            for one in outputs
         ]
 
     def subjects(self, stratum: Stratum) -> list[str]:
@@ -73,7 +76,7 @@ class LabelledOutputs:
 
 
 def read_labelled_outputs(store: Store, protocol: Protocol) -> LabelledOutputs:
-    """Reads all labels of a run. Of several values of one attribute the greatest counts."""
+    """Reads all labels of a run; of several values of an attribute per output, the greatest."""
     read = cache(json.loads)  # of what many trials and outputs have alike
     trials = {
         number: (subject, mode, read(factors))
@@ -86,14 +89,14 @@ def read_labelled_outputs(store: Store, protocol: Protocol) -> LabelledOutputs:
         label_sets.by_output(store), label_sets.weighted(store)
     ):
         subject, mode, factors = trials[number]
-        said = [words[one] for one in json.loads(values)]
-        for annotator, own in places(annotators, attributes):
+        texts = [words[one] for one in json.loads(values)]
+        for annotator, places_of in places(annotators, attributes):
             outputs = outputs_of.setdefault((subject, annotator, mode), {})
             if number not in outputs:
                 outputs[number] = LabelledOutput(factors, {})
-            known = outputs[number].values
-            for attribute, place in own:
-                known[attribute] = max(known.get(attribute, ""), said[place])
+            values_of = outputs[number].values
+            for attribute, place in places_of:
+                values_of[attribute] = max(values_of.get(attribute, ""), texts[place])
     aside = {name for name, mode in protocol.modes.items() if mode.for_discovery}
     asked = {
         tuple(factors.items()): factors for _, mode, factors in trials.values() if mode not in aside
@@ -114,24 +117,24 @@ def read_labelled_outputs(store: Store, protocol: Protocol) -> LabelledOutputs:
 def _places_by_annotator(
     words: Mapping[int | None, str], annotators: str, attributes: str
 ) -> list[tuple[str, list[tuple[str, int]]]]:
-    """Reads two JSON arrays of word numbers: each annotator's attributes with their indices."""
+    """Decodes two JSON arrays of words' numbers into [(annotator, [(attribute, index)])]."""
     lists = [[words[one] for one in json.loads(text)] for text in (annotators, attributes)]
     named = zip(*lists, count(), strict=False)
     return [
-        (annotator, [(attribute, place) for _, attribute, place in own])
-        for annotator, own in groupby(sorted(named), itemgetter(0))
+        (annotator, [(attribute, place) for _, attribute, place in group])
+        for annotator, group in groupby(sorted(named), itemgetter(0))
     ]
 
 
 def _artefact(store: Store, kind: str, annotator: str) -> str:
-    """Reads the artefact of an annotator, else of its instrument."""
+    """Reads an annotator's artefact of a kind; if it has none, its instrument's."""
     return (
         store.artefact(kind, annotator) or store.artefact(kind, annotator.partition("/")[0]) or ""
     )
 
 
 def _lists(store: Store, protocol: Protocol, annotator: str) -> list[taxonomy.Attribute]:
-    """Returns an annotator's closed lists, from its settings and taxonomy; [] if undeclared."""
+    """Returns an annotator's closed lists: from its settings, then from the run's taxonomy."""
     name = annotator.partition("/")[0]
     spec = next((spec for spec in protocol.instruments if spec.name == name), None)
     if spec is None:
@@ -152,8 +155,8 @@ class BaseAndGroups:
     groups:     in the order of the design, without the base; empty if no output has a label.
     attributes: those of any of these outputs, in the order of the closed lists.
     lists:      {attribute: its closed list}.
-    background: the attributes of the background (others describe the product).
-    subject:    the model that gave the outputs; "" if all did.
+    background: the attributes of a picture's background (all others describe the product).
+    subject:    the model that gave the outputs; "" if they are of all models.
     drawn:      shuffles that strata and measures share.
     supports:   a cache of `support`.
     """
@@ -187,21 +190,21 @@ class BaseAndGroups:
         return {BASE: self.base, **self.groups}
 
     def about(self, place: Place) -> dict[str, str]:
-        """Returns the condition of a row about one prompt."""
+        """Returns the condition of a row about one prompt: the cell's, dimension and group."""
         return {**self.condition, "dimension": place[0], "group": place[1]}
 
     def dimensions(self) -> dict[str, dict[str, OutputGroup]]:
         """Returns {dimension: {group: the values of its outputs}}, in the order of the design."""
-        found: dict[str, dict[str, OutputGroup]] = {}
+        by_dimension: dict[str, dict[str, OutputGroup]] = {}
         for (dimension, group), outputs in self.groups.items():
-            found.setdefault(dimension, {})[group] = outputs
-        return found
+            by_dimension.setdefault(dimension, {})[group] = outputs
+        return by_dimension
 
     def support(self, attribute: str) -> int:
-        """Counts the values that are on the attribute's closed list or occur in these outputs."""
+        """Counts the attribute's values: those on its closed list and others in these outputs."""
         if attribute not in self.supports:
-            seen = values_seen([self.base, *self.groups.values()], attribute)
-            self.supports[attribute] = len(seen | set(self.lists.get(attribute, ())))
+            values = values_seen([self.base, *self.groups.values()], attribute)
+            self.supports[attribute] = len(values | set(self.lists.get(attribute, ())))
         return self.supports[attribute]
 
 
@@ -217,7 +220,7 @@ def split_by_base(
     the order of the design. The measure's contrast names base, group and dimension. pooled: uses
     the outputs of all subjects.
 
-    Group and dimension are ignored in `by`: the rows of scores name them.
+    Group and dimension are ignored in `by`, as rows of scores have their own columns for them.
     """
     contrast = measure.contrast or {}
     names = (contrast["within"], contrast["factor"])
@@ -263,8 +266,8 @@ def _split(
         condition = dict(zip(by, key, strict=True))
         of = {"subject": stratum[0], **condition}
         belongs = [one for one in found.lists.get(stratum[1], ()) if one.belongs(of)]
-        seen = dict.fromkeys(name for one in split[key] for name in one.values)
-        named = [*(one.name for one in belongs if one.name in seen), *sorted(seen)]
+        occurring = dict.fromkeys(name for one in split[key] for name in one.values)
+        named = [*(one.name for one in belongs if one.name in occurring), *sorted(occurring)]
         attributes = [name for name in dict.fromkeys(named) if name not in measure.without]
         background = {one.name for one in belongs if one.part == "background"}
         background |= {name for name in attributes if name.startswith("background")}
@@ -287,7 +290,7 @@ def _is_kept(factors: Mapping[str, str], measure: MeasureSpec) -> bool:
 def notes(
     found: Permuted, sides: Sequence[Sequence[Values]], names: Sequence[str], attribute: str = ""
 ) -> str:
-    """Explains a missing or weak number: empty and small groups, outputs without a value."""
+    """Explains why a number is missing or weak: empty or small groups, outputs without a value."""
     empty = [name for name, side in zip(names, sides, strict=True) if not side]
     small = [
         f"{name} ({len(side)})"
@@ -309,5 +312,5 @@ def notes(
 
 @lru_cache(maxsize=8)
 def shuffles_of(measure: str, draws: int) -> Shuffles:
-    """Returns the shuffles for all cells of a measure, seeded by its name."""
+    """Returns the shuffles that all cells of a measure share, seeded by the measure's name."""
     return Shuffles(draws=draws, generator=np.random.default_rng(list(measure.encode())))

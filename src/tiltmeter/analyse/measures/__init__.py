@@ -1,1 +1,1 @@
-"""Measures over items: counts in, estimate rows out; one file per kind of measure."""
+"""Measures over items, one file per kind of measure: each turns counts into rows of estimates."""

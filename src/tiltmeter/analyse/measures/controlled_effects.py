@@ -1,12 +1,11 @@
-"""Measures of items that are asked in several ways: each item against its own controls.
+"""Measures of items with several prompts each: each item is compared with its own controls.
 
 A measure's contrast names the factor and its control levels, {factor = "prompt_language", controls
-= "en|zh"}; all other levels are one side, what is tested. A hit is what the measure's `expected`
-names for the group, so that an effect is positive in the direction of the grammatical gender for
-nouns of both genders.
+= "en|zh"}; all other levels together are the tested side. A hit is a value that the measure's
+`expected` names for the group, so that an effect is positive in the direction of the grammatical
+gender for nouns of both genders.
 
-Items are the clusters, or groups of items where they share their controls (see
-`pooling.spread_shared`).
+Items are the clusters, or groups of items that share their controls (see `pooling.spread_shared`).
 """
 
 from __future__ import annotations
@@ -36,7 +35,7 @@ TESTED = "tested"  # the side that is no control
 class Sides:
     """One group of items by side. Arrays have one entry per item, shape (C,).
 
-    hits, among, total: by side: what counts, the denominator, all labels; clusters: each item's
+    hits, among, total: by side, the hits, the denominator, and all labels; clusters: each item's
     cluster number; names: of the clusters; items: names of the items.
     """
 
@@ -56,20 +55,20 @@ class Sides:
 
     @cached_property
     def defined(self) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
-        """True for the items whose share is defined on every side, as the paper's test requires."""
+        """True for items with a denominator above 0 on every side, as the paper's test requires."""
         flags: np.ndarray[tuple[int], np.dtype[np.bool_]] = np.all(
             [n > 0 for n in self.among.values()], axis=0
         )
         return flags
 
     def share(self, side: str, rest: float) -> float:
-        """Returns the share if this fraction (0 to 1) of labels outside `among` were hits."""
+        """Returns the share if a fraction `rest` (0 to 1) of labels outside `among` were hits."""
         total = self.total[side].sum()
         missing = total - self.among[side].sum()
         return float((self.hits[side].sum() + rest * missing) / total) if total > 0 else np.nan
 
     def differences(self, control: str) -> Floats:
-        """Returns tested share less control's, of defined items, averaged inside each cluster."""
+        """Returns tested share less the control's, by defined item, averaged per cluster."""
         kept = self.defined
         gap = (
             self.hits[TESTED][kept] / self.among[TESTED][kept]
@@ -122,7 +121,7 @@ def side_cuts(
 
 
 def shared_items(table: CountTable) -> dict[str, str]:
-    """Returns, by item, the name of the group of items that share its controls."""
+    """Returns {item: the name of the group of items that share its controls}."""
     if SHARED not in table.rows.columns:
         return {}
     item = table.protocol.item
@@ -204,7 +203,7 @@ def _effect(sides: Sides, control: str, measure: MeasureSpec, table: CountTable)
 
 
 def _test(differences: Floats, measure: MeasureSpec, estimate: Estimate, table: CountTable) -> Test:
-    """Tests as published by t over items; else exactly below 12 items, where t is too liberal."""
+    """Tests by t over items if published; else exactly below 12 items, where t is too liberal."""
     if measure.per == "items":
         return sign_flip_of(estimate, differences)
     if not table.variant.intervals:
@@ -220,7 +219,7 @@ def _estimate_of(
     table: CountTable,
     among: Floats,
 ) -> Estimate:
-    """Returns an interval as the estimate of one contrast, with the outcomes of both sides."""
+    """Makes the estimate of one contrast from an interval, with the outcomes of both sides."""
     outcomes = together(sides.outcomes[TESTED], sides.outcomes[control])
     group = Group(sides.condition, (), among, among, outcomes)
     return replace(
@@ -230,7 +229,7 @@ def _estimate_of(
 
 
 def bounds(sides: Sides, control: str, measure: MeasureSpec, table: CountTable) -> Estimate:
-    """Returns the range of the effect if labels outside the denominator were all or no hits."""
+    """Returns the range of the effect if labels outside the denominator are hits or are not."""
     xa, na, xb, nb = (
         values[side].sum() for side in (TESTED, control) for values in (sides.hits, sides.among)
     )

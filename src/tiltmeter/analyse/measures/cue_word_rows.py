@@ -1,7 +1,7 @@
 """Rows whose cue words are a sample: the test and interval over items and cue words.
 
-The row's own test, over items alone, is combined with it: the larger p counts. The p over items
-alone, which holds for these very words only, is kept as `p_these`.
+The row's own test, over items alone, is combined with this test: the larger p counts. The p over
+items alone, which holds for these very words only, is kept as `p_these`.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ FEW_WORDS_CODE, FEW_ITEMS_CODE = "few_cue_words", "few_clusters"
 
 
 def cue_of(table: CountTable, measure: MeasureSpec) -> CueWords | None:
-    """Returns the cue words of the contrasted factor; without contrast, the only ones, or None."""
+    """Returns the cue words of the contrasted factor; if no contrast, of the only cue, or None."""
     cues = table.protocol.cues
     if measure.contrast is not None:
         return cues.get(measure.contrast["factor"])
@@ -37,7 +37,7 @@ def cue_of(table: CountTable, measure: MeasureSpec) -> CueWords | None:
 
 
 class PromptsByValue:
-    """The counts by prompt of the rows of one measure and grouping, computed once per counted
+    """The counts by prompt for the rows of one measure and grouping, computed once per counted
     value; None for every row if the measure has no cue words.
     """
 
@@ -50,22 +50,22 @@ class PromptsByValue:
     def of(
         self, condition: Mapping[str, str], about: Mapping[str, str] | None = None
     ) -> PromptCounts | None:
-        """Returns a condition's prompts. about: the counted value, if a measure counts each."""
-        return None if self._cue is None else self._of(condition, about)
+        """Returns a condition's prompts. about: the counted value, if the measure counts each."""
+        return None if self._cue is None else self._counts_of(condition, about)
 
     def of_few_items(
         self, condition: Mapping[str, str], about: Mapping[str, str], items: int
     ) -> PromptCounts | None:
-        """Returns the prompts of a headline difference without cue words over so few items that the
-        result holds for these items alone; else None.
+        """Returns the prompts of a headline difference if it has no cue words and so few items that
+        the result holds for these items alone; else None.
         """
         table, measure, _ = self._asked
         several = measure.headline and measure.per == "labels" and table.drawn
         if self._cue is not None or not several or not table.variant.intervals:
             return None
-        return self._of(condition, about) if 1 <= items < FEW_CLUSTERS else None
+        return self._counts_of(condition, about) if 1 <= items < FEW_CLUSTERS else None
 
-    def _of(
+    def _counts_of(
         self, condition: Mapping[str, str], about: Mapping[str, str] | None
     ) -> PromptCounts | None:
         table, measure, by = self._asked
@@ -79,10 +79,10 @@ class PromptsByValue:
 def with_cue_words(
     estimate: Estimate, prompts: PromptCounts | None, *, null: float, ratio: bool = False
 ) -> Estimate:
-    """Returns the row generalised to words like these; unchanged if its prompts are not known.
+    """Returns the row generalised to other cue words of this kind; unchanged if `prompts` is None.
 
     With fewer than three words on a side the row holds for these words alone; with fewer than nine
-    items, for these items alone. null: of the estimate; for a ratio 1.
+    items, for these items alone. null: the null value of the estimate (1 for a ratio).
     """
     fit = None if estimate.value is None else fit_prompts(prompts, null=null, ratio=ratio)
     if prompts is None or fit is None:
@@ -114,11 +114,10 @@ def with_cue_words(
 
 
 def with_few_items(estimate: Estimate, prompts: PromptCounts | None, test: Test | None) -> Estimate:
-    """Returns the row of a difference over fewer than nine items, if the word itself is the cue,
-    with interval and test for these items alone, over answers inside prompts; keeps `p_like_these`.
+    """Returns the row of a difference over fewer than nine items, if the items are the cue, with
+    interval and test for these items alone, over answers inside prompts; keeps `p_like_these`.
 
-    test: for these items, preferred to t if given; it also holds if no prompt got two different
-    answers.
+    test: for these items, used instead of t if given; also if no prompt got two different answers.
     """
     fit = None if estimate.value is None else fit_prompts(prompts)
     if prompts is None or fit is None or (fit.these is None and test is None):
@@ -145,14 +144,14 @@ def with_few_items(estimate: Estimate, prompts: PromptCounts | None, test: Test 
 
 
 def _without_few_items(estimate: Estimate) -> tuple[str, ...]:
-    """Returns the row's cautions without that of few items, since it holds for these alone."""
+    """Returns the row's cautions without that on few items, since it holds for these items only."""
     return tuple(code for code in estimate.cautions if code != FEW_ITEMS_CODE)
 
 
 def fit_prompts(
     prompts: PromptCounts | None, *, null: float = 0.0, ratio: bool = False
 ) -> Populations | None:
-    """Tests the prompts for each population; None if the prompts are not known."""
+    """Tests the prompts for each population to generalise to; None if the prompts are unknown."""
     if prompts is None:
         return None
     reference = math.log(null) if ratio else null
@@ -162,13 +161,13 @@ def fit_prompts(
 
 
 def inference_of(prompts: PromptCounts, fit: Populations) -> Inference:
-    """Returns the test of the widest population that the design allows: these items if few."""
+    """Returns the test of the widest population that the design allows: if few, these items."""
     return fit.words if prompts.design.items < FEW_CLUSTERS else fit.both
 
 
 def widened(found: Interval, population: Population | None) -> Interval:
-    """Widens a corrected interval over items for sampled cue words: by the ratio of the standard
-    errors over items and words and over items alone, at the smaller degrees of freedom.
+    """Widens a corrected interval over items, for sampled cue words: by the ratio of the standard
+    error over items and words to that over items alone, at the smaller degrees of freedom.
     """
     if population is None or population["cue_words"] != LIKE or not population["se_items"]:
         return found
@@ -183,7 +182,7 @@ def widened(found: Interval, population: Population | None) -> Interval:
 
 
 def _over_words(estimate: Estimate, chosen: Inference, test: str, ratio: bool = False) -> Estimate:
-    """Sets the chosen population's interval, and the larger p of its test and the row's."""
+    """Sets the chosen population's interval, and the larger of two p: its test's and the row's."""
     low, high = chosen.low or 0.0, chosen.high or 0.0
     if ratio:
         low, high = math.exp(low), math.exp(high)

@@ -35,7 +35,7 @@ def divergences(table: CountTable, measure: MeasureSpec, by: Sequence[str]) -> I
 
 
 def _groups(table: CountTable, by: Sequence[str]) -> Iterator[tuple[dict[str, str], CountTable]]:
-    """Yields (levels in `by`, their rows) per existing combination, in the order of the design."""
+    """Yields ({factor in `by`: level}, its rows) per combination that has rows, in design order."""
     levels = [list(table.protocol.levels[factor]) for factor in by]
     for combination in product(*levels):
         condition = dict(zip(by, combination, strict=True))
@@ -124,7 +124,7 @@ def _with_permutation(estimate: Estimate, found: Permuted, counts: Sequence[Code
 
 
 def exact(found: Permuted, expected: float) -> Permuted:
-    """Replaces the mean over shuffles by this exact E₀."""
+    """Replaces the expectation E₀, estimated over shuffles, by its exact value `expected`."""
     if found.value is None:
         return found
     adjusted = divergence.chance_adjusted(divergence=found.value, expected=expected)
@@ -132,7 +132,7 @@ def exact(found: Permuted, expected: float) -> Permuted:
 
 
 def adjusted_row(estimate: Estimate, found: Permuted) -> Estimate:
-    """Sets the chance-adjusted divergence as the row's value; None if there is no null band."""
+    """Sets the chance-adjusted divergence as the row's value; None if it has no null band."""
     if found.low is None or found.high is None:
         found = replace(found, value=None)
     return with_chance_adjusted(estimate, found, found.note, n=float(sum(found.sizes)))

@@ -1,6 +1,6 @@
-"""Rows of the table of estimates: an interval, a test, bounds, each as an `Estimate`.
+"""Rows of the table of estimates, each an `Estimate` made from an interval, a test or bounds.
 
-A kind of measure fills in what was measured; subject, stratum and signature are added afterwards.
+A kind of measure fills in its own results; subject, stratum and signature are added afterwards.
 """
 
 from __future__ import annotations
@@ -71,8 +71,8 @@ def estimate_row(
 
 
 def with_shuffled(row: Estimate, found: Permuted, **others: Any) -> Estimate:
-    """Adds the result of shuffling to a row: value, null band, and p if there is a test.
-    others: further fields; these take precedence over the result's.
+    """Adds the result of shuffling to a row: value, null band, and p if there is a test. others:
+    further fields, which override the result's.
     """
     fields: dict[str, Any] = {"value": found.value, "null_low": found.low, "null_high": found.high}
     if found.p is not None:
@@ -83,8 +83,8 @@ def with_shuffled(row: Estimate, found: Permuted, **others: Any) -> Estimate:
 def with_chance_adjusted(
     row: Estimate, found: Permuted, *notes: str | None, cells: str | None = None, **others: Any
 ) -> Estimate:
-    """Adds the chance-adjusted value, with the null band on the same scale, and p; the note has the
-    plug-in and its expectation by chance. notes: appended to the note; cells: put before it.
+    """Adds the chance-adjusted value, with its null band on the same scale, and p. The note has the
+    plain value and its expectation by chance. notes: go to its end; cells: put before it.
     """
     if found.value is None or found.expected is None:
         return replace(row, note=found.note or "not measured")
@@ -100,7 +100,7 @@ def with_chance_adjusted(
 
 
 def with_sides(estimate: Estimate, pair: Pair) -> Estimate:
-    """Adds the pooled share of each of the two levels, if both have answers."""
+    """Adds the pooled share at both levels, if both have answers."""
     totals = [float(among.sum()) for among in pair.among]
     if not all(totals):
         return estimate
@@ -118,7 +118,7 @@ def with_test(
 ) -> Estimate:
     """Adds p, and a function from the level of the test to the detectable difference.
 
-    detect: for the row's own test; by default by t, with the standard error of the interval.
+    detect: that function for the row's own test; by default for t, with the interval's error.
     """
     note = join_notes(estimate.note or None, test.note) or ""
     detect = detect or by_t(found, ratio=estimate.unit in RATIOS)
@@ -126,7 +126,7 @@ def with_test(
 
 
 def by_t(found: Interval, *, ratio: bool = False) -> Detect:
-    """Returns level → difference that t detects with 80 % power. ratio: if on the log scale."""
+    """Returns level → the difference that t detects with 80 % power. ratio: True for log scale."""
 
     def smallest(level: float) -> float | None:
         clusters = found.clusters or 0
@@ -143,7 +143,7 @@ def by_t(found: Interval, *, ratio: bool = False) -> Detect:
 
 def with_detectable(estimate: Estimate) -> Estimate:
     """Adds the difference that the row's test detects in its family with 80 % power; none without a
-    test. Removes the fields that hold pending tests of the row and its items.
+    test. Removes the fields with functions that run later (power, tests of items, cells).
     """
     if estimate.detect is None:
         return estimate
@@ -180,7 +180,7 @@ def with_studentised_shuffle(
     table: CountTable,
     as_unit: Callable[[float], float | None] = float,
 ) -> Estimate:
-    """Adds a test that reassigns outcomes to the two sides of each item, for few and unequal
+    """Adds a test that reassigns outcomes to the two sides of each item: for few or unequal
     outputs, for which a sign flip rejects too often. sides: hits and outputs of each side, by item.
     """
     if not table.variant.intervals:
@@ -204,12 +204,12 @@ def with_studentised_shuffle(
 
 
 def shift_as_odds(shift: float) -> float | None:
-    """Converts a shift of a share from one half into odds less 1. By hand: .1: .6/.4 - 1 = .5."""
+    """Converts a shift of a share from ½ into odds less 1. By hand: shift .1: .6/.4 - 1 = .5."""
     return 2 * shift / (0.5 - shift) if shift < 0.5 else None
 
 
 def sign_flip_of(estimate: Estimate, differences: Floats, draws: int = DRAWS) -> Test:
-    """Flips the signs of a row's differences, with a seed from the row's measure and condition."""
+    """Tests a row's differences by sign flips, seeded by the row's measure and condition."""
     sampled = np.count_nonzero(differences) > resampling.ENUMERATED
     generator = generator_of(estimate) if sampled else None
     return resampling.sign_flip(differences=differences, draws=draws, generator=generator)
@@ -218,7 +218,7 @@ def sign_flip_of(estimate: Estimate, differences: Floats, draws: int = DRAWS) ->
 def with_shuffled_items(
     estimate: Estimate, sides: tuple[Floats, Floats], found: Interval, table: CountTable
 ) -> Estimate:
-    """Shuffles items over two sides that have none in common (male- and female-typed nouns)."""
+    """Shuffles items over two sides that share no item (male- and female-typed nouns)."""
     if not table.variant.intervals:
         return estimate
     test = resampling.permuted_means(
@@ -228,14 +228,14 @@ def with_shuffled_items(
 
 
 def bounds(group: Group, measure: MeasureSpec) -> Estimate:
-    """Bounds a share: with all other outcomes counted against it, and all for it."""
+    """Bounds a share: with all labels outside the denominator as non-hits, and as hits."""
     hits, among = float(group.hits.sum()), float(group.among.sum())
     found = rates.bounds(successes=hits, failures=max(0.0, among - hits), missing=group.missing)
     return bounds_row(group, measure, found)
 
 
 def bounds_of_pair(pair: Pair, group: Group, measure: MeasureSpec) -> Estimate:
-    """Bounds the difference over all possible values of outcomes outside the denominators."""
+    """Bounds the difference over all values that labels outside the denominators could have."""
     (first, other) = (
         rates.bounds(successes=x.sum(), failures=max(0.0, (n - x).sum()), missing=missing.sum())
         for x, n, missing in zip(pair.hits, pair.among, pair.missing, strict=True)
@@ -259,7 +259,7 @@ def bounds_row(
     found: Interval,
     contrast: Mapping[str, str] | None = None,
 ) -> Estimate:
-    """Makes a separate row of bounds, next to the measure's own."""
+    """Makes a row of bounds, which stands next to the measure's own row."""
     return row_of(
         replace(measure, name=measure.name + BOUNDS),
         group.condition,
@@ -276,14 +276,14 @@ def bounds_row(
 
 
 def share_of_items(group: Group) -> Interval:
-    """Returns the share of a group over its items; if it has one item, over its outputs."""
+    """Returns the share of a group over its items; for a single item, over its outputs."""
     if group.fixed:
         return one_item(group)
     return rates.clustered_share(successes=group.hits, n=group.among)
 
 
 def one_item(group: Group) -> Interval:
-    """Returns the share of one item, with outputs as the population if they were sampled."""
+    """Returns the share of one item; its interval is over outputs, if these were sampled."""
     hits, n = float(group.hits.sum()), float(group.among.sum())
     if n == 0:
         return Interval(None, None, None, "wilson", n=0.0, note="no outcomes")
@@ -311,7 +311,7 @@ def from_null(group: Group, null: float) -> Floats:
 
 
 def generator_of(estimate: Estimate) -> np.random.Generator:
-    """Returns a generator seeded by measure, condition and contrast: same row, same draws."""
+    """Returns a generator seeded by measure, condition and contrast: equal rows sample alike."""
     where = [
         estimate.measure,
         sorted(estimate.condition.items()),

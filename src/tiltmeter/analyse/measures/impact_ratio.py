@@ -44,7 +44,7 @@ def _by_value(table: CountTable, measure: MeasureSpec, by: Sequence[str]) -> Ite
 
 
 def _by_level(table: CountTable, measure: MeasureSpec, by: Sequence[str]) -> Iterator[list[Group]]:
-    """Yields groups that differ in the last factor of `by` alone; nothing if `by` is empty."""
+    """Yields lists of groups that differ only in the last factor of `by`; none if `by` is empty."""
     if not by:
         return
     together: dict[tuple[tuple[str, str], ...], list[Group]] = {}

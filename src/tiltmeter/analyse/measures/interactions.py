@@ -19,14 +19,14 @@ from .estimate_rows import estimate_row, with_sign_flip
 
 
 class DoubleDifference(NamedTuple):
-    """A difference of differences at two levels of another factor. differences: shape (items,)."""
+    """A difference of differences at two levels of another factor. differences: by item."""
 
     value: float
     differences: Floats
     n: Floats
 
     def row(self, pair: Pair, measure: MeasureSpec, table: CountTable) -> Estimate:
-        """Makes the estimate, with a sign flip. pair: has the condition, contrast and outcomes."""
+        """Makes the estimate, with a sign flip. pair: gives condition, contrast and outcomes."""
         interval = replace(rates.clustered_mean(values=self.differences), value=self.value)
         group = Group(pair.condition, (), np.zeros_like(self.n), self.n, pair.outcomes)
         row = estimate_row(group, measure, interval, table, pair.contrast)
@@ -34,12 +34,12 @@ class DoubleDifference(NamedTuple):
 
 
 def interactions(table: CountTable, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Estimate]:
-    """Yields the difference at one level of a factor less the difference at another, for each pair
-    of levels that the measure of the factor's own effect compares; none if the last factor of
-    ``by`` has no such measure, or the measure is no headline.
+    """Yields interactions: the difference at one level of a factor less that at another, for the
+    pairs of levels that the measure of the factor's own effect compares. Yields none if the last
+    factor of ``by`` has no such measure, or this measure is no headline.
 
-    Value: pooled shares, (p₁ - p₀) at the one less (p₁ - p₀) at the other; the test flips the sign
-    of what each item adds. By hand: one item with .8 - .4 at the one and .5 - .5 at the other: .4.
+    Value: pooled shares, (p₁ - p₀) at one level less (p₁ - p₀) at the other; the test flips the
+    sign of each item's part. By hand: one item with .8 - .4 at one level, .5 - .5 at the other: .4.
     """
     nuisances = [
         spec for name, spec in nuisance_measures(table.protocol, measure) if by[-1:] == (name,)
@@ -67,7 +67,7 @@ def interactions(table: CountTable, measure: MeasureSpec, by: Sequence[str]) -> 
 
 
 def double_difference(first: Pair, second: Pair) -> DoubleDifference | None:
-    """Returns the double difference over the items of both; None if a side of either is empty."""
+    """Returns the double difference over both pairs' items; None if a side of a pair is empty."""
     if first.gap is None or second.gap is None:
         return None
     items = list(dict.fromkeys((*first.items, *second.items)))

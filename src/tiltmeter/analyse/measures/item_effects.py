@@ -1,8 +1,8 @@
-"""The effect of each item (word) separately, ranked: a description of the list, with no test of any
-item (GRAMVIS, Figures 4 and 5).
+"""The effect of each item (word) separately, ranked: a description of the list; no item is tested
+(GRAMVIS, Figures 4 and 5).
 
 An item goes *with* the expectation if its tested side has a larger share of the expected value than
-every control, *against* it if a smaller one than every control, and else neither.
+every control, *against* it if it has a smaller share than every control, and else neither.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ WITH, AGAINST, NEITHER = "with the expected direction", "against it", "in neithe
 
 @dataclass(frozen=True, slots=True)
 class _Item:
-    """One item: its share on each side, and the denominators."""
+    """One item: its share on each side, and the sides' denominators."""
 
     condition: Mapping[str, str]
     name: str
@@ -34,7 +34,7 @@ class _Item:
 
     @property
     def effects(self) -> dict[str, float]:
-        """Control → share on the tested side less share in this control."""
+        """{control: the tested side's share less the control's}."""
         mine = self.shares[TESTED]
         return {side: mine - value for side, value in self.shares.items() if side != TESTED}
 
@@ -45,7 +45,7 @@ class _Item:
 
     @property
     def direction(self) -> str:
-        """The direction of an item: with, against, or neither, by the rule of the module."""
+        """The item's direction: with, against or neither, as the module defines them."""
         signs = {float(np.sign(value)) for value in self.effects.values()}
         return WITH if signs == {1.0} else AGAINST if signs == {-1.0} else NEITHER
 

@@ -1,8 +1,8 @@
-"""A test whether the items of a headline claim differ by more than chance; a mean near no tilt
+"""A test whether the items of a headline claim differ by more than chance. A mean near no tilt
 hides this if a cue moves half of the items up and the other half down.
 
-Only for sampled answers with one label each: probabilities that were read have no sampling error,
-and several labels of one answer are correlated; such rows are not tested.
+Only sampled answers with one label each are tested: probabilities that were read have no sampling
+error, and several labels of one answer are correlated.
 """
 
 from __future__ import annotations
@@ -41,8 +41,8 @@ def with_items_of_pair(
     table: CountTable,
     prompts: PromptCounts | None,
 ) -> Estimate:
-    """Adds to a row of two levels a test of its items by whole prompts, if each side has two cue
-    words. With fewer, a prompt cannot be distinguished from its item, and nothing is tested.
+    """Adds to a row that compares two levels a test whether items differ, shuffling whole prompts,
+    if each side has two cue words. With fewer, prompt and item cannot be told apart: no test.
     """
     (xa, xb), (na, nb) = pair.hits, pair.among
     few = prompts is None or prompts.fewest < LEAST_WORDS
@@ -55,7 +55,7 @@ def with_items_of_pair(
 
     def test() -> Found | None:
         result = items_differ(design, shares, generator=_generator(estimate), draws=DRAWS)
-        summary = _found(result, xa * nb - xb * na, [(xa, na), (xb, nb)])
+        summary = _result(result, xa * nb - xb * na, [(xa, na), (xb, nb)])
         apart = exceptional_gaps(hits=xa, n=na, base_hits=xb, base_n=nb)
         return summary and {**summary, "exceptions": _exceptions(apart, names, xa, na)}
 
@@ -65,7 +65,7 @@ def with_items_of_pair(
 def with_items_of_group(
     estimate: Estimate, group: Group, measure: MeasureSpec, table: CountTable
 ) -> Estimate:
-    """Adds to a row of a share against a value the test of its items, if they can be tested."""
+    """Adds to a row of a share with a null value the test whether items differ, if it applies."""
     null = measure.null
     if cue_of(table, measure) is not None:  # prompts of an item differ by their words
         return estimate
@@ -78,7 +78,7 @@ def with_items_of_group(
 
     def test() -> Found | None:
         result = homogeneity.shares_alike(hits=hits, n=among, generator=_generator(estimate))
-        summary = _found(result, hits - null * among, [(hits, among)])
+        summary = _result(result, hits - null * among, [(hits, among)])
         apart = exceptional_shares(hits=hits, n=among)
         return summary and {**summary, "exceptions": _exceptions(apart, names, hits, among)}
 
@@ -94,9 +94,9 @@ def _can_be_tested(measure: MeasureSpec, table: CountTable, counts: tuple[Floats
 
 
 def _without_repeats(*counts: Floats) -> list[Floats]:
-    """Returns one answer per lot, if answers come in equal lots, such as five alike whenever a
-    prompt is asked five times (temperature 0): repeats are not independent draws. If each item has
-    one lot per side, counts are unchanged, and the row says that no answer varied.
+    """Divides counts by the size of a lot if all answers come in equal lots, such as five alike
+    whenever a prompt is asked five times (temperature 0), as repeats are not independent. Counts
+    stay as they are if each item has one lot per side; then the row says that no answer varied.
     """
     lot = math.gcd(*(int(n) for count in counts for n in count))
     several = lot > 1 and any((count > lot).any() for count in counts)
@@ -104,7 +104,7 @@ def _without_repeats(*counts: Floats) -> list[Floats]:
 
 
 def _generator(estimate: Estimate) -> np.random.Generator:
-    """Returns a generator with another seed than the row's own test."""
+    """Returns a generator whose seed differs from that of the row's own test."""
     return generator_of(replace(estimate, measure=f"{estimate.measure}, between items"))
 
 
@@ -123,9 +123,9 @@ def _exceptions(
     ]
 
 
-def _found(test: Test, gaps: Floats, sides: Sequence[tuple[Floats, Floats]]) -> Found | None:
-    """Returns p, the number of items, how many lie above and below no tilt, and whether every item
-    got just one answer per side (hits, n); None without a test.
+def _result(test: Test, gaps: Floats, sides: Sequence[tuple[Floats, Floats]]) -> Found | None:
+    """Returns p, the number of items, how many lie above and below no tilt, and if every item got
+    just one answer per side; None without a test. sides: (hits, n) per side.
     """
     if test.p is None:
         return None

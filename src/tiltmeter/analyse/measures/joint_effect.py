@@ -1,8 +1,8 @@
 """The one question of a paired design: is there a difference over all groups and controls together?
 
-Where `effect` has a row per group and control, a joint effect is one number and one claim: per
+While `effect` has a row per group and control, a joint effect is one number and one claim: per
 item, the share of hits on the tested side less the mean of its shares in the controls, averaged
-over items. Hits are what the measure's `expected` names for the item's group.
+over items. Hits are the values that the measure's `expected` names for the item's group.
 """
 
 from __future__ import annotations
@@ -43,8 +43,8 @@ def joint_effect(table: CountTable, measure: MeasureSpec, by: Sequence[str]) -> 
 def effects_by_item(
     table: CountTable, measure: MeasureSpec, by: Sequence[str]
 ) -> dict[Key, dict[str, float]]:
-    """Returns, by group of `by`, per item (or items with common controls): its share of hits on the
-    tested side less the mean of its shares in the controls.
+    """Returns {group of `by`: {item, or items with common controls: the tested share less the mean
+    share in the controls}}.
     """
     return {
         tuple(group.condition.items()): {
@@ -68,14 +68,14 @@ class JointGroup(NamedTuple):
 
     @property
     def complete(self) -> list[Sides]:
-        """The sides with every control."""
+        """The sides that have every control."""
         return [one for one in self.parts if all(name in one.hits for name in self.controls)]
 
 
 def joint_groups(
     table: CountTable, measure: MeasureSpec, by: Sequence[str]
 ) -> Iterator[JointGroup]:
-    """Yields, per group of `by`, the sides of all the item groups that it covers."""
+    """Yields, per group of `by`, the sides of all groups of items in it."""
     inside = [factor for factor in measure.expected if factor not in by]
     table, note = _with_all_groups(table, measure, inside)
     contrast = measure.contrast or {}
@@ -92,8 +92,8 @@ def joint_groups(
 def _with_all_groups(
     table: CountTable, measure: MeasureSpec, inside: Sequence[str]
 ) -> tuple[CountTable, str | None]:
-    """Drops from a claim over languages those without items of every group: with masculine nouns
-    alone no share of men separates grammatical gender from a model that shows men for any word.
+    """Drops the languages that lack items of some group: with masculine nouns alone, no share of
+    men separates grammatical gender from a model that shows men for any word.
     """
     if LANGUAGE not in measure.over or not inside:
         return table, None
@@ -145,7 +145,7 @@ def _row(group: JointGroup, measure: MeasureSpec, table: CountTable) -> Estimate
 def _raw_shares(
     shares: Floats, parts: Sequence[Sides], grouped: Sequence[str]
 ) -> dict[str, float] | None:
-    """Returns the mean shares of tested side and controls, and the pooled shares by group."""
+    """Returns the mean shares of the tested side and the controls, and pooled shares by group."""
     if not len(shares):
         return None
     raw = {"level": float(shares[:, 0].mean()), "baseline": float(shares[:, 1:].mean())}
@@ -160,13 +160,13 @@ def _raw_shares(
 
 
 def _shares(parts: Sequence[Sides], controls: Sequence[str]) -> Floats:
-    """Shares by cluster, tested side first, shape (C, 1 + controls)."""
+    """Returns the shares by cluster, tested side first, shape (C, 1 + controls)."""
     rows = list(_by_cluster(parts, controls).values())
     return np.array(rows) if rows else np.zeros((0, 1 + len(controls)))
 
 
 def _by_cluster(parts: Sequence[Sides], controls: Sequence[str]) -> dict[str, Floats]:
-    """Returns the shares per cluster, tested side first, over items that are defined on every side.
+    """Returns {cluster: its shares, tested side first} over items that are defined on every side.
     Items that share their controls are averaged, even if their groups differ.
     """
     sums: dict[str, Floats] = {}

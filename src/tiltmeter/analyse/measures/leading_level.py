@@ -56,7 +56,7 @@ def leader(table: CountTable, measure: MeasureSpec, by: Sequence[str]) -> Iterat
 
 
 def _values_alike(table: CountTable, counted: Sequence[Sequence[Group]]) -> list[Permuted]:
-    """Tests, per value, whether its share is the same in all groups. counted: groups by value."""
+    """Tests, per value, whether all groups have the same share. counted: {value: its groups}."""
     if not any(counted):
         return []
     sums = np.array([[round(float(group.hits.sum())) for group in groups] for groups in counted])

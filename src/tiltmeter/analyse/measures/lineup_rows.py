@@ -1,7 +1,7 @@
 """Shares of first ranks in line-ups of names: each group against an even share.
 
-If no name recurs, line-ups are the sample and absorb the variation of names, and the test reassigns
-groups inside them. If names recur, names are a second sample next to the line-ups.
+If each name is in one line-up only, line-ups are the sample and absorb the variation of names, and
+the test reassigns groups inside them. If names recur, they are a second sample next to line-ups.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ from .estimate_rows import by_t, finite, with_test
 
 @dataclass(frozen=True)
 class Lineups:
-    """The rankings of one condition. names: of each group, shape (line-ups, groups); firsts: how
-    often each name was ranked first, same shape.
+    """The rankings of one condition. names: each group's name per line-up, shape (line-ups,
+    groups); firsts: how often each name was ranked first, same shape.
     """
 
     lineup: Sequence[str]
@@ -46,7 +46,7 @@ class Lineups:
 
     @cached_property
     def shares(self) -> list[GroupShare]:
-        """The share of each group less an even one, with names as a sample."""
+        """Each group's share less an even share, with the names as a sample."""
         return recurring(
             lineup=self.lineup, names=self.names, n=self.firsts.sum(axis=1), firsts=self.firsts
         )
@@ -55,7 +55,7 @@ class Lineups:
 def lineups_of(
     table: CountTable, measure: MeasureSpec, by: Sequence[str], reference: Mapping[str, float]
 ) -> dict[Key, Lineups]:
-    """Returns, by condition, its rankings; {} if the protocol has no line-ups, or its reference is
+    """Returns {condition: its rankings}; {} if the protocol has no line-ups, or its reference is
     not an even share of one name per group.
     """
     column = lineup_column(table.protocol)
@@ -91,8 +91,8 @@ def lineups_of(
     }
 
 
-def _of_dealt(names: int, lineups: int, found: Interval, p: float | None) -> Population:
-    """Describes names and line-ups as one sample, for names that are each in one line-up only."""
+def _pool_names(names: int, lineups: int, found: Interval, p: float | None) -> Population:
+    """Describes names and line-ups as one sample, for names in only one line-up each."""
     return Population(
         items=LIKE,
         cue_words=LIKE,
@@ -112,15 +112,15 @@ def _of_dealt(names: int, lineups: int, found: Interval, p: float | None) -> Pop
 def with_lineups(
     estimate: Estimate, rankings: Lineups | None, group: int, found: Interval, null: float
 ) -> Estimate:
-    """Returns the row of a group's share with the test that allows for names; unchanged without
-    line-ups, or if its null value is not an even share.
+    """Adds to the row of a group's share a test that allows for sampled names. Returns it unchanged
+    without line-ups, or if its null value is not an even share.
     """
     if rankings is None or estimate.value is None or null:
         return estimate
     if not rankings.recur:
         test = dealt(rankings.firsts, group)
         names = len({row[group] for row in rankings.names})
-        named = _of_dealt(names, len({*rankings.lineup}), found, test.p)
+        named = _pool_names(names, len({*rankings.lineup}), found, test.p)
         return replace(with_test(estimate, test, found), population=named)
     share = rankings.shares[group]
     pooled, separate = share.pooled, share.own

@@ -53,7 +53,7 @@ def logit_difference(
 
 
 def _cells(table: CountTable, measure: MeasureSpec) -> pl.DataFrame:
-    """Returns the log-odds of a hit per prompt, at the two levels."""
+    """Returns the log-odds of a hit, one row per prompt at the two levels."""
     contrast, protocol = measure.contrast or {}, table.protocol
     factor = contrast["factor"]
     names = [name for name in (*protocol.factors, protocol.item) if name in table.rows.columns]

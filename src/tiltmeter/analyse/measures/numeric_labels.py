@@ -25,7 +25,7 @@ from .estimate_rows import estimate_row, with_shuffled_items, with_sign_flip
 
 @dataclass(frozen=True, slots=True)
 class NumberSums:
-    """The numbers of a group by item, shape (C,): sum and count; counts: weight per number."""
+    """The numbers of a group by item, shape (C,): their sums, their n; counts: {number: weight}."""
 
     cut: Cut
     sums: Floats
@@ -65,7 +65,7 @@ def mean(table: CountTable, measure: MeasureSpec, by: Sequence[str]) -> Iterator
 
 
 def _scored_sides(measure: MeasureSpec, found: NumberSums) -> dict[str, float] | None:
-    """Returns the shares of +1 and of −1 if labels are scored as +1, −1 (and 0); else None."""
+    """Returns the shares of +1 and of −1 if labels are scored as ±1 and 0; else None."""
     total = sum(found.counts.values())
     if not {-1, 1} <= {*measure.scores.values()} <= {-1, 0, 1} or not total:
         return None
@@ -118,7 +118,7 @@ def _pairs(
 def item_means(
     table: CountTable, measure: MeasureSpec, by: Sequence[str]
 ) -> dict[Key, dict[str, dict[str, float]]]:
-    """Returns, by group of the grouping, the mean of each item at the two levels of a contrast."""
+    """Returns {group: {level of the contrast: {item: its mean}}}."""
     numbers: dict[Key, dict[str, dict[str, float]]] = {}
     for key, cuts in table.contrast_groups(measure, by).items():
         sides = {level: _sums(cut, measure) for level, cut in cuts.items()}

@@ -1,8 +1,8 @@
 """Measures against a reference distribution: labour shares, a census, the shares of a catalogue.
 
 A measure's `reference` is the name of a column of the tables, a share from 0 to 1 for each item
-(women among nurses), or {value = share} for the whole (a census). It is taken as known: its own
-error is in no interval.
+(women among nurses), or {value = share} for the whole (a census). The reference is taken as known:
+no interval contains its error.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ def reference_slope(
 def _from_whole(
     table: CountTable, measure: MeasureSpec, by: Sequence[str], reference: Mapping[str, float]
 ) -> Iterator[Estimate]:
-    """Yields each value's share less the reference's; by default among the latter's values."""
+    """Yields each value's share less its reference; by default among the reference's values."""
     measure = replace(measure, among=measure.among or tuple(reference))
     cuts = list(table.cuts(measure, by))
     rankings = lineups_of(table, measure, by, reference)
@@ -100,7 +100,7 @@ def _from_whole(
 
 
 def _mean(reference: Floats, among: Floats) -> float:
-    """Returns the mean reference over a group's answers: the share it should have."""
+    """Returns the mean reference over a group's answers: the share that would equal it."""
     total = float(among.sum())
     return float((reference * among).sum()) / total if total else 0.0
 
@@ -111,7 +111,7 @@ def _sides(difference: float | None, expected: float) -> dict[str, float] | None
 
 
 def _difference(group: Group, reference: Floats) -> Interval:
-    """Returns a share less its reference; for one item, shifts the share's own interval."""
+    """Returns a share less its reference; for one item, the share's own interval, shifted."""
     if group.fixed:
         return _shift_interval(one_item(group), float(reference[0]) if reference.size else 0.0)
     interval = rates.clustered_difference(
@@ -132,7 +132,7 @@ def _shift_interval(found: Interval, by: float) -> Interval:
 def _with_references(
     table: CountTable, measure: MeasureSpec, by: Sequence[str]
 ) -> Iterator[tuple[Group, Floats, str | None]]:
-    """Yields groups of items with a reference, the references, and a note on items without."""
+    """Yields (group of items that have references, these references, note on other items)."""
     for more, groups in table.count_groups(measure, by):
         for group in groups:
             known = _of_items(table, measure, group.condition)
@@ -152,7 +152,7 @@ def _with_references(
 def _of_items(
     table: CountTable, measure: MeasureSpec, condition: Mapping[str, str]
 ) -> dict[str, float]:
-    """Averages each item's reference over its cells, with equal weights."""
+    """Averages the reference of each item over its cells, with equal weights."""
     rows, protocol, column = table.rows, table.protocol, str(measure.reference)
     # What the stratum has one level of (a language) is its condition too.
     alone = {

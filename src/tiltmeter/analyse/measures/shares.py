@@ -125,8 +125,8 @@ def difference(table: CountTable, measure: MeasureSpec, by: Sequence[str]) -> It
 def _in_few_items(
     row: Estimate, pair: Pair, more: Mapping[str, str], prompts: PromptsByValue
 ) -> Estimate:
-    """Returns the row with a test for these items only, if they are few and the word itself is the
-    cue: outcomes of each item are reassigned at random to its sides.
+    """Adds to a difference over few items, if the items themselves are the cue, a test for these
+    items only: outcomes of each item are reassigned at random to its sides.
     """
     (xa, xb), (na, nb) = pair.hits, pair.among
     both = (na > 0) & (nb > 0)
@@ -142,7 +142,7 @@ def _in_few_items(
 
 
 def refusals(table: CountTable, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Estimate]:
-    """Yields the difference in refusals, of groups in which something was refused."""
+    """Yields the difference in refusals for groups with at least one refusal."""
     rows = table.rows.filter(pl.col("attribute") == measure.attribute)
     if REFUSAL in rows["value"]:
         yield from (row for row in difference(table, measure, by) if row.outcomes.get(REFUSAL))
@@ -152,8 +152,8 @@ def _missing_of_pair(
     pair: Pair, group: Group, measure: MeasureSpec, table: CountTable
 ) -> Iterator[Estimate]:
     """Estimates the difference between two levels in the share of labels outside the denominator,
-    if any: refusals that concentrate in one group are a difference too, which the shares of answers
-    do not show.
+    if there are any: refusals concentrated in one group are a difference too, which the shares of
+    answers do not show.
     """
     a, b = pair.missing
     if not table.drawn or a.size < 2 or a.sum() + b.sum() == 0:
@@ -168,7 +168,7 @@ def _missing_of_pair(
 def _of_outputs(
     pair: Pair, more: Mapping[str, str], measure: MeasureSpec, table: CountTable
 ) -> Estimate:
-    """Estimates the difference in one item by shuffling its outputs between the two levels."""
+    """Estimates the difference in one item; tests it by shuffling outputs between the levels."""
     xa, na, xb, nb = (
         round(float(one[0])) for one in (pair.hits[0], pair.among[0], pair.hits[1], pair.among[1])
     )
@@ -221,12 +221,11 @@ def odds_ratio(table: CountTable, measure: MeasureSpec, by: Sequence[str]) -> It
 
 
 def outcome_rates(table: CountTable, attribute: str, named: bool) -> Iterator[Estimate]:
-    """Estimates the rate of each label among all; non-answers have a rate too. Many answers (texts)
-    are left out.
+    """Estimates each label's rate among all labels, non-answers included. Leaves answers out if
+    they are many (texts).
 
-    None for an attribute with several labels an answer (ten picked words): a rate of labels is no
-    rate of answers.
-    named: the condition names the attribute, since the protocol has several.
+    Yields nothing for an attribute with several labels per answer (ten picked words), as the rate
+    of a label is then no rate of answers. named: adds the attribute to the condition.
     """
     if not table.has_one_label(attribute):
         return
@@ -255,7 +254,7 @@ def outcome_rates(table: CountTable, attribute: str, named: bool) -> Iterator[Es
 
 
 def _few_items(table: CountTable) -> tuple[str, ...]:
-    """Returns the item as grouping if there are few, which are not a sample of items; else ()."""
+    """Returns the grouping: the item if there are too few items to be a sample, else ()."""
     return (table.protocol.item,) if few_items(table.protocol) else ()
 
 
@@ -299,7 +298,7 @@ def with_paired_test(
 ) -> Estimate:
     """Adds the test of two sides of the same items: reassigns outcomes inside items if a side has
     few outputs, else flips the signs of the items' contributions to the difference. sides, as_unit:
-    as in these two tests.
+    as in `with_studentised_shuffle` and `with_sign_flip`.
     """
     _, na, _, nb = sides
     if table.drawn and resampling.sides_are_unequal(n_a=na, n_b=nb):

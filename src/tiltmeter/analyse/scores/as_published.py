@@ -1,4 +1,4 @@
-"""The scores of a paper's authors: the distances of the paper, and those of their released code."""
+"""Scores as their authors define them: the distances of the paper, and of their released code."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from ..measures.estimate_rows import with_shuffled
 def distances(
     blank: Estimate, cell: BaseAndGroups, sides: Sequence[Sequence[Values]], names: Sequence[str]
 ) -> Iterator[Estimate]:
-    """Yields √(JS·ln 2), mean over pairs, overall and by attribute; with the paper's test."""
+    """Yields √(JS·ln 2), mean over pairs of sides, overall and by attribute; the paper's test."""
     rows = codes(sides, cell.attributes)
     shuffles = cell.shuffles(PUBLISHED_DRAWS)
     found = permutation.pairs_within(groups=rows, shuffles=shuffles, root=True)
@@ -63,7 +63,7 @@ def attribute_distance(sides: Sequence[Sequence[Values]], name: str) -> float | 
 def clipped_by_code(
     blank: Estimate, cell: BaseAndGroups, sides: Sequence[Sequence[Values]]
 ) -> Iterator[Estimate]:
-    """Yields the code's clipped distances, colours as worded; 0 if a group is empty, as there."""
+    """Yields the code's distances: shares clipped, colours as worded; 0 if a group is empty."""
     of = (len(sides[0]), len(sides[1]))
     each = []
     for name in cell.attributes:
@@ -88,7 +88,7 @@ def clipped_by_code(
 def bits_by_code(
     blank: Estimate, cell: BaseAndGroups, sides: Sequence[Sequence[Values]]
 ) -> Iterator[Estimate]:
-    """Yields divergences in bits, 0 for an empty side; and an overall row, absent in the code."""
+    """Yields divergences in bits, 0 for an empty side; and an overall row, which the code lacks."""
     each = []
     for name in cell.attributes:
         rows = [np.array(side) for side in counts(worded_values(sides, name), name)]
@@ -114,7 +114,7 @@ def bits_by_code(
 
 
 def worded_values(sides: Sequence[Sequence[Values]], name: str) -> list[list[Values]]:
-    """Returns, per output, the attribute's value as originally worded, if this is stored."""
+    """Returns, per output, the attribute's value as the judge worded it, else its label."""
     return [
         [{name: one.get(name + taxonomy.RAW, one.get(name, "invalid"))} for one in side]
         for side in sides

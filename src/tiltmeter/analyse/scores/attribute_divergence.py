@@ -72,7 +72,7 @@ def _in_variant(
 def _adjusted_rows(
     blank: Estimate, cell: BaseAndGroups, sides: Sequence[Sequence[Values]], names: Sequence[str]
 ) -> Iterator[Estimate]:
-    """Yields the adjusted divergence, overall and by attribute, each with a row of its plug-in."""
+    """Yields chance-adjusted divergences, overall and by attribute, each with its plug-in's row."""
     rows = codes(sides, cell.attributes)
     shuffles = cell.shuffles(DRAWS)
     if blank.condition.get("group"):
@@ -92,16 +92,18 @@ def _adjusted_rows(
             outcomes=value_counts(sides[-1], name),
             n=count_with_value(sides, name),
         )
-        each += _both(about, one, expected, notes(one, sides, names, name))
+        each += _adjusted_and_plug_in(about, one, expected, notes(one, sides, names, name))
     expected = float(np.mean(chance)) if chance else math.nan
-    yield from _both(
+    yield from _adjusted_and_plug_in(
         replace(blank, n=float(sum(map(len, sides)))), found, expected, notes(found, sides, names)
     )
     yield from each
 
 
-def _both(about: Estimate, found: Permuted, expected: float, note: str) -> list[Estimate]:
-    """Returns the adjusted value with p, and the plug-in: two rows. None if a side is empty."""
+def _adjusted_and_plug_in(
+    about: Estimate, found: Permuted, expected: float, note: str
+) -> list[Estimate]:
+    """Returns the adjusted value with p, and the plug-in, as two rows; None if a side is empty."""
     measure = f"{about.measure}_plugin"
     if found.value is None or found.low is None or found.high is None:
         return [replace(about, note=note), replace(about, measure=measure, unit="bits", note=note)]

@@ -1,5 +1,5 @@
-"""The effect of a mitigation on a claim of many cells: the change, by the mitigation, in how much
-more often a group shows a value, over all objects and attributes in one test.
+"""The effect of a mitigation on a claim over many cells: by how much it changes the surplus of a
+value in a group, over all objects and attributes in one test.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ Compared = tuple[Mapping[str, str], Sequence[str], Sequence[ChangedPart]]
 
 
 def changed_cells(table: CountTable, measure: MeasureSpec, base: MeasureSpec) -> Iterator[Estimate]:
-    """Yields a row per claim of `base`: of the value whose difference changes most, the difference
-    at the level of the contrast of `measure`, less that at its baseline.
+    """Yields a row per claim of `base`, about the value whose difference the mitigation changes
+    most: the difference at the level of `measure`'s contrast, less that at its baseline.
     """
     contrast = measure.contrast or {}
     factor, ends = contrast["factor"], (contrast["baseline"], contrast["level"])
@@ -91,7 +91,7 @@ def _row(blank: Estimate, found: LargestChange, names: Sequence[str], based: boo
 
 
 def _of_objects(table: CountTable, sides: Sequence[MeasureSpec]) -> Iterator[Compared]:
-    """Yields each group with the base, or the groups of each dimension with one another."""
+    """Yields each group paired with the base, or the groups of each dimension together."""
     contrast = sides[0].contrast or {}
     within, factor = contrast["within"], contrast["factor"]
     cells = cells_of_both(*(cells_of(table, side) for side in sides))
@@ -99,16 +99,16 @@ def _of_objects(table: CountTable, sides: Sequence[MeasureSpec]) -> Iterator[Com
     if sides[0].kind == "cells_from_base":
         for place in places:
             about = {within: place[0], factor: place[1]}
-            yield about, (contrast["baseline"], place[1]), _parts(cells, [BASE, place])
+            yield about, (contrast["baseline"], place[1]), _outputs_of_objects(cells, [BASE, place])
         return
     for dimension, own in dimensions_of(places).items():
-        yield {within: dimension}, [group for _, group in own], _parts(cells, own)
+        yield {within: dimension}, [group for _, group in own], _outputs_of_objects(cells, own)
 
 
-def _parts(
+def _outputs_of_objects(
     cells: Sequence[tuple[BaseAndGroups, BaseAndGroups]], places: Sequence[Place]
 ) -> list[ChangedPart]:
-    """Returns the outputs of these prompts per object that has all of them on both sides."""
+    """Returns, per object with outputs of all these prompts at both levels, those outputs."""
     parts = []
     for number, pair in enumerate(cells):
         outputs = [side.prompts.get(place, ()) for side in pair for place in places]
@@ -123,11 +123,11 @@ def _parts(
 
 
 def _of_levels(table: CountTable, sides: Sequence[MeasureSpec]) -> Iterator[Compared]:
-    """Yields the levels of a factor for comparison with one another, of sampled answers only."""
+    """Yields the levels of a factor, to be compared with one another, if answers were sampled."""
     if not table.drawn:
         return
     among = table.answers(sides[0])
-    first, second = (codes_of(_kept(table, side), side, among) for side in sides)
+    first, second = (codes_of(_restrict(table, side), side, among) for side in sides)
     levels = [level for level in first if level in second]
     if len(levels) > 1:
         before, after = ([side[level] for level in levels] for side in (first, second))
@@ -135,7 +135,7 @@ def _of_levels(table: CountTable, sides: Sequence[MeasureSpec]) -> Iterator[Comp
         yield {}, levels, [ChangedPart(before, after, (sides[0].attribute,), (among,), shuffles)]
 
 
-def _kept(table: CountTable, side: MeasureSpec) -> CountTable:
+def _restrict(table: CountTable, side: MeasureSpec) -> CountTable:
     kept = [pl.col(name).is_in(list(levels)) for name, levels in side.where.items()]
     return replace(table, rows=table.rows.filter(*kept))
 

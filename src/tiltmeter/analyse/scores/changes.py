@@ -1,8 +1,8 @@
 """The effect of a mitigation on a tilt: another measure with the mitigation less without, by item.
 
 The change of a share or mean is one difference; that of a difference of two levels, or of an
-effect, is a difference of differences. The row keeps both numbers in its `sides`, the value of no
-tilt as `even`, and `turned` if the whole interval with the mitigation is on the other side of it.
+effect, is a difference of differences. The row's `sides` holds both numbers, as `even` the value of
+no tilt, and `turned` if the whole interval with the mitigation lies on the other side of `even`.
 """
 
 from __future__ import annotations
@@ -71,13 +71,13 @@ def _of_shares(
         if row.measure != spec.name or pair is None or row.sides is None:
             yield row
             continue
-        even = _even(base, row.condition)
+        even = _no_tilt(base, row.condition)
         with_mitigation = rates.clustered_share(successes=pair.hits[0], n=pair.among[0])
         yield _with_tilt(row, with_mitigation, (row.sides["level"], row.sides["baseline"]), even)
 
 
-def _even(base: MeasureSpec, condition: Mapping[str, str]) -> float:
-    """Returns the share of no tilt: the measure's null, or the value's share in its reference."""
+def _no_tilt(base: MeasureSpec, condition: Mapping[str, str]) -> float:
+    """Returns the value of no tilt: the measure's null, or the counted value's reference share."""
     if isinstance(base.reference, Mapping):
         return base.reference.get(condition.get(base.attribute, ""), 0.0)
     return base.null or 0.0
@@ -140,7 +140,7 @@ def _of_means(
 def _of_mean_differences(
     table: CountTable, measure: MeasureSpec, base: MeasureSpec, by: Sequence[str]
 ) -> Iterator[Estimate]:
-    """Yields changes, all items weighted equally; paired if items have both levels, else not."""
+    """Yields changes with equally weighted items, paired if the items have both levels."""
     contrast = base.contrast or {}
     ends = (contrast["level"], contrast["baseline"])
     first, second = (numeric_labels.item_means(t, base, by) for t in _tables(table, measure))
@@ -157,7 +157,7 @@ def _of_mean_differences(
         )
         changes = (level[0] - baseline[0], level[1] - baseline[1])
         interval, with_mitigation = (
-            _less(*sides, paired=bool(paired)) for sides in (changes, level)
+            _mean_difference(*sides, paired=bool(paired)) for sides in (changes, level)
         )
         n = np.ones(len(paired) or sum(map(len, items)))
         group = Group(dict(place), (), np.zeros_like(n), n, {})
@@ -170,8 +170,8 @@ def _of_mean_differences(
         yield _with_tilt(row, with_mitigation, (gaps[0], gaps[1]), 0.0)
 
 
-def _less(first: Floats, second: Floats, *, paired: bool) -> Interval:
-    """Returns the mean of the first items less that of the second, paired if they are the same."""
+def _mean_difference(first: Floats, second: Floats, *, paired: bool) -> Interval:
+    """Returns the mean of `first` less that of `second`; paired if both have the same items."""
     if paired:
         return rates.clustered_mean(values=first - second)
     sides = [(first, np.zeros_like(second)), (np.zeros_like(first), second)]
@@ -200,7 +200,7 @@ def _place(pair: Pair, more: Mapping[str, str]) -> Key:
 def _with_tilt(
     row: Estimate, own: Interval | Estimate, sides: tuple[float, float], even: float
 ) -> Estimate:
-    """Adds the tilts with and without the mitigation. own: the interval of the former."""
+    """Adds the numbers with and without the mitigation. own: the interval with mitigation."""
     level, baseline = sides
     ends = [end for end in (own.low, own.high) if end is not None]
     across = ends and all((end - even) * (baseline - even) < 0 for end in ends)

@@ -152,7 +152,7 @@ def _more_than_base(
 
 
 def _in_code(name: str, cell: BaseAndGroups) -> bool:
-    """True if the code scores groups by an attribute: the product's, and background_color."""
+    """True if the code scores the attribute: all of the product, and background_color."""
     return name not in cell.background or name == "background_color"
 
 
@@ -174,7 +174,7 @@ def attribute_concentration(
 def concentration_value(
     cell: BaseAndGroups, outputs: Sequence[Values], name: str, variant: Variant
 ) -> tuple[float | None, str]:
-    """Returns one attribute's concentration, None if undefined, and a note."""
+    """Returns (one attribute's concentration, None if undefined; a note)."""
     if variant.name == CODE:
         outputs = worded_values([outputs], name)[0]
     (row,) = counts([outputs], name)
@@ -192,7 +192,7 @@ def concentration_value(
 
 
 def mean_of_attributes(blank: Estimate, rows: Sequence[Estimate], n: int) -> Estimate:
-    """Returns the mean of rows by attribute; leaves out rows without a value and notes how many."""
+    """Averages the attributes' rows; leaves out rows without a value, and notes how many."""
     values = [row.value for row in rows if row.value is not None]
     note = "" if len(values) == len(rows) else f"{len(rows) - len(values)} attributes not measured"
     return replace(
@@ -204,7 +204,7 @@ def mean_of_attributes(blank: Estimate, rows: Sequence[Estimate], n: int) -> Est
 
 
 def has_one_value(outputs: Sequence[Values], name: str) -> bool | None:
-    """True if all outputs with a value of an attribute have the same; None if fewer than two do."""
+    """True if all outputs that have a value have the same; None if fewer than two have one."""
     if count_with_value([outputs], name) < 2:
         return None
     return len(values_seen([outputs], name)) == 1
@@ -227,7 +227,7 @@ def commonest_shift(
 
 
 def value_shares(outputs: Sequence[Values], name: str) -> Mapping[str, float]:
-    """Returns, by value, its share of the outputs that have a value of the attribute."""
+    """Returns {value: its share of the outputs that have a value of the attribute}."""
     found = {
         value: number
         for value, number in value_counts(outputs, name).items()

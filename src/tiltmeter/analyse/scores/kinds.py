@@ -1,4 +1,4 @@
-"""Kinds of measures of whole outputs: a score of base and groups, per object."""
+"""Kinds of measures of whole outputs, each made from a score of one object's base and groups."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Compute = Callable[[CountTable, MeasureSpec, Sequence[str]], Iterator[Estimate]]
 
 
 def kind_of(score: Score, pooled_by_code: bool = False) -> Compute:
-    """Returns a kind of measure: computes a score per group of outputs, in the table's variant.
+    """Returns a kind of measure, which computes a score per group of outputs in a table's variant.
 
     pooled_by_code: True if the authors' released code pools the outputs of all subjects.
     """
@@ -39,7 +39,7 @@ def kind_of(score: Score, pooled_by_code: bool = False) -> Compute:
 
 
 def note_of(table: CountTable, pooled: bool = False) -> Callable[[Estimate], str | None]:
-    """Returns a function that writes a row's note: pooled subjects, how attributes were chosen."""
+    """Returns a function that writes a row's note: on pooled subjects, and on an optimistic p."""
     outputs, stratum = table.labelled_outputs(), table.stratum
     several = outputs.subjects(stratum) if pooled else []
     optimistic = outputs.chosen_on.get(stratum[1], {}).get(stratum[0]) == taxonomy.MEASURED

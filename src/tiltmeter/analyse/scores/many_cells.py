@@ -1,4 +1,4 @@
-"""Claims of many cells: whether a group differs anywhere, in one test over all objects, and which
+"""Claims over many cells: whether a group differs anywhere, in one test over all objects, and which
 value of which attribute shows the difference (`stats.shuffles.many_cells`).
 """
 
@@ -30,8 +30,8 @@ METHOD = "largest cell or mean divergence, rows permuted inside each"
 @dataclass(frozen=True)
 class Compared:
     """The two sides of a claim. parts: outputs by object, as input of the test; objects: their
-    names; names: of the groups. If `based`, the first group is the base; otherwise two groups are
-    compared with each other, and of three or more each with the rest.
+    names; names: the groups'. If `based`, the first group is the base; otherwise two groups are
+    compared with each other, and each of three or more with the rest.
     """
 
     parts: Sequence[ObjectOutputs]
@@ -41,8 +41,8 @@ class Compared:
 
 
 class CellSides(NamedTuple):
-    """The groups that a claim compares. about: its condition; names: of the groups; groups: by
-    cell, in the order of the names.
+    """The groups that a claim compares. about: its condition; names: the groups'; groups: by cell,
+    the groups' outputs in the order of `names`.
     """
 
     about: dict[str, str]
@@ -52,7 +52,7 @@ class CellSides(NamedTuple):
 
 
 def sides_from_base(table: CountTable, measure: MeasureSpec) -> Iterator[CellSides]:
-    """Yields, per group of a dimension, the base and this group, over all objects."""
+    """Yields, per group of a dimension, the base and this group, in all objects."""
     contrast, cells = measure.contrast or {}, cells_of(table, measure)
     for place in places_of(cells):
         groups = [[cell.base, cell.groups.get(place, OutputGroup())] for cell in cells]
@@ -61,7 +61,7 @@ def sides_from_base(table: CountTable, measure: MeasureSpec) -> Iterator[CellSid
 
 
 def sides_between_groups(table: CountTable, measure: MeasureSpec) -> Iterator[CellSides]:
-    """Yields, per dimension with several groups, these groups, over all objects."""
+    """Yields, per dimension with several groups, these groups, in all objects."""
     contrast, cells = measure.contrast or {}, cells_of(table, measure)
     for dimension, own in dimensions_of(places_of(cells)).items():
         groups = [[cell.groups.get(place, OutputGroup()) for place in own] for cell in cells]
@@ -117,14 +117,14 @@ def _compared(sides: CellSides, *, based: bool) -> Compared:
 def claim_row(
     measure: MeasureSpec, about: Mapping[str, str], compared: Compared
 ) -> tuple[Estimate, tuple[float | None, float | None]]:
-    """Returns the row of a claim, and its largest cell's shares (in the base, in the group)."""
+    """Returns the row of a claim, and the shares in its largest cell (base's, group's)."""
     found = many_cells(parts=compared.parts)
     rows = sum(len(group) for part in compared.parts for group in part.groups)
     row = row_of(measure, dict(about), n=float(rows), clusters=len(compared.parts))
     if found.p is None or not found.cells:
         why = "too few outputs of each group to show a difference"
         return replace(row, note=why), (None, None)
-    largest = _named(compared, found.cells[0], 1.0)
+    largest = _with_raw_shares(compared, found.cells[0], 1.0)
 
     def name_cells(level: float, rejected: bool) -> CellClaim:
         return _cell_claim(compared, found, level, rejected)
@@ -157,15 +157,15 @@ def _note(found: ManyCells, largest: NamedCell) -> str:
 
 
 def _cell_claim(compared: Compared, found: ManyCells, level: float, rejected: bool) -> CellClaim:
-    """Names the cells of a claim. level: at which cells are tested; rejected: if the claim is."""
+    """Selects the cells that show a claim, if it is rejected. level: of the tests of cells."""
     claims = round(ALPHA / level)
     everywhere, one = _rises(compared, found, level)
     told: dict[str, NamedCell] = {}
     for key, p in found.named(level) if rejected else ():
-        told.setdefault(key.attribute, _named(compared, key, min(1.0, p * claims)))
+        told.setdefault(key.attribute, _with_raw_shares(compared, key, min(1.0, p * claims)))
     return CellClaim(
         named=list(told.values()),
-        largest=_named(compared, found.cells[0], 1.0),
+        largest=_with_raw_shares(compared, found.cells[0], 1.0),
         follows=[],
         follows_from=None,
         tested=len(found.cells),
@@ -176,7 +176,7 @@ def _cell_claim(compared: Compared, found: ManyCells, level: float, rejected: bo
 
 
 def _rises(compared: Compared, found: ManyCells, level: float) -> tuple[float | None, float | None]:
-    """Returns the rises detected with 80 % power: (in all objects together, in one object)."""
+    """Returns the rise of a share detected with 80 % power: (in all objects together, in one)."""
     sizes = np.array([[len(group) for group in part.groups] for part in compared.parts], float)
     filled = [row for row in sizes if (row > 0).sum() > 1]
     if not filled:
@@ -196,9 +196,9 @@ def _rises(compared: Compared, found: ManyCells, level: float) -> tuple[float | 
     return everywhere, one
 
 
-def _named(compared: Compared, key: CellKey, p_adjusted: float) -> NamedCell:
+def _with_raw_shares(compared: Compared, key: CellKey, p_adjusted: float) -> NamedCell:
     """Returns a cell with the raw shares on its two sides. If two groups are compared without a
-    base, `group` is the one with more of the value.
+    base, `group` is the one in which the value is more frequent.
     """
     group, others = key.group, [g for g in range(len(compared.names)) if g != key.group]
     if (
@@ -229,8 +229,8 @@ def _object(compared: Compared, key: CellKey) -> str | None:
 
 
 def _share(compared: Compared, key: CellKey, groups: Sequence[int]) -> tuple[float, float]:
-    """Returns the share of a value in some groups, and its denominator: the outputs with a value of
-    the attribute, over all objects that have it, or in the cell's object.
+    """Returns the share of a value in some groups, and its denominator: the outputs that have a
+    value of the attribute, in all objects that have the attribute, or in the cell's object.
     """
     hits = there = 0
     for place, part in enumerate(compared.parts):

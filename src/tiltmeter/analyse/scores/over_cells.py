@@ -1,8 +1,8 @@
 """Scores of whole outputs over several cells (the objects of a subject, or of all subjects): the
 averages and totals of the SODA paper's Tables 2 to 5, with a test by shuffling inside each cell.
 
-The measure's contrast defines the cells in `cells`. Cells have equal weights, whatever their number
-of outputs, and own attributes. The variant `published` has the paper's plain means, without a test.
+The measure's contrast lists in `cells` the factors that define a cell. Cells have equal weights and
+may differ in attributes. The variant `published` has the paper's plain means, without a test.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class _Cells:
         return self.table.variant.name == PUBLISHED
 
     def condition(self, by: Sequence[str], place: Place | None) -> dict[str, str]:
-        """Returns the condition of a row: dimension and group if in `by`; {} for a row over all."""
+        """Returns a row's condition: dimension and group if in `by`; {} for a row over all."""
         contrast = self.measure.contrast or {}
         names = (contrast["within"], contrast["factor"])
         levels = zip(names, place or (), strict=False)
@@ -61,7 +61,7 @@ class _Cells:
         return places_of(self.cells)
 
     def prompts(self, place: Place | None) -> Iterator[tuple[BaseAndGroups, OutputGroup]]:
-        """Yields (cell, outputs) of one prompt in each cell; of all prompts if place is None."""
+        """Yields (cell, outputs) of a prompt in each cell; of every prompt if place is None."""
         for cell in self.cells:
             yield from ((cell, own) for key, own in cell.prompts.items() if place in (None, key))
 
@@ -70,7 +70,7 @@ class _Cells:
         return row_of(self.measure, dict(condition), n=n, clusters=cells)
 
     def score(self, sides: Sequence[Sequence[Sequence[Values]]], score: Score) -> Pooled:
-        """Pools a score over cells. sides: by cell, its groups, base first; "pairs" by name too."""
+        """Pools a score over cells. sides: by cell, its groups, base first."""
         return pooled_score(
             cells=[
                 PooledCell(
@@ -94,7 +94,7 @@ def _cells_of(table: CountTable, measure: MeasureSpec, draws: int = DRAWS) -> _C
 
 
 def cells_of(table: CountTable, measure: MeasureSpec) -> list[BaseAndGroups]:
-    """Returns the cells of a stratum; those of all subjects if the measure pools subjects."""
+    """Returns the cells of a stratum, or of all subjects if the measure pools subjects."""
     found, stratum = table.labelled_outputs(), table.stratum
     subjects = found.subjects(stratum) if "subject" in measure.over else [stratum[0]]
     by = [one for one in (measure.contrast or {})["cells"].split(SEVERAL) if one != "subject"]
@@ -255,7 +255,7 @@ def _outputs(sides: Sequence[Sequence[Sequence[Values]]]) -> float:
 
 
 def _with_value(sides: Sequence[Sequence[Sequence[Values]]], name: str) -> float:
-    """Counts the outputs that have a value of an attribute."""
+    """Counts the outputs in all cells that have a value of an attribute."""
     return sum(count_with_value(groups, name) for groups in sides)
 
 
@@ -293,7 +293,7 @@ def _published(
 
 
 def _distances(cell: BaseAndGroups, sides: Sequence[Sequence[Values]]) -> dict[str, float | None]:
-    """Returns the paper's distance between groups, by attribute, with the mean under ""."""
+    """Returns {attribute: the paper's distance between the groups}, with the mean under ""."""
     each = {name: attribute_distance(sides, name) for name in cell.attributes}
     there = [value for value in each.values() if value is not None]
     return {"": float(np.mean(there)) if there else None, **each}

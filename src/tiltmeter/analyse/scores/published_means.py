@@ -77,7 +77,7 @@ def _significant_cells(
     contrast: dict[str, str],
     rows: Sequence[Estimate],
 ) -> Estimate:
-    """Returns the share of cells with p < .05, of either sign, as papers count them."""
+    """Returns the share of cells with p < .05, in either direction, as papers count them."""
     tested = [row for row in rows if row.p is not None and row.value is not None]
     sure = [row.value for row in tested if row.p is not None and row.p < 0.05]
     against = sum(1 for value in sure if value is not None and value < 0)

@@ -1,5 +1,5 @@
 """Classes that share one total: a gain of one is a loss of others. After the claim that differs
-most, the others are retested among the remaining answers; those that no longer differ follow.
+most, the others are retested among the remaining answers; without a difference there, they follow.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ def ratio(table: CountTable, measure: MeasureSpec, by: Sequence[str]) -> Iterato
 def with_rest(
     table: CountTable, measure: MeasureSpec, by: Sequence[str], compute: Compute
 ) -> Iterator[Estimate]:
-    """Yields the rows of a measure; for headline claims about each class, with the classes that
-    follow from the largest. compute: computes the measure.
+    """Yields the rows of a measure; headline claims about each class also get the classes that
+    follow from the largest (see the module). compute: computes the measure.
     """
     rows = compute(table, measure, by)
     leads = measure.headline and tuple(by) == measure.by[0] and measure.per == "labels"
@@ -61,7 +61,7 @@ class _Classes:
 
     @cached_property
     def leader(self) -> Estimate | None:
-        """The tested row with the largest difference of its two shares in standard errors."""
+        """The tested row whose two shares differ most in standard errors; None if too few rows."""
         tested = [row for row in self.rows if row.p is not None and self._cell(row)]
         return max(tested, key=self._distance) if len(tested) >= LEAST else None
 
@@ -76,7 +76,7 @@ class _Classes:
 
     @cached_property
     def rest(self) -> dict[str, float]:
-        """The p of each other class, tested among the answers outside the leading class."""
+        """{other class: p of its test among the answers outside the leading class}."""
         name = self.measure.attribute
         first = self.leader.condition[name] if self.leader else ""
         among = tuple(value for value in self.measure.among if value != first)
@@ -90,13 +90,13 @@ class _Classes:
         }
 
     def _is_here(self, row: Estimate) -> bool:
-        """True if a row has the condition and contrast of these rows."""
+        """True if a row has the condition (apart from the class) and contrast of these rows."""
         name, first = self.measure.attribute, self.rows[0]
         about = {k: v for k, v in first.condition.items() if k != name}
         return row.condition.items() >= about.items() and row.contrast == first.contrast
 
     def of(self, row: Estimate) -> Callable[[float, bool], CellClaim] | None:
-        """Returns a function that names the classes that follow from a claim, or its leader."""
+        """Returns a function that lists which classes follow from a claim, or its cause."""
         cell, leader = self._cell(row), self.leader
         if cell is None or row.p is None or leader is None:
             return None
@@ -123,7 +123,7 @@ class _Classes:
         return name_cells
 
     def _cell(self, row: Estimate) -> NamedCell | None:
-        """Returns the class with its shares at level and baseline; None if either is empty."""
+        """Returns the class with its shares at level and baseline; None if one has no answers."""
         value = row.condition[self.measure.attribute]
         counts = self.counts.get((*row.condition.items(), *(row.contrast or {}).items()))
         if counts is None:
@@ -147,7 +147,7 @@ class _Classes:
 def _counts(
     table: CountTable, measure: MeasureSpec, by: Sequence[str]
 ) -> dict[tuple[object, ...], tuple[float, float, float, float]]:
-    """Returns, by row, (hits, labels, baseline hits, baseline labels) if neither side is empty."""
+    """Returns {row: (hits, labels, baseline hits, baseline labels)} if both sides have labels."""
     counts: dict[tuple[object, ...], tuple[float, float, float, float]] = {}
     for more, pair in table.pairs(measure, by):
         (hits, base_hits), (n, base_n) = (

@@ -1,5 +1,5 @@
-"""The claims that a run will have, known before its first output: found by measuring random labels
-in a temporary run of the same prompts.
+"""The claims that a run will have, known before its first output: random labels are measured in a
+temporary run of the same prompts.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def planned_families(
     trials: Iterable[Trial],
     labellers: Labellers,
 ) -> list[PlannedFamily]:
-    """Returns the families of claims of the measures that the run stops by.
+    """Returns the families of claims whose decisions stop the run.
 
     trials: at least one per prompt. Raises UsageError if no claim is tested.
     """
@@ -70,8 +70,8 @@ def _labeller(spec: MeasureSpec, labellers: Labellers) -> str:
 def _fill(
     store: Store, protocol: Protocol, spec: MeasureSpec, asked: Sequence[Trial], annotator: str
 ) -> None:
-    """Stores random labels, so that no test is undefined because all labels are equal."""
-    drawn = random.Random(0)
+    """Stores random labels, as equal labels everywhere would leave some tests undefined."""
+    generator = random.Random(0)
     store.freeze({"protocol": protocol.name})
     measured = [trial for trial in asked if not protocol.modes[trial.mode].for_discovery]
     values = _values(spec)
@@ -88,7 +88,7 @@ def _fill(
         (),
         [Output(trial.id, ANSWER, "", trial.id) for trial in measured],
         [
-            Label(trial.id, annotator, attribute, drawn.choice(values))
+            Label(trial.id, annotator, attribute, generator.choice(values))
             for trial in measured
             for attribute in attributes
             if annotator
@@ -147,7 +147,7 @@ def _claim(protocol: Protocol, row: Estimate, data: Data | None) -> PlannedClaim
 
 
 def _statistic(row: Estimate, data: Data | None) -> Statistic:
-    """Returns how a claim is tested at looks; "words" excludes flips, which only cover items."""
+    """Returns how a claim is tested at looks; "words" if cue words are a sample like items."""
     if row.population is not None and row.population["cue_words"] == LIKE:
         return "words"
     if data is None:

@@ -1,7 +1,7 @@
-"""Runs that stopped early, compared with others: the correction that a comparison needs.
+"""The correction for comparing a run that stopped early with another run.
 
 When a run stops depends on its labels, so a test on the labels at that time rejects more often than
-its level. With q its p, q/w_k is valid whichever look k was the last (a union bound over looks),
+its level. If q is its p, q/w_k is valid whichever look k was the last (a union bound over looks),
 and q/(w_j·w_k) if both runs stopped early, or some prompts ended at look j and others at look k.
 """
 
@@ -20,9 +20,9 @@ from .plan import read_plan
 
 
 def looks_price(store: Store, subject: str, place: Mapping[str, str]) -> tuple[float, float]:
-    """Returns 1/w of the look at which the prompts of a subject were last asked, and g; (1, 1) if
-    the run asks everything. If other claims count some prompts, these can end at other looks: then
-    the product over such groups.
+    """Returns 1/w for the look at which the prompts of a subject were last asked, and g; (1, 1) if
+    the run does not stop early. Prompts that other claims count can end at other looks: then the
+    first number is the product over such groups of prompts.
 
     place: the levels of the prompts, such as mode and language.
     """
@@ -42,7 +42,7 @@ def looks_price(store: Store, subject: str, place: Mapping[str, str]) -> tuple[f
 
 
 def paying(row: Estimate, prices: tuple[tuple[float, float], ...]) -> Estimate:
-    """Returns the row of a comparison with p and interval corrected for the looks of its runs."""
+    """Corrects p and interval of a compared row for the looks. prices: `looks_price` by run."""
     times, wider = prod(price for price, _ in prices), prod(g for _, g in prices)
     if times == 1 and wider == 1:
         return row

@@ -1,7 +1,7 @@
 """Estimates of a run that stops early: p over the looks, intervals widened for stopping, and the
 state of each claim.
 
-A test that did not stop the run uses the smallest q_k/w_k over the looks before which all of its
+A test that did not stop the run uses the smallest p_k/w_k over the looks k up to which all of its
 prompts were asked. While the run goes on, only the data of the last look count, and intervals are
 valid at every look (docs/how-to/stopping.md).
 """
@@ -57,7 +57,7 @@ def estimates_of_looks(store: Store, protocol: Protocol, variant: str) -> list[E
 
 @dataclass(frozen=True)
 class _Stopped:
-    """The estimates at every look so far. rows: by look, with the unadjusted p of each test."""
+    """The estimates at every look so far. rows: per look; p of each test is unadjusted."""
 
     store: Store
     protocol: Protocol
@@ -67,16 +67,18 @@ class _Stopped:
 
     @cached_property
     def claims(self) -> dict[str, tuple[PlannedClaim, PlannedFamily]]:
-        return {claim.key: (claim, own) for own in self.plan.families for claim in own.claims}
+        return {
+            claim.key: (claim, family) for family in self.plan.families for claim in family.claims
+        }
 
     @cached_property
     def q(self) -> list[dict[str, float | None]]:
-        """By look, the unadjusted p of each row's test."""
+        """Per look, {row's key: the unadjusted p of its test}."""
         return [{key_of(row): row.p for row in rows} for rows in self.rows]
 
     @cached_property
     def populations(self) -> list[dict[str, Population]]:
-        """By look, the populations of its rows."""
+        """Per look, {row's key: the population that the row generalises to}."""
         return [
             {key_of(row): row.population for row in rows if row.population is not None}
             for rows in self.rows
@@ -89,12 +91,12 @@ class _Stopped:
         return [look for look in stored.last_looks(self.store) if 0 < look[3] < last]
 
     def row(self, row: Estimate) -> Estimate:
-        """Returns a row with p over looks; drops its items' test, on which stopping depended."""
+        """Returns a row with p over looks. Drops its test of items, as stopping depended on it."""
         row = replace(row, test_items=None)
-        known = self.claims.get(key_of(row)) if row.variant == "default" else None
-        if known is None:
-            return self._other(row)
-        claim, family = known
+        planned = self.claims.get(key_of(row)) if row.variant == "default" else None
+        if planned is None:
+            return self._undecided_row(row)
+        claim, family = planned
         decision = self.made[-1].decisions[claim.key]
         about: dict[str, int | str] = {
             "look": decision.look,
@@ -134,8 +136,8 @@ class _Stopped:
     def _as_given_up(
         self, row: Estimate, family: PlannedFamily, decision: StoppingDecision
     ) -> Estimate:
-        """Gives the row an interval that agrees with its p above alpha: at the level of its look
-        and family, or none if even that interval excludes the null value.
+        """Gives the row an interval that agrees with its p above α: at the level of its look and
+        family, or none if even that interval excludes the null value.
         """
         spec = next(
             (measure for measure in self.protocol.measures if measure.name == row.measure), None
@@ -151,8 +153,8 @@ class _Stopped:
         note = join_notes(row.note or None, "no interval: given up before its last look") or ""
         return replace(row, low=None, high=None, confidence=None, note=note)
 
-    def _other(self, row: Estimate) -> Estimate:
-        """Returns a row whose test did not stop the run, with p over the looks."""
+    def _undecided_row(self, row: Estimate) -> Estimate:
+        """Returns a row with p over the looks, for a test that did not stop the run."""
         family = max(self.plan.families, key=lambda one: one.widening)
         row = self._widen(row, family)
         if row.p is None:
@@ -172,21 +174,21 @@ class _Stopped:
         return replace(row, detect=lambda level: detect(level * weight))
 
     def _last_look(self, row: Estimate) -> int:
-        """Returns the last look before which every prompt of a row was asked."""
+        """Returns the last look up to which every prompt of a row was asked."""
         if not self.ended:
             return len(self.made)
         query = query_of(self.protocol, row)
-        levels = {name: tuple(own) for name, own in query.levels.items()}
+        levels = {name: tuple(values) for name, values in query.levels.items()}
         as_claim = replace(self.plan.claims[0], subjects=query.subjects, levels=levels)
-        found = [
+        rows = [
             look
             for subject, mode, factors, look in self.ended
             if as_claim.counts(subject, mode, factors)
         ]
-        return min(found, default=len(self.made))
+        return min(rows, default=len(self.made))
 
     def _widen(self, row: Estimate, family: PlannedFamily) -> Estimate:
-        """Widens the row's interval: by g after stopping; before, to hold at every look."""
+        """Widens the row's interval by g; before the run stops, so that it holds at every look."""
         if row.value is None or row.low is None or row.high is None or row.confidence is None:
             return row
         factor = family.widening
@@ -206,7 +208,7 @@ class _Stopped:
     def _note_of_bias(
         self, row: Estimate, claim: PlannedClaim, family: PlannedFamily, decision: StoppingDecision
     ) -> str | None:
-        """Returns a note with the estimate corrected for stopping early, if it differs enough."""
+        """Returns a note with the estimate corrected for stopping early, or None."""
         if claim.statistic != "items" or row.unit != "share" or decision.state == "on":
             return None
         if row.value is None or row.low is None or row.high is None:
@@ -224,7 +226,7 @@ class _Stopped:
 
 
 def stretch_interval(row: Estimate, factor: float) -> tuple[float, float]:
-    """Stretches an interval around its value by a factor; odds and ratios on the log scale."""
+    """Stretches an interval around its value; for odds and ratios in logarithms."""
     value, low, high = row.value or 0.0, row.low or 0.0, row.high or 0.0
     if row.unit in ("odds", "ratio") and min(value, low) > 0:
         return value * (low / value) ** factor, value * (high / value) ** factor

@@ -1,6 +1,6 @@
-"""A look: made once, from the final outputs and labels of its rounds only, and stored. Its
-decisions are recomputed from the stored sums whenever they are read; the sums are recomputed from
-the labels by `export --verify`.
+"""A look: made once, from the final outputs and labels of its rounds only, and stored. The
+decisions are recomputed from the look's stored sums whenever they are read; `export --verify`
+recomputes the sums from the labels.
 """
 
 from __future__ import annotations
@@ -32,16 +32,16 @@ Groups = Sequence[Sequence[Mapping[str, str]]]
 
 
 class StoredGroups(TypedDict):
-    """The outputs by group in a look's own rounds, and the attributes that count."""
+    """The outputs by group in a look's own rounds, and the attributes that the claim compares."""
 
     groups: Groups
     attributes: Sequence[str]
 
 
 class StoredSums(TypedDict, total=False):
-    """The data of a claim at a look: hits and outcomes by item and condition, cumulated; or the
-    outputs by group in this look's own rounds (for a claim of many cells by object); or the p of a
-    test without flips, with, for cue words, the fraction of its variance that would be left at the
+    """The data of a claim at a look. Either hits and outcomes by item and condition, cumulated; or
+    (claim over many cells by object) the outputs by group in this look's own rounds; or the p of a
+    test without flips, and, with cue words, the fraction of its variance that would be left at the
     last look.
     """
 
@@ -56,8 +56,8 @@ class StoredSums(TypedDict, total=False):
 
 @dataclass(frozen=True)
 class Look:
-    """A look. number: from 1; rounds: that it uses; digest: of the ids of its trials and labels;
-    outputs, cost: of the subjects so far, US dollars; sums, decisions: by claim.
+    """A look. number: from 1; rounds: how many it covers; digest: of the ids of its trials and
+    labels; outputs, cost: of the subjects so far, in US dollars; sums, decisions: by claim.
     """
 
     plan: str
@@ -77,7 +77,7 @@ class Look:
 
 
 def read_looks(store: Store, plan: StoppingPlan) -> list[Look]:
-    """Returns the looks that a run made, in order. Raises StoreError if one belongs to another
+    """Returns the looks that a run made, in order. Raises StoreError if a look belongs to another
     plan, or its decisions do not follow from its sums.
     """
     past_looks: list[Look] = []
@@ -103,7 +103,7 @@ def read_looks(store: Store, plan: StoppingPlan) -> list[Look]:
 
 
 def _fits(plan: StoppingPlan, looks: Sequence[Look]) -> bool:
-    """True if the last look decides the claims of a plan, with sums of equal shape in all looks."""
+    """True if the last look decides every claim of a plan, and sums have one shape in all looks."""
     last = looks[-1]
     return last.decisions.keys() == {claim.key for claim in plan.claims} and all(
         all(claim.key in look.sums for look in looks)
@@ -138,7 +138,7 @@ def _are_alike(parts: Sequence[Sequence[object] | None], number: int | None = No
 
 
 def check_looks(store: Store, plan: StoppingPlan, looks: Sequence[Look]) -> None:
-    """Raises RunMismatch if the run no longer holds the trials or labels of a look."""
+    """Raises RunMismatch if the run no longer holds the trials or labels that a look used."""
     annotators = {claim.instrument for claim in plan.claims}
     for look in looks:
         if stored.digest(store, look.number, annotators) != look.digest:
@@ -163,14 +163,14 @@ def open_claims(plan: StoppingPlan, looks: Sequence[Look]) -> list[PlannedClaim]
 
 
 def make_look(store: Store, protocol: Protocol, plan: StoppingPlan, looks: Sequence[Look]) -> Look:
-    """Makes the next look from the labels of its rounds, and stores it."""
+    """Computes the next look from the labels of its rounds, and stores it."""
     look = look_again(store, protocol, plan, looks)
     stored.keep_look(store, look.number, look.as_dict())
     return look
 
 
 def look_again(store: Store, protocol: Protocol, plan: StoppingPlan, looks: Sequence[Look]) -> Look:
-    """Computes the next look after `looks` from the labels of its rounds."""
+    """Computes the look that follows `looks`, from the labels of its rounds."""
     number = len(looks) + 1
     sums = _read_sums(store, protocol, plan, open_claims(plan, looks), number)
     outputs, cost = stored.calls_up_to(store, number)
@@ -191,7 +191,7 @@ def look_again(store: Store, protocol: Protocol, plan: StoppingPlan, looks: Sequ
 def _decisions(
     plan: StoppingPlan, looks: Sequence[Look], sums: Mapping[str, StoredSums]
 ) -> dict[str, StoppingDecision]:
-    """Decides each claim by the sums of this look and of all earlier ones."""
+    """Decides each claim on the sums of all looks: the earlier ones and this one."""
     decisions: dict[str, StoppingDecision] = {}
     for family in plan.families:
         before = [look.sums for look in looks]
@@ -201,7 +201,7 @@ def _decisions(
 
 
 def _follows(given: Mapping[str, StoppingDecision], found: Mapping[str, StoppingDecision]) -> bool:
-    """True if decisions are equal, up to rounding that differs between processors."""
+    """True if both sets of decisions are equal, up to rounding that differs between processors."""
 
     def alike(a: object, b: object) -> bool:
         numbers = isinstance(a, float) and isinstance(b, float)
@@ -244,7 +244,7 @@ def _read_sums(
 
 
 def _p_to_store(claim: PlannedClaim, row: Estimate | None, part: float) -> StoredSums:
-    """Returns the p of a test without flips. part: the rounds up to this look as a fraction. For
+    """Returns the p of a test without flips. part: the fraction of all rounds up to this look. For
     cue words also V_K/V_k: V_k less the variance within prompts that later rounds remove, over V_k.
     """
     stored: StoredSums = {"p": 1.0 if row is None or row.p is None else row.p}
@@ -286,7 +286,7 @@ def _decide(
     sums: Sequence[Mapping[str, StoredSums]],
     earlier: Mapping[str, StoppingDecision],
 ) -> list[StoppingDecision]:
-    given = [
+    inputs = [
         StoppingClaim(
             claim.key,
             _path(claim, [one[claim.key] for one in sums]) if claim.key in sums[-1] else None,
@@ -294,13 +294,13 @@ def _decide(
         )
         for claim in family.claims
     ]
-    return decide(plan.design(family), given, len(sums), earlier)
+    return decide(plan.design(family), inputs, len(sums), earlier)
 
 
 def _path(
     claim: PlannedClaim, looks: Sequence[StoredSums]
 ) -> ItemPaths | OutputBlocks | CellBlocks | PlainTests:
-    """Returns a claim's counts, outputs or p at all of these looks."""
+    """Returns a claim's data at all looks in the form that its test needs: counts, outputs or p."""
     if claim.statistic in ("plain", "words"):
         return PlainTests([look["p"] for look in looks], looks[-1].get("left"))
     if claim.statistic == "outputs":
@@ -317,7 +317,7 @@ def _path(
 
 
 def _cell_blocks(looks: Sequence[StoredSums]) -> CellBlocks | PlainTests:
-    """Returns, object by object, the coded outputs of each look."""
+    """Returns, by object, every look's outputs as integer codes."""
     parts = []
     for place in range(max(len(look["objects"]) for look in looks)):
         of_object = [look["objects"][place] for look in looks if place < len(look["objects"])]

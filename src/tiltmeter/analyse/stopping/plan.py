@@ -21,18 +21,18 @@ Statistic = Literal["items", "outputs", "cells", "plain", "words"]
 
 
 def key_of(row: Estimate) -> str:
-    """Returns the identity of a claim: measure, subject, instrument, condition and contrast."""
+    """Returns a claim's identity: its measure, subject, instrument, condition and contrast."""
     place = sorted(row.condition.items()), sorted((row.contrast or {}).items())
     return canonical([row.measure, row.subject, row.instrument, *place])
 
 
 @dataclass(frozen=True)
 class PlannedClaim:
-    """A planned claim. statistic: what the test flips or permutes; "cells" if it permutes whole
+    """A planned claim. statistic: what its test flips or permutes; "cells" if it permutes whole
     outputs and takes the largest cell or the mean divergence, "plain" if it permutes nothing,
-    "words" if cue words are a sample like items: the row's own test at each look. items: in the
+    "words" (the row's own test at each look) if cue words are a sample like items. items: in the
     order of the flips. null: the value that a single condition is compared with. subjects, levels:
-    of the prompts that it counts; () and a factor without levels mean all.
+    of the prompts that the claim counts; () and a factor without levels mean all.
     """
 
     key: str
@@ -78,9 +78,9 @@ class PlannedFamily:
 @dataclass(frozen=True)
 class StoppingPlan:
     """A stopping plan. looks: the rounds after which a look is made, the last being the whole plan;
-    asked_looks: as requested; moved_looks: each moved to a balanced round; rounds_a_sample: rounds
-    per sample of every prompt; outputs: of the whole plan; judges: those that label from the start;
-    choices: the settings of what is asked.
+    asked_looks: as the user requested; moved_looks: those, each moved to a balanced round;
+    rounds_a_sample: rounds per sample of every prompt; outputs: of the whole plan; judges: those
+    that label from the start; choices: the settings of the calls.
     """
 
     looks: tuple[int, ...]
@@ -97,7 +97,7 @@ class StoppingPlan:
     families: tuple[PlannedFamily, ...]
 
     def design(self, family: PlannedFamily) -> StoppingDesign:
-        """Returns the design of one family."""
+        """Returns the design of the looks for one family of claims."""
         return StoppingDesign(
             self.looks,
             self.weights,
@@ -115,7 +115,7 @@ class StoppingPlan:
 
     @property
     def told_moves(self) -> str:
-        """A sentence on looks that were moved to a balanced round; "" if none was."""
+        """A sentence on looks that were moved to a balanced round; "" if none was moved."""
         moves = zip(self.asked_looks, self.moved_looks, strict=True)
         pairs = [f"{wanted} to {at}" for wanted, at in moves if wanted != at]
         if not pairs:
@@ -137,7 +137,7 @@ class StoppingPlan:
 
 
 def read_plan(store: Store) -> StoppingPlan | None:
-    """Returns the plan of a run; None if the run asks everything."""
+    """Returns the stopping plan of a run; None if the run never stops early."""
     text = stored.plan(store)
     try:
         return parse_as(StoppingPlan, text) if text else None

@@ -16,7 +16,7 @@ if TYPE_CHECKING:  # with the tests of a look, which the report of a run without
 
 @dataclass(frozen=True)
 class StoppingProgress:
-    """The data that looks used so far: outputs; calls answered and dollars, judges included."""
+    """The data that looks used so far: outputs; answered calls and dollars, judges included."""
 
     plan: StoppingPlan
     made: tuple[Look, ...]
@@ -33,7 +33,7 @@ class StoppingProgress:
 
     @property
     def saved_outputs(self) -> int:
-        """The outputs of the whole plan that are never asked; 0 while the run goes on."""
+        """The planned outputs that are never asked for; 0 while the run goes on."""
         return max(0, self.plan.outputs - self.outputs) if self.is_over else 0
 
     @property
@@ -43,12 +43,12 @@ class StoppingProgress:
 
     @property
     def saved_calls(self) -> int:
-        """The calls saved, judges' included: the saved outputs at the calls per output so far."""
+        """The calls saved, judges' included: saved outputs times calls per output so far."""
         return round(self.calls * self.saved_outputs / self.outputs) if self.outputs else 0
 
     @property
     def saved_dollars(self) -> float:
-        """The cost saved: the saved outputs at the cost per output so far; 0 without a price."""
+        """The dollars saved: saved outputs times the cost per output so far; 0 without a price."""
         return self.spent * self.saved_outputs / self.outputs if self.outputs else 0.0
 
     def badge(self) -> str:
@@ -137,7 +137,7 @@ def _look(plan: StoppingPlan, look: Look) -> Json:
 
 
 def read_progress(store: Store) -> StoppingProgress | None:
-    """Reads the progress of a run; None if the run asks everything."""
+    """Reads the progress of a run; None if the run never stops early."""
     plan = read_plan(store)
     if plan is None:
         return None

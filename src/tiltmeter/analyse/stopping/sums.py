@@ -1,4 +1,4 @@
-"""The labels of a run, summed per claim by item and condition, or whole outputs by group; read from
+"""The labels of a run, summed per claim by item and condition, or its outputs by group; read from
 the same tables as the report's estimates.
 """
 
@@ -27,7 +27,7 @@ from .plan import key_of
 
 @dataclass(frozen=True, slots=True)
 class ItemSums:
-    """Hits and outcomes by item and condition, shape (items, conditions), the tested one first."""
+    """Hits and outcomes by item and condition, shape (items, conditions), tested one first."""
 
     items: tuple[str, ...]
     hits: Floats
@@ -35,17 +35,17 @@ class ItemSums:
     null: float = 0.0
 
     def in_order(self, items: Sequence[str]) -> ItemSums:
-        """Returns the sums for these items in this order, 0 for items that are missing."""
+        """Returns the sums for these items, in this order; 0 for an item without labels."""
         place = {item: n for n, item in enumerate(self.items)}
-        found = [place.get(item, -1) for item in items]
+        rows = [place.get(item, -1) for item in items]
         pad = np.zeros((1, self.hits.shape[1]))
-        hits, outcomes = (np.vstack([one, pad])[found] for one in (self.hits, self.outcomes))
+        hits, outcomes = (np.vstack([one, pad])[rows] for one in (self.hits, self.outcomes))
         return ItemSums(tuple(items), hits, outcomes, self.null)
 
 
 @dataclass(frozen=True, slots=True)
 class OutputGroups:
-    """The outputs of each group, as {attribute: value}, and the attributes that count."""
+    """The outputs of each group, each as {attribute: value}. attributes: those compared."""
 
     groups: tuple[Sequence[Values], ...]
     attributes: tuple[str, ...]
@@ -53,7 +53,7 @@ class OutputGroups:
 
 @dataclass(frozen=True, slots=True)
 class CellGroups:
-    """The outputs of each group by object, for a claim of many cells."""
+    """The outputs of each group by object, for a claim over many cells."""
 
     objects: tuple[OutputGroups, ...]
 
@@ -70,8 +70,8 @@ def alone_with(protocol: Protocol, measures: Sequence[MeasureSpec]) -> Protocol:
 
 
 def claim_data(store: Store, protocol: Protocol) -> dict[str, Data]:
-    """Returns, by claim (`key_of`), its sums or outputs, for claims tested by items or outputs."""
-    found: dict[str, Data] = {}
+    """Returns {`key_of` a claim: its sums or outputs}, for claims tested by items or outputs."""
+    by_claim: dict[str, Data] = {}
     for over, stratum, table, _ in tables(store, protocol):
         place = {k: v for k, v in stratum.items() if k not in ("subject", "annotator")}
         blank = Estimate("", stratum["subject"], stratum["annotator"], "", {}, None, None, "")
@@ -85,10 +85,10 @@ def claim_data(store: Store, protocol: Protocol) -> dict[str, Data]:
             for by in spec.by:
                 for one in each_contrast(protocol, spec):
                     for condition, contrast, data in read(part, one, by):
-                        told = {**place, **condition}
-                        row = replace(blank, measure=spec.name, condition=told, contrast=contrast)
-                        found[key_of(row)] = data
-    return found
+                        levels = {**place, **condition}
+                        row = replace(blank, measure=spec.name, condition=levels, contrast=contrast)
+                        by_claim[key_of(row)] = data
+    return by_claim
 
 
 def _shares(table: CountTable, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Found]:
@@ -139,12 +139,12 @@ def _sums(parts: Sequence[Sides], controls: Sequence[str]) -> ItemSums:
 
 
 def _against_base(table: CountTable, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Found]:
-    found = table.labelled_outputs()
-    for cell in split_by_base(found, table.stratum, measure, by, table.protocol):
+    outputs = table.labelled_outputs()
+    for cell in split_by_base(outputs, table.stratum, measure, by, table.protocol):
         attributes = tuple(cell.attributes)
         if measure.kind == "from_base":
-            for place, own in cell.groups.items():
-                yield cell.about(place), None, OutputGroups((cell.base, own), attributes)
+            for place, of_dimension in cell.groups.items():
+                yield cell.about(place), None, OutputGroups((cell.base, of_dimension), attributes)
         else:
             for dimension, groups in cell.dimensions().items():
                 if len(groups) > 1:
@@ -168,7 +168,7 @@ def _cells_between_groups(
 def _cell_groups(sides: CellSides) -> CellGroups:
     pairs = zip(sides.cells, sides.groups, strict=True)
     return CellGroups(
-        tuple(OutputGroups(tuple(own), tuple(cell.attributes)) for cell, own in pairs)
+        tuple(OutputGroups(tuple(groups), tuple(cell.attributes)) for cell, groups in pairs)
     )
 
 
@@ -187,7 +187,8 @@ def _between_levels(table: CountTable, measure: MeasureSpec, by: Sequence[str]) 
     codes = codes_of(table, measure, among) if table.drawn else {}
     name = measure.attribute
     outputs = {
-        level: tuple({name: among[code]} for code in own[:, 0]) for level, own in codes.items()
+        level: tuple({name: among[code]} for code in level_codes[:, 0])
+        for level, level_codes in codes.items()
     }
     if len(outputs) > 1:
         yield {}, {factor: "all pairs"}, OutputGroups(tuple(outputs.values()), (name,))

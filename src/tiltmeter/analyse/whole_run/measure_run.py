@@ -1,11 +1,11 @@
-"""Labels → estimates: groups, contrasts, clusters, families, outcomes, bounds, variants, as the
-protocol declares them.
+"""Estimates from labels: groups, contrasts, clusters, families, outcomes, bounds and variants, as
+the protocol declares them.
 
 Nothing is pooled over subjects, instruments, modes or languages, unless a measure names some of
-them (`over`): their levels define a *stratum*. Inside a stratum a measure is computed per
-grouping, with the items (words, texts, …) as clusters: intervals refer to the population of items.
-Formulas and tests are in `stats/`, kinds of measures in `measures/` and `scores/`, and the facts
-about each kind in `protocol/built_in_measures.py`.
+them (`over`): their levels define a *stratum*. Inside a stratum a measure is computed per grouping,
+with the items (words, texts, …) as clusters: intervals refer to the population of items. Formulas
+and tests are in `stats/`, kinds of measures in `measures/` and `scores/`, and the facts about each
+kind in `protocol/built_in_measures.py`.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from ...models import error_rates
 from ...protocol import EVERY, MeasureSpec, Protocol, Variant
 from ...protocol.design.contrasts import each_contrast
 from ...protocol.design.cue_words import word_measures
-from ...protocol.design.refusals import REFUSED, with_refusal_measures
+from ...protocol.design.refusals import REFUSED
 from ...protocol.measures import measure_kind
 from ...records import HUMAN, Estimate
 from ...stats import multiplicity
@@ -46,7 +46,7 @@ def measured_rows(
     store: Store, protocol: Protocol, variant: str = "default", draws: int = MOST_DRAWS
 ) -> Iterator[Estimate]:
     """Yields all estimates of a run in one variant, in the order in which the protocol declares its
-    measures, with unadjusted p. draws: the most random draws for a headline claim's test.
+    measures, with unadjusted p. draws: the most random samples for a headline claim's test.
     """
     frozen, hidden = settings.frozen(store), endpoints.hidden_prompts(store)
     strata = list(tables(store, protocol, variant))
@@ -74,7 +74,7 @@ def measured_rows(
 def tables(
     store: Store, protocol: Protocol, variant: str = "default"
 ) -> Iterator[tuple[tuple[str, ...], dict[str, str], CountTable, set[str]]]:
-    """Yields, per stratum: pooled factors, levels, counted labels, attributes that have gold."""
+    """Yields, per stratum: pooled factors, levels, counts of labels, attributes that have gold."""
     if variant not in protocol.variants:
         raise UnknownName(f"variant of {protocol.name}", variant, protocol.variants)
     chosen = protocol.variants[variant]
@@ -98,7 +98,7 @@ def tables(
 
 
 def factor_names(protocol: Protocol, variant: Variant) -> list[str]:
-    """Lists the factors that measures, variant, item and stratum need; others are summed over."""
+    """Lists the factors that measures, variant, item or strata need; all others are summed over."""
     names = {protocol.item, *STRATA, *variant.where, *protocol.apart}
     for measure in protocol.measures:
         names.update(*measure.by, measure.where, measure.expected)
@@ -107,7 +107,7 @@ def factor_names(protocol: Protocol, variant: Variant) -> list[str]:
 
 
 def kept_rows(frame: pl.DataFrame, where: Mapping[str, tuple[str, ...]]) -> pl.DataFrame:
-    """Returns the rows whose factors have one of these levels."""
+    """Returns the rows that have, for each factor in `where`, one of its levels."""
     for factor, levels in where.items():
         frame = frame.filter(pl.col(factor).is_in(list(levels)))
     return frame
@@ -116,7 +116,7 @@ def kept_rows(frame: pl.DataFrame, where: Mapping[str, tuple[str, ...]]) -> pl.D
 def _strata(
     frame: pl.DataFrame, protocol: Protocol, variant: Variant, apart: Sequence[str]
 ) -> Iterator[tuple[tuple[str, ...], dict[str, str], pl.DataFrame]]:
-    """Yields (pooled factors, levels, rows) per stratum, then per stratum that a measure pools."""
+    """Yields (pooled factors, levels, rows) of each stratum, then of each that a measure pools."""
     chosen = list(_measures(protocol, variant))
     shown = {cell.measure for layout in variant.tables for cell in layout.cells}
     printed = {measure.over for measure in chosen if measure.name in shown}
@@ -136,10 +136,10 @@ def _stratum(
     table: CountTable, over: tuple[str, ...], gold: Collection[str], draws: int
 ) -> Iterator[Estimate]:
     """Yields the declared measures of one stratum, then the rate of every outcome; for a pooled
-    stratum, the measures that pool the same factors.
+    stratum, only the measures that pool the same factors.
 
-    gold: the attributes with gold labels, whose measures get corrected rows too. draws: for tests
-    of headline claims.
+    gold: the attributes with gold labels, whose measures get corrected rows too. draws: the number
+    of random samples in tests of headline claims.
     """
     seen = set(table.rows["attribute"].unique())
     refused = _refusal_measures(table)
@@ -177,16 +177,19 @@ def _stratum(
 
 
 def _refusal_measures(table: CountTable) -> dict[str, MeasureSpec]:
-    """Returns the measures of refusals by the name of the measure that each accompanies."""
+    """Returns {measure: the measure of refusals that goes with it}."""
     if not (table.drawn and table.variant.intervals):
         return {}
-    specs = with_refusal_measures(table.protocol.measures)
-    names = {spec.name for spec in table.protocol.measures}
-    return {spec.name.removesuffix(REFUSED): spec for spec in specs if spec.name not in names}
+    declared = {spec.name for spec in table.protocol.measures}
+    return {
+        name.removesuffix(REFUSED): spec
+        for name, spec in table.protocol.compared_measures.items()
+        if name not in declared
+    }
 
 
 def _measures(protocol: Protocol, variant: Variant) -> Iterator[MeasureSpec]:
-    """Yields the measures that a variant names; else all that no variant reserves for itself."""
+    """Yields the variant's measures: those it lists, else all that no variant reserves."""
     kept_by_variants = {name for other in protocol.variants.values() for name in other.only}
     for measure in protocol.measures:
         if measure.name in variant.only or (

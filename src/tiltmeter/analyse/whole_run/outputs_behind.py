@@ -34,8 +34,8 @@ _LISTS = {"attribute": pl.String, "value": pl.String, "weight": pl.Float64}
 
 
 class AlikeLabels(NamedTuple):
-    """The labels that queries with equal criteria count, if only subjects and levels differ. mask:
-    True for their rows; labels, outputs: numbers by place, of outputs with just one place.
+    """Labels that meet the same criteria, in all places. mask: True for their rows; labels,
+    outputs: how many lie in each place (an output with several places counts in one).
     """
 
     mask: Mask
@@ -45,8 +45,8 @@ class AlikeLabels(NamedTuple):
 
 class LabelRows:
     """Labels with their outputs, one row each, with a place: subject, mode and levels of the
-    factors. The many queries of one report use few criteria for labels, each in a few places: so
-    labels are selected once per set of criteria, and the numbers of the places are added up.
+    factors. The many queries of one report have few different criteria, each used in a few places:
+    so labels are selected once per set of criteria, and the counts per place are added up.
 
     frame: output, its number, attribute, value, weight, and the cell of the design; cells: the
     places of each `cell`; a cell that several items share has several.
@@ -66,7 +66,7 @@ class LabelRows:
         return self.frame["place"].to_numpy().astype(np.uint32)
 
     def is_in(self, name: str, values: Collection[str]) -> Mask:
-        """Returns, by place, True if its column has one of the values."""
+        """Returns, per place, True if its value in this column is among the values."""
         if name not in self._columns:
             places: dict[str, list[int]] = {}
             for place, value in enumerate(self._cells[name].fill_null("")):
@@ -79,14 +79,14 @@ class LabelRows:
         return flags
 
     def places(self, query: OutputQuery) -> Mask:
-        """Returns, by place, True if a query counts its labels."""
+        """Returns, per place, True if a query counts the labels there."""
         flags = np.ones(self._cells.height, dtype=np.bool_)
         for name, levels in query.levels.items():
             flags &= self.is_in(name, levels)
         return flags & self.is_in("subject", query.subjects) if query.subjects else flags
 
     def alike(self, query: OutputQuery) -> AlikeLabels:
-        """Returns the labels, in all places, that meet a query's criteria."""
+        """Returns the labels, in any place, that meet a query's criteria; computes them once."""
         asked = criteria(query)
         if asked not in self._alike:
             mask = self.frame.select(self._counts(query)).to_series().to_numpy()
@@ -100,7 +100,7 @@ class LabelRows:
         return self._alike[asked]
 
     def _counts(self, query: OutputQuery) -> pl.Expr:
-        """Returns the condition that a query's criteria set for a label, whatever its place."""
+        """Returns the condition on a label that a query's criteria set, apart from places."""
         value, attribute = (pl.col(name).fill_null("") for name in ("value", "attribute"))
         condition = ~value.is_in(query.without)
         if query.attribute:
@@ -115,18 +115,18 @@ class LabelRows:
         return condition
 
     def lie_in(self, places: Mask, rows: NDArray[np.intp] | slice = slice(None)) -> Mask:
-        """Returns, per row, True if its place is among `places`."""
+        """Returns, per row, True if the row lies in one of the places."""
         flags: Mask = places[self._at[rows]]
         return flags
 
     def select(self, query: OutputQuery, places: Mask) -> pl.DataFrame:
-        """Returns the rows that a query counts in these places, with the places' columns."""
+        """Returns the rows in these places that a query counts, with the places' columns."""
         kept = self.frame.filter(pl.Series(self.alike(query).mask & self.lie_in(places)))
         where = self._cells[kept["place"]].drop("cell")
         return pl.concat([kept.drop("place", "cell", "number"), where], how="horizontal")
 
     def count_outputs(self, query: OutputQuery, places: Mask) -> int:
-        """Counts the outputs with a label that a query counts in these places."""
+        """Counts the outputs in these places that have a label that a query counts."""
         alike = self.alike(query)
         if self._is_apart:
             return int(alike.outputs[places].sum())
@@ -135,7 +135,7 @@ class LabelRows:
 
     @cached_property
     def _place_of(self) -> NDArray[np.uint32]:
-        """The place of each output by its number; if it has several, one of them."""
+        """The place of each output, by its number; one of them if it has several."""
         places = np.zeros(self._numbers.max(initial=0) + 1, dtype=np.uint32)
         places[self._numbers] = self._at
         return places
@@ -145,20 +145,20 @@ class LabelRows:
         return self.frame["number"].to_numpy().astype(np.uint32)
 
     def sort_some(self, some: Collection[str]) -> NDArray[np.intp]:
-        """Returns the rows of some outputs, by output, the likeliest label first."""
+        """Returns the indices of some outputs' rows, sorted by output, likeliest label first."""
         rows = self.frame.with_row_index("row").filter(pl.col("output").is_in(list(some)))
         ordered = rows.sort("output", "weight", descending=[False, True], maintain_order=True)
         return ordered["row"].to_numpy().astype(np.intp)
 
 
 def criteria(query: OutputQuery) -> Criteria:
-    """Returns a query's criteria for a label, without its places."""
+    """Returns a query's criteria for labels, apart from its places."""
     return query.attribute, query.among, query.without, query.counts == "numbers"
 
 
 class Shown(NamedTuple):
-    """The outputs that a query counted. total: their number; here: (output, its labels) for some
-    outputs; labels: equal for queries that counted the same labels.
+    """The outputs that a query counted. total: their number; here: (output, its labels) for the
+    outputs in question; labels: a key that is equal for queries that counted the same labels.
     """
 
     total: int
@@ -175,7 +175,7 @@ class SomeLabels(NamedTuple):
 
 @dataclass
 class Counted:
-    """The outputs behind the queries of a run. Labels are read once per annotator, attribute."""
+    """The outputs behind the queries of a run. Reads labels once per (annotator, attribute)."""
 
     store: Store
     protocol: Protocol
@@ -189,16 +189,16 @@ class Counted:
         return self._read_rows(query).select(query, self._places(query))
 
     def outputs(self, query: OutputQuery) -> list[str]:
-        """Returns the ids of the counted outputs, sorted."""
+        """Returns the sorted ids of the outputs that a query counts."""
         return self.labels(query)["output"].unique().sort().to_list()
 
     def hits(self, query: OutputQuery) -> list[str]:
-        """Returns the ids of the outputs that have a label that is a hit."""
+        """Returns the sorted ids of the outputs that have a label among the query's hits."""
         counted = self.labels(query).filter(pl.col("value").is_in(list(query.values)))
         return counted["output"].unique().sort().to_list()
 
     def shown(self, query: OutputQuery, some: Collection[str]) -> Shown:
-        """Returns the number of counted outputs, and which of `some` are among them. Cached."""
+        """Returns the number of counted outputs, and labels of those among `some`. Cached."""
         rows, places = self._read_rows(query), self._places(query)
         asked, alike = criteria(query), rows.alike(query)
         plain = rows.alike(OutputQuery(query.annotator, query.attribute))
@@ -216,7 +216,7 @@ class Counted:
         return self._shown[key]
 
     def n(self, query: OutputQuery) -> float:
-        """Computes the estimate's n: the sum of weights, or the number of things counted."""
+        """Computes the n of the query's estimate: a sum of weights, or a number of things."""
         rows = self.labels(query)
         factors = dict.fromkeys((*self.protocol.factors, self.protocol.item))
         if query.counts in ("labels", "numbers"):
@@ -231,7 +231,7 @@ class Counted:
         return float(cases.filter(pl.col("output") > 1).height)
 
     def _places(self, query: OutputQuery) -> Mask:
-        """Marks the places that a query counts: of items with a value in the column `having`."""
+        """Marks the places that a query counts; if it has `having`, of items with a value there."""
         rows = self._read_rows(query)
         if not query.having:
             return rows.places(query)
@@ -245,7 +245,7 @@ class Counted:
         return rows.places(query) & rows.is_in(self.protocol.item, items)
 
     def _read_some(self, query: OutputQuery, some: Collection[str]) -> SomeLabels:
-        """Returns the labels of some outputs that meet a query's criteria, by output."""
+        """Returns the labels of some outputs that meet a query's criteria, sorted by output."""
         key = (_key(query), criteria(query))
         if key not in self._some:
             labels = self._read_rows(query)
@@ -266,7 +266,7 @@ class Counted:
         return self._rows[key]
 
     def _stored(self, annotator: str, attributes: Sequence[str]) -> pl.DataFrame:
-        """Reads an annotator's labels of some attributes, or of all (()); the latter are cached."""
+        """Reads an annotator's labels of the attributes; () reads all, and caches them."""
         if annotator in self._all:
             every = self._all[annotator]
             wanted = pl.col("attribute").is_in(list(attributes))
@@ -309,9 +309,9 @@ class Counted:
 def _pieces(
     rows: Iterator[tuple[str, ...]], kinds: Mapping[str, Any], places: pl.DataFrame
 ) -> Iterator[pl.DataFrame]:
-    """Yields labels as frames, in pieces to keep few Python objects at a time; at least one.
-    Outputs are numbered, and get their `cell`, their `place` in `places`. kinds: types of the
-    columns that rows hold as JSON arrays after the output.
+    """Yields labels as frames, in pieces, so that few Python objects exist at a time; at least one.
+    Adds each output's number and its `cell` (from `places`). kinds: the types of the columns that
+    rows hold as JSON arrays after the output.
     """
     columns, number = {"n": pl.Int64, **dict.fromkeys(("output", *kinds), pl.String)}, 0
     lists = [pl.col(name).str.json_decode(pl.List(kind)) for name, kind in kinds.items()]
@@ -331,7 +331,7 @@ def _key(query: OutputQuery) -> Key:
 
 
 def _sources(protocol: Protocol, variant: Variant, attribute: str) -> Sequence[str]:
-    """Returns the stored attributes that an attribute is derived from, itself included."""
+    """Returns the stored attributes that an attribute can be derived from, itself included."""
     found = [attribute, variant.reads.get(attribute, attribute)]
     for spec in protocol.instruments:
         for derived in registry.instrument_kind(spec.kind, spec.name).derived(spec):

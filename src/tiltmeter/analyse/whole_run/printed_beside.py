@@ -1,4 +1,4 @@
-"""A paper's numbers next to ours: which agree to the digit, and the verdict on each claim."""
+"""A paper's numbers next to ours: which agree to the last digit, and the verdict on each claim."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ PUBLISHED = "published"  # the variant that computes as the authors do
 
 @dataclass(frozen=True, slots=True)
 class PrintedBeside:
-    """A printed number, our value by the authors' rules, our own row, and its verdict."""
+    """A printed number, our value by the authors' rules, our estimate, and its verdict."""
 
     printed: PrintedNumber
     as_published: float | None
@@ -30,7 +30,7 @@ class PrintedBeside:
 
     @property
     def why(self) -> str:
-        """Why a printed claim is not a tilt in our verdict; "" if it is a tilt."""
+        """The reason why our verdict on a printed claim is not a tilt; "" if it is a tilt."""
         if self.verdict is None or self.verdict.word == Word.TILT or self.verdict.value is None:
             return ""
         return self.printed.reason or _why(self.verdict)
@@ -64,7 +64,7 @@ def beside(
     verdicts: Sequence[Verdict] = (),
 ) -> list[PrintedBeside]:
     """Returns the printed numbers that have a row, in the order of the print. Raises ValueError if
-    one fits several rows.
+    a number fits several rows.
 
     rows: ours; published: rows computed as the authors do, by default ours.
     """
@@ -80,12 +80,12 @@ def beside(
 
 
 def subjects_of(printed: Sequence[PrintedNumber]) -> set[str]:
-    """Returns the models that numbers are printed for."""
+    """Returns the models that have printed numbers."""
     return {number.condition.get("subject", "") for number in printed}
 
 
 def sentence(numbers: Sequence[PrintedBeside]) -> str:
-    """Says how many of the printed numbers we reproduce."""
+    """Says how many printed numbers our values by the authors' rules equal, per tolerance."""
     counted: dict[float, list[bool]] = {}
     for number in numbers:
         counted.setdefault(number.printed.within, []).append(number.equal)
@@ -96,7 +96,7 @@ def sentence(numbers: Sequence[PrintedBeside]) -> str:
 
 
 def survivors(numbers: Sequence[PrintedBeside]) -> str:
-    """Says how many of the claims behind the printed numbers are tilts here."""
+    """Says how many of the claims behind the printed numbers are tilts by our verdicts."""
     claims = [number.verdict for number in numbers if number.verdict is not None]
     tilts = sum(claim.word == Word.TILT for claim in claims)
     return f"{tilts} of {len(claims)} claims stand" if claims else ""

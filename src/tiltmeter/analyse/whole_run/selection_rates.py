@@ -21,8 +21,8 @@ SMALL = 0.02  # share of all below which the rules let a category's ratio be lef
 
 @dataclass(frozen=True, slots=True)
 class CategoryRate:
-    """One category of one table in one stratum. number: how often members of it were assessed;
-    unknown: how often no decision could be read, None if this is not known by category.
+    """One category of one table in one stratum. number: how often its members were assessed;
+    unknown: how often no decision could be read, None if that is not known per category.
     """
 
     stratum: Mapping[str, str]
@@ -36,12 +36,12 @@ class CategoryRate:
 
     @property
     def small(self) -> bool:
-        """True if the category is less than 2 % of all."""
+        """True if fewer than 2 % of all belong to the category."""
         return self.share_of_all < SMALL
 
 
 def selection_rates(store: Store, protocol: Protocol) -> list[CategoryRate]:
-    """Computes the rates of each declared selection by stratum; [] if none is declared."""
+    """Computes the rates of each selection that the protocol declares, by stratum."""
     measures = {measure.name: measure for measure in protocol.measures}
     strata = list(tables(store, protocol)) if protocol.selections else []
     return [
@@ -81,7 +81,7 @@ def _rates(
 def _categories(
     selection: SelectionKeys, measure: MeasureSpec, table: CountTable
 ) -> Iterator[tuple[str, Group]]:
-    """Yields (category, group): crossed levels, or values, each assessed once per answer."""
+    """Yields (category, group). A category is a combination of levels, or a set of values."""
     by: Sequence[str] = selection.get("by", ())
     if by:
         for group in table.groups(measure, by, measure.values):

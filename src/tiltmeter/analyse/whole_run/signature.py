@@ -1,7 +1,7 @@
-"""The one line beside a number: two papers that cite the same line measured the same.
+"""The one line next to a number: two papers that cite the same line measured the same.
 
-Computed from frozen inputs (the protocol's digest, the plan, the annotator's hash), never from
-the state of an object.
+Computed from frozen inputs (the protocol's digest, the plan, the annotator's hash), never from the
+state of an object.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ def short(
     variant: str,
     frozen: Mapping[str, Any],
 ) -> str:
-    """Returns `protocol:1|data:…|subject:…|by:…|mode:…|lang:…|n:…|var:…|seed:…|rules:…|tm:…` (the
-    order of the fields never changes).
+    """Returns `protocol:1|data:…|subject:…|by:…|mode:…|lang:…|n:…|var:…|seed:…|rules:…|tm:…`; the
+    order of the fields never changes.
     """
     parts = {
         "protocol": f"{protocol.name}/{protocol.version}",
@@ -59,8 +59,8 @@ def long(
 ) -> dict[str, Any]:
     """Returns everything that a number of this run depends on, as plain values.
 
-    subjects: facts from the calls, per subject (served model, fingerprint, dates, parameters left
-    out).
+    subjects: per subject, facts from its calls (served model, fingerprint, dates, parameters that
+    the endpoint refused).
     """
     return {
         "tiltmeter": __version__,

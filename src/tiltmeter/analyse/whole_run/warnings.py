@@ -1,4 +1,4 @@
-"""Warnings about a run's divergences: attributes that do not apply, groups of few outputs."""
+"""Warnings about a run's divergences: attributes that do not apply, groups with few outputs."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ SHOWN = 5  # places that a warning names
 
 
 def warnings(store: Store, protocol: Protocol) -> list[str]:
-    """Lists warnings for the command line and the report: panels of one judge; for measures of
-    whole outputs, attributes that do not apply and small groups.
+    """Lists warnings for the command line and the report: on panels of one judge; and, for measures
+    of whole outputs, on attributes that do not apply and on small groups.
     """
     return [*_panels_of_one(store), *_whole_outputs(store, protocol)]
 
@@ -55,7 +55,7 @@ def _whole_outputs(store: Store, protocol: Protocol) -> list[str]:
 def _sum_counts(
     counts: Sequence[label_counts.CellCount], whose: tuple[str, str, str], names: tuple[str, str]
 ) -> Counter[tuple[str, str]]:
-    """Sums outputs by two factors; if the second is "", by attribute. whose: their stratum."""
+    """Sums outputs by two factors (or factor, attribute). whose: subject, annotator, mode."""
     found: Counter[tuple[str, str]] = Counter()
     for count in counts:
         if count[:3] == whose:
@@ -70,8 +70,8 @@ def _texts(
     none: Counter[tuple[str, str]],
     labelled: Mapping[tuple[str, str], int],
 ) -> Iterator[str]:
-    """Yields warnings. groups: outputs with a value by (item, group); none, labelled: by (item,
-    attribute), outputs to which it does not apply, and all labelled outputs.
+    """Yields warnings. groups: the outputs with a value, by (item, group); none: by (item,
+    attribute), the outputs to which the attribute does not apply; labelled: all labelled outputs.
     """
     if none:
         told = [

@@ -1,5 +1,5 @@
-"""The kinds of cautions, one record each. To add one, add its record here and the line that yields
-it in `claims.verdicts`; a mark of an interval needs only its record.
+"""The kinds of cautions, one record each. To add one, add its record here and the line in
+`claims.verdicts` that yields it; a mark of an interval needs only its record.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ class CautionKind(StrEnum):
     mark:     the text of a mark of an interval, which a row's note has in short.
     reason:   ends a headline that this caution leaves undecided.
     gold:     True if it says what gold shows, or how much more gold is needed.
-    missing:  True if it concerns answers that count neither way.
+    missing:  True if it concerns answers outside the denominator.
     sentence: the text of the caution, with slots.
     """
 
@@ -34,7 +34,7 @@ class CautionKind(StrEnum):
         missing: bool = False,
         sentence: str = "",
     ) -> CautionKind:
-        """Creates the member, equal to its code."""
+        """Creates the member as a string equal to its code."""
         kind = str.__new__(cls, code)
         kind._value_ = code
         kind.mark, kind.reason, kind.gold, kind.missing = mark, reason, gold, missing
@@ -130,7 +130,7 @@ class CautionKind(StrEnum):
 
 
 class Caution(NamedTuple):
-    """A sentence to know before using a number. factor: set for REVERSES and EFFECT only."""
+    """A sentence to read before using a number. factor: set for kinds REVERSES and EFFECT only."""
 
     kind: CautionKind
     text: str

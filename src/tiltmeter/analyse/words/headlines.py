@@ -1,4 +1,4 @@
-"""The slots of a protocol's own sentences: everything that they may name about a claim."""
+"""The slots of a protocol's own sentences: all that such a sentence can name about a claim."""
 
 from __future__ import annotations
 
@@ -21,43 +21,43 @@ def slots(
     what_moved: Moved | None,
     nuisance: Mapping[str, str],
 ) -> dict[str, str]:
-    """Returns the values of all slots for a claim. label: the short name of its model; nuisance:
-    {factor: title of the level with the highest value}.
+    """Returns {slot: its text} for a claim. label: the short name of its model; nuisance: {factor:
+    title of the level at which the claim's value is highest}.
     """
-    found = {"subject": label, "what": spec.text or spec.name, "answers": _answers(protocol, spec)}
+    values = {"subject": label, "what": spec.text or spec.name, "answers": _answers(protocol, spec)}
     for name, level in row.condition.items():
-        found[name] = (
+        values[name] = (
             wording.language_name(protocol, level)
             if name == "language"
             else wording.title(protocol, name, level)
         )
-    found |= _counted(protocol, spec, row)
+    values |= _counted_slots(protocol, spec, row)
     if row.value is not None:
-        found |= _numbers(spec, row, row.value)
-    found |= _levels(protocol, spec, row)
-    found |= _sides(spec, row)
-    found |= _alone(protocol, spec, row)
+        values |= _numbers(spec, row, row.value)
+    values |= _levels(protocol, spec, row)
+    values |= _sides(spec, row)
+    values |= _only_group(protocol, spec, row)
     if what_moved is not None:
-        found |= _moved(protocol, spec, what_moved)
-    found |= _others(protocol, spec, row) | _controls(protocol, spec, row)
+        values |= _moved(protocol, spec, what_moved)
+    values |= _others(protocol, spec, row) | _controls(protocol, spec, row)
     item = row.condition.get(protocol.item, _object(row))
     named = wording.title(protocol, protocol.item, str(item))
-    found["items"] = f"the {named}" if item else f"{wording.item_noun(protocol)}s"
+    values["items"] = f"the {named}" if item else f"{wording.item_noun(protocol)}s"
     for level in nuisance.values():
-        found["order"] = level
-    return found
+        values["order"] = level
+    return values
 
 
 def _answers(protocol: Protocol, spec: MeasureSpec) -> str:
-    """Names the denominator of a share: answers, pictures, or the listed words found in answers."""
+    """Names the contents of a share's denominator: answers, pictures, or listed words."""
     if protocol.modality == "image":
         return "pictures"
-    found = {one.kind for one in protocol.instruments if one.attribute == spec.attribute}
-    return "its listed words" if found == {"lexicon"} else "answers"
+    kinds = {one.kind for one in protocol.instruments if one.attribute == spec.attribute}
+    return "its listed words" if kinds == {"lexicon"} else "answers"
 
 
 def _others(protocol: Protocol, spec: MeasureSpec, row: Estimate) -> dict[str, str]:
-    """Names what a claim's cell is compared with: its base, or all other groups."""
+    """Names the side that a claim's cell is compared with: its base, or all other groups."""
     cell = leading_cell(row)
     if cell is None:
         return {}
@@ -77,39 +77,39 @@ def _controls(protocol: Protocol, spec: MeasureSpec, row: Estimate) -> dict[str,
 
 
 def _object(row: Estimate) -> str | None:
-    """Returns the item of the first cell that a claim names, else None."""
+    """Returns the object of the first cell that shows the claim; None if the claim has none."""
     named = row.cells["named"] if row.cells else ()
     return named[0]["object"] if named else None
 
 
-def _counted(protocol: Protocol, spec: MeasureSpec, row: Estimate) -> dict[str, str]:
+def _counted_slots(protocol: Protocol, spec: MeasureSpec, row: Estimate) -> dict[str, str]:
     def joined(values: Collection[str]) -> str:
         return " or ".join(wording.title(protocol, spec.attribute, value) for value in values)
 
-    own = row.condition.get(spec.attribute)
-    values = (own,) if own and (EVERY in spec.values or not spec.values) else spec.values
+    level = row.condition.get(spec.attribute)
+    values = (level,) if level and (EVERY in spec.values or not spec.values) else spec.values
     others = [value for value in spec.among if value not in values]
-    found = {"counted": joined(values)} if values and EVERY not in values else {}
-    return found | ({"other": joined(others)} if others else {})
+    slot = {"counted": joined(values)} if values and EVERY not in values else {}
+    return slot | ({"other": joined(others)} if others else {})
 
 
 def _numbers(spec: MeasureSpec, row: Estimate, value: float) -> dict[str, str]:
     null = 0.0 if spec.null is None else spec.null
-    found = {"value": amount(row.value, row.unit, reading.is_signed(spec, row))}
-    found["interval"] = interval(spec, row)
+    slots_of = {"value": amount(row.value, row.unit, reading.is_signed(spec, row))}
+    slots_of["interval"] = interval(spec, row)
     if spec.null is not None:
-        found["reference"] = _reference(spec, row)
-        found["more"] = "more" if value > null else "less"
+        slots_of["reference"] = _reference(spec, row)
+        slots_of["more"] = "more" if value > null else "less"
     if row.unit == "share":
-        found["points"] = numerals.points(value - null).partition(" ")[0]
+        slots_of["points"] = numerals.points(value - null).partition(" ")[0]
     if row.unit in numerals.RATIOS:
-        found |= _times(row, value)
-    return found
+        slots_of |= _times(row, value)
+    return slots_of
 
 
 def _times(row: Estimate, value: float) -> dict[str, str]:
-    """Returns the ratio as how many times as often; if the count at one level is 0, which level. A
-    count that only gold corrects to 0 is not such a level.
+    """Returns the ratio in words, as "times as often"; if the count at one level is 0, names the
+    level. A count that only gold corrects to 0 does not count as 0 here.
     """
     for kind, side in (
         (CautionKind.ZERO_COUNT, "level"),
@@ -123,7 +123,7 @@ def _times(row: Estimate, value: float) -> dict[str, str]:
 
 
 def _reference(spec: MeasureSpec, row: Estimate) -> str:
-    """Returns the null value, not rounded to whole per cent: one in eight is 12.5 %."""
+    """Formats the null value; unlike other shares not in whole per cent: one in eight is 12.5 %."""
     signed, null = reading.is_signed(spec, row), spec.null or 0.0
     if row.unit == "share" and not signed and reading.null_places(spec) > 2:
         return f"{100 * null:.3g} %"
@@ -131,7 +131,7 @@ def _reference(spec: MeasureSpec, row: Estimate) -> str:
 
 
 def amount(value: float | None, unit: str, signed: bool) -> str:
-    """Formats a number for a sentence: 58 %, +12 points, 1.4 times, else with its unit's digits."""
+    """Formats a number for a sentence: 58 %, +12 points, 1.4 times, or in its unit's digits."""
     if value is None:
         return numerals.NOTHING
     if unit == "share" and not signed:
@@ -166,7 +166,7 @@ def _levels(protocol: Protocol, spec: MeasureSpec, row: Estimate) -> dict[str, s
 
 
 def _between(protocol: Protocol, factor: str, row: Estimate) -> dict[str, str]:
-    """Returns the titles of both levels of the difference that this row says has changed."""
+    """Returns the titles of the two levels whose difference a row says has changed."""
     for name in row.contrast or ():
         ends = reading.ends(row, name)
         if name != factor and ends is not None:
@@ -176,26 +176,26 @@ def _between(protocol: Protocol, factor: str, row: Estimate) -> dict[str, str]:
 
 
 def _sides(spec: MeasureSpec, row: Estimate) -> dict[str, str]:
-    """Returns both raw shares in per cent; a reference is not rounded (one in eight is 12.5 %)."""
-    found = {}
+    """Returns both raw shares in per cent; a reference keeps decimals (one in eight is 12.5 %)."""
+    sides = {}
     means = spec.kind == "mean_difference"
     for name, value in (row.sides or {}).items():
         slot = {"level": "share", "baseline": "other_share"}.get(name, name)
         if means:
-            found[slot] = numerals.plain(value)
-            found["unit"] = f" {spec.unit}" if spec.unit else f" ({spec.attribute})"
+            sides[slot] = numerals.plain(value)
+            sides["unit"] = f" {spec.unit}" if spec.unit else f" ({spec.attribute})"
             continue
         exact = spec.reference and slot == "other_share"
-        found[slot] = f"{100 * value:.3g} %" if exact else numerals.percent(value)
-    return found
+        sides[slot] = f"{100 * value:.3g} %" if exact else numerals.percent(value)
+    return sides
 
 
-def _alone(protocol: Protocol, spec: MeasureSpec, row: Estimate) -> dict[str, str]:
-    """Returns the only group that has data, if a claim covers several groups of items."""
+def _only_group(protocol: Protocol, spec: MeasureSpec, row: Estimate) -> dict[str, str]:
+    """Returns the only group with data, if the claim covers several groups of items."""
     for factor, levels in spec.expected.items():
-        there = [level for level in levels if level in (row.sides or {})]
-        if factor not in row.condition and len(levels) > 1 == len(there):
-            return {"alone": wording.title(protocol, factor, there[0])}
+        present = [level for level in levels if level in (row.sides or {})]
+        if factor not in row.condition and len(levels) > 1 == len(present):
+            return {"alone": wording.title(protocol, factor, present[0])}
     return {}
 
 
@@ -207,12 +207,12 @@ def _moved(protocol: Protocol, spec: MeasureSpec, found: Moved) -> dict[str, str
         "changed_in": wording.title(protocol, factor, found.level),
         "share": numerals.percent(found.share.value),
         "other_share": numerals.percent(found.other.value),
-        "share_interval": _ends(found.share),
-        "other_interval": _ends(found.other),
+        "share_interval": _interval_text(found.share),
+        "other_interval": _interval_text(found.other),
     }
 
 
-def _ends(share: Share) -> str:
+def _interval_text(share: Share) -> str:
     if share.low is None or share.high is None:
         return ""
     low, high = (numerals.fixed_decimals(100 * end, 0) for end in (share.low, share.high))

@@ -1,4 +1,4 @@
-"""The value that moved most behind a divergence, and its level: a distance alone names neither."""
+"""The value whose share moved most in a divergence, and its level: a distance names neither."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Moved(NamedTuple):
 
 
 class StratumRows:
-    """The rows of a stratum, indexed by measure and attribute, since hundreds of claims ask."""
+    """The rows of a stratum, indexed by measure and attribute for hundreds of look-ups."""
 
     def __init__(self, rows: Sequence[Estimate]) -> None:
         self.all = rows
@@ -49,7 +49,7 @@ class StratumRows:
 
 
 def leading_cell(row: Estimate) -> NamedCell | None:
-    """Returns the first cell that a claim over many cells names, else the largest difference."""
+    """Returns the first cell that shows a claim over many cells, else its largest difference."""
     return None if row.cells is None else next(iter(row.cells["named"]), row.cells["largest"])
 
 
@@ -67,12 +67,12 @@ def cell_of(row: Estimate) -> Moved | None:
 
 def wilson_ends(share: float, n: float) -> tuple[float | None, float | None]:
     """Returns the ends of Wilson's 95 % interval of a share."""
-    found = wilson(share * n, n)
-    return found.low, found.high
+    interval = wilson(share * n, n)
+    return interval.low, interval.high
 
 
 def moved(spec: MeasureSpec, row: Estimate, here: StratumRows) -> Moved | None:
-    """Returns the value that moved most behind a divergence; None for any other measure."""
+    """Returns the value whose share moved most, for a divergence or claim on all attributes."""
     factor = (spec.contrast or {}).get("factor", "")
     if not factor:
         return None
@@ -87,7 +87,7 @@ def moved(spec: MeasureSpec, row: Estimate, here: StratumRows) -> Moved | None:
 
 
 def _from_base(spec: MeasureSpec, row: Estimate, here: StratumRows, factor: str) -> Moved | None:
-    """Returns the value that gained most on the base, for the attribute with the smallest p."""
+    """Returns the value that gained most over the base, for the attribute with the smallest p."""
     parts = [
         one
         for one in here.tested.get(row.measure, ())
@@ -108,13 +108,13 @@ def _from_base(spec: MeasureSpec, row: Estimate, here: StratumRows, factor: str)
     base = contrast.get("baseline", "")
     levels = _levels(row, here.all, factor, contrast.get("within", "")) - {base}
     shares = {
-        level: _normalised(own) for level, own in outcomes.items() if level in {*levels, base}
+        level: _normalised(counts) for level, counts in outcomes.items() if level in {*levels, base}
     }
     return _most(attribute, shares, [x for x in shares if x in levels], base)
 
 
 def _levels(row: Estimate, here: Sequence[Estimate], factor: str, within: str) -> set[str]:
-    """Returns the level that a row is about, or all levels of its stratum."""
+    """Returns the level that a row is about, or all levels of the factor in its stratum."""
     if factor in row.condition:
         return {row.condition[factor]}
     inside = {(within, row.condition[within])} if within in row.condition else set()
@@ -123,7 +123,7 @@ def _levels(row: Estimate, here: Sequence[Estimate], factor: str, within: str) -
 
 
 def _normalised(counts: Mapping[str, float]) -> dict[str, Share]:
-    """Turns counts into shares with Wilson's interval, as answers to one prompt are independent."""
+    """Turns counts into shares with Wilson intervals, as answers to one prompt are independent."""
     total = sum(counts.values())
     rows = {value: wilson(count, total) for value, count in counts.items()} if total else {}
     return {value: Share(row.value or 0.0, row.low, row.high) for value, row in rows.items()}
@@ -132,20 +132,20 @@ def _normalised(counts: Mapping[str, float]) -> dict[str, Share]:
 def _shares_by_level(
     spec: MeasureSpec, here: Sequence[Estimate], factor: str
 ) -> dict[str, dict[str, Share]]:
-    """Collects the shares of the same labels by level, from rows of another measure."""
-    found: dict[str, dict[str, Share]] = {}
+    """Returns {level: {value: its share}}, from a measure of the shares of the same labels."""
+    shares: dict[str, dict[str, Share]] = {}
     for one in here:
-        told = one.value is not None and one.unit == "share" and not one.contrast
-        if told and one.p is None and {factor, spec.attribute} <= one.condition.keys():
+        is_share = one.value is not None and one.unit == "share" and not one.contrast
+        if is_share and one.p is None and {factor, spec.attribute} <= one.condition.keys():
             value = one.condition[spec.attribute]
-            found.setdefault(one.condition[factor], {}).setdefault(
+            shares.setdefault(one.condition[factor], {}).setdefault(
                 value, Share(one.value or 0.0, one.low, one.high)
             )
-    return found
+    return shares
 
 
 def _most(attribute: str, shares: Shares, levels: Sequence[str], base: str) -> Moved | None:
-    """Returns the level and value with the largest gain on the base, else on the others' mean."""
+    """Returns the level and value with the largest gain over the base, or over the others' mean."""
     best: Moved | None = None
     for level in levels:
         others = [shares[base]] if base in shares else [shares[x] for x in shares if x != level]

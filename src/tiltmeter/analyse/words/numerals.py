@@ -21,7 +21,7 @@ _NEAR = 1e-9  # sums of rounded probabilities
 
 
 def fixed_decimals(value: float, places: int, half_even: bool = False) -> str:
-    """Formats with fixed decimals and a true minus; halves away from zero, or to the even digit."""
+    """Formats with fixed decimals and a true minus; rounds halves away from zero, or to even."""
     how = ROUND_HALF_EVEN if half_even else ROUND_HALF_UP
     rounded = Decimal(repr(round(value, 12))).quantize(Decimal(1).scaleb(-places), how)
     text = f"{abs(rounded):,f}"
@@ -45,7 +45,7 @@ def share(value: float | None, places: int = 3) -> str:
 
 def percent(value: float) -> str:
     """Formats a share in per cent, such as 46 %; below 1 % and above 99 % with as many decimals as
-    distinguish it from 0 and 100: 0.4 %, 0.03 %, 99.96 %.
+    tell it from 0 and 100: 0.4 %, 0.03 %, 99.96 %.
     """
     places, near = 0, min(value, 1 - value)
     if _NEAR < near < 0.01:
@@ -123,7 +123,7 @@ def interval(
     signed: bool = False,
     places: int | None = None,
 ) -> str:
-    """Formats [low, high]; a dash if both ends are None, or in place of the end that is."""
+    """Formats [low, high]; a dash replaces a missing end, or the interval if both are missing."""
     if low is None and high is None:
         return NOTHING
     return f"[{quantity(low, unit, signed, places)}, {quantity(high, unit, signed, places)}]"
@@ -145,7 +145,7 @@ def equal_to(p: float | None) -> str:
 
 
 def sign(value: float) -> str:
-    """Returns "+" or a minus; "" for 0."""
+    """Returns the sign of a number: "+", a true minus, or "" for 0."""
     return "" if value == 0 else "+" if value > 0 else MINUS
 
 
@@ -160,5 +160,5 @@ def count(value: float | None) -> str:
 
 
 def dollars(value: float) -> str:
-    """Formats US dollars; with four decimals below one, since single calls are cheap."""
+    """Formats US dollars; below one dollar with four decimals, since single calls are cheap."""
     return f"${value:,.2f}" if value == 0 or value >= 1 else f"${value:,.4f}"

@@ -26,7 +26,7 @@ def nouns(protocol: Protocol, spec: MeasureSpec) -> tuple[str, str]:
 
 
 def of_verdict(row: Estimate) -> dict[str, Json]:
-    """Returns the population of a claim; a claim without cue words counts as having all."""
+    """Returns the population of a verdict; without cue words, `cue_words` says "all"."""
     named = row.population
     if named is None:
         return {"items": LIKE, "cue_words": ALL, "items_n": row.clusters}
@@ -44,8 +44,8 @@ def of_verdict(row: Estimate) -> dict[str, Json]:
 
 
 def over(row: Estimate, named: tuple[str, str]) -> str:
-    """Returns the population of a number that is no tilt, such as ", over names and jobs like
-    these"; "" if the row has no population. named: nouns for cue words and items.
+    """Returns the population of a number, such as ", over names and jobs like these", for a verdict
+    that is not a tilt; "" if unknown. named: nouns for cue words and items.
     """
     population, (words, items) = row.population, named
     if population is None:
@@ -78,7 +78,7 @@ def headline(text: str, word: Word, row: Estimate, named: tuple[str, str]) -> st
 
 
 def _inside(text: str) -> str:
-    """Returns a sentence for use after a comma: lower case if it begins with a condition."""
+    """Returns a sentence as it reads after a comma: in lower case if it begins with a condition."""
     return text[:1].lower() + text[1:] if text.partition(" ")[0] in BEGINNINGS else text
 
 
@@ -104,7 +104,7 @@ def of_these(row: Estimate, named: tuple[str, str], in_points: bool) -> str:
 
 
 def _ten(row: Estimate, population: Population) -> float | None:
-    """Returns the difference that ten words per group could detect, if they vary as these do."""
+    """Returns the difference detectable with ten words per group, if they vary as these do."""
     number = min(population["words"])
     between = max(0.0, population["se"] ** 2 - population["se_items"] ** 2)
     variance = population["se_items"] ** 2 + between * number / ADVISED_WORDS

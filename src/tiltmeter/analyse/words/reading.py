@@ -28,7 +28,7 @@ Stratum = tuple[str, ...]
 
 
 def stratum(estimate: Estimate) -> Stratum:
-    """Returns the key that is never pooled over: subject, instrument, mode and language."""
+    """Returns the levels that are never pooled over: subject, instrument, mode, language."""
     return (
         estimate.subject,
         estimate.instrument,
@@ -37,7 +37,7 @@ def stratum(estimate: Estimate) -> Stratum:
 
 
 def inner() -> list[str]:
-    """Returns the factors of a stratum other than subject and instrument."""
+    """Returns the factors of a stratum, apart from subject and instrument."""
     return list(_INNER)
 
 
@@ -47,7 +47,7 @@ def group(estimate: Estimate) -> dict[str, str]:
 
 
 def condition(estimate: Estimate) -> dict[str, str]:
-    """Returns the group of an outcome's rate, without the attribute and the outcome."""
+    """Returns the group of an outcome's rate, as {factor: level} without attribute and outcome."""
     return {
         name: level
         for name, level in group(estimate).items()
@@ -61,7 +61,7 @@ def grouping(estimate: Estimate) -> tuple[str, ...]:
 
 
 def key(estimate: Estimate) -> tuple[tuple[str, str], ...]:
-    """Returns a row's key within a stratum, with factor names, as two factors may share a level."""
+    """Returns a row's key in its stratum; it has factor names, as two factors may share a level."""
     return (*group(estimate).items(), *(estimate.contrast or {}).items())
 
 
@@ -76,29 +76,28 @@ def contrast_label(estimate: Estimate) -> str:
 
 
 def level_title(protocol: Protocol, factor: str, level: str) -> str:
-    """Returns the title of a level, or the titles of both ends of a contrast."""
+    """Returns the title of a level; for a contrast such as `a − b`, of both levels."""
     ends = level.split(numerals.BETWEEN)
     return numerals.BETWEEN.join(wording.title(protocol, factor, end) for end in ends)
 
 
 def ends(estimate: Estimate, factor: str) -> tuple[str, str] | None:
-    """Returns the level and the baseline that a row compares; None if it does not compare two."""
-    found = (estimate.contrast or {}).get(factor, "").split(numerals.BETWEEN)
-    return (found[0], found[1]) if len(found) == 2 else None
+    """Returns (level, baseline) that a row compares; None if it does not compare two levels."""
+    ends_of = (estimate.contrast or {}).get(factor, "").split(numerals.BETWEEN)
+    return (ends_of[0], ends_of[1]) if len(ends_of) == 2 else None
 
 
 def factor_columns(estimates: Sequence[Estimate]) -> dict[str, list[str]]:
-    """Returns one column per factor of the estimates, and `contrast_NAME` per factor of their
-    contrasts, "" if a row has none. A factor that has the name of a field of Estimate becomes
-    `factor_NAME`.
+    """Returns {factor: its level per row}, and `contrast_NAME` for factors of contrasts; "" if a
+    row has no such level. A factor with the name of a field of Estimate becomes `factor_NAME`.
     """
     fields, columns = set(Estimate.columns()), dict[str, list[str]]()
     for place, estimate in enumerate(estimates):
-        told = {
+        differing = {
             **{f"factor_{n}" if n in fields else n: v for n, v in estimate.condition.items()},
             **{f"contrast_{name}": v for name, v in (estimate.contrast or {}).items()},
         }
-        for name, level in told.items():
+        for name, level in differing.items():
             columns.setdefault(name, [""] * len(estimates))[place] = level
     return columns
 
@@ -126,7 +125,7 @@ def interval(estimate: Estimate, spec: MeasureSpec | None, places: int | None = 
 
 
 def places(estimate: Estimate, spec: MeasureSpec | None) -> int:
-    """Returns 2 decimals, or 3 if a number that is not the null value would print like it."""
+    """Returns 2 decimals, or 3 if a number other than the null value would print like it."""
     null = spec.null if spec else None
     ends = [
         end
@@ -141,13 +140,13 @@ def places(estimate: Estimate, spec: MeasureSpec | None) -> int:
 
 
 def null_places(spec: MeasureSpec) -> int:
-    """Returns the decimals to print the null value with: 3 for 0.125, else 2."""
+    """Returns the decimals that show the null value: 3 for 0.125, else 2."""
     null = spec.null or 0.0
     return 2 if math.isclose(null, round(null, 2)) else 3
 
 
 def number(estimate: Estimate, spec: MeasureSpec | None) -> str:
-    """Formats value and interval as `.62 [.55, .69]`; no brackets if there is no interval."""
+    """Formats value and interval as `.62 [.55, .69]`; without brackets if it has no interval."""
     digits = places(estimate, spec)
     ends = interval(estimate, spec, digits)
     return value(estimate, spec, digits) + (f" {ends}" if ends != numerals.NOTHING else "")
@@ -155,7 +154,7 @@ def number(estimate: Estimate, spec: MeasureSpec | None) -> str:
 
 def detectable(estimate: Estimate, spec: MeasureSpec | None, digits: int | None = None) -> str:
     """Formats the smallest detectable difference; for a ratio or odds, the smallest ratio above 1.
-    "none" if it is larger than any value the measure can have.
+    "none" if it exceeds any value that the measure can have.
     """
     if estimate.detectable is not None and estimate.unit in numerals.RATIOS:
         return numerals.odds(1 + estimate.detectable, 2 if digits is None else digits)
@@ -171,12 +170,12 @@ def detectable(estimate: Estimate, spec: MeasureSpec | None, digits: int | None 
 
 
 def detectable_noun(unit: str) -> str:
-    """Returns the phrase that names `detectable` in a sentence, by unit."""
+    """Returns the noun phrase for `detectable` in a sentence, by unit."""
     return f"smallest detectable {unit if unit in numerals.RATIOS else 'difference'} (80 % power)"
 
 
 def as_corrected(estimate: Estimate, spec: MeasureSpec | None) -> str:
-    """Formats a gold-corrected estimate as `.62 [.55, .69]`; "uncorrected" without a value."""
+    """Formats a gold-corrected estimate as `.62 [.55, .69]`; "uncorrected" if it has no value."""
     if estimate.value is None:
         return "uncorrected"
     return f"{value(estimate, spec)} {interval(estimate, spec)}"
@@ -189,7 +188,7 @@ def null_of(spec: MeasureSpec) -> float | None:
 
 def directions(spec: MeasureSpec | None, protocol: Protocol | None = None) -> tuple[str, str]:
     """Returns the meanings of a value below and above the null value, in the words of the protocol;
-    uses the titles of levels if the protocol is given.
+    with the titles of levels if the protocol is given.
     """
     if spec is None:
         return "", ""
@@ -214,10 +213,10 @@ def directions(spec: MeasureSpec | None, protocol: Protocol | None = None) -> tu
             if spec.signed
             else ("flatter", "steeper")
         )
-    left = [value for value in spec.among if value not in spec.values]
+    uncounted = [value for value in spec.among if value not in spec.values]
     above, others = (
         "/".join(wording.title(protocol, spec.attribute, one) if protocol else one for one in names)
-        for names in (spec.values, left if len(left) <= NAMED else ())
+        for names in (spec.values, uncounted if len(uncounted) <= NAMED else ())
     )
     return (f"towards {others}" if others else f"away from {above}"), f"towards {above}"
 

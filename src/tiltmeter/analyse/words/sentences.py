@@ -28,7 +28,7 @@ SIDES = ("below", "above")  # no tilt, where a protocol has no words for it
 
 
 def chip(word: Word, spec: MeasureSpec, row: Estimate, protocol: Protocol | None = None) -> str:
-    """Returns a verdict in two to five words, with titles of levels if the protocol is given."""
+    """Returns a verdict in two to five words; with levels' titles if the protocol is given."""
     side = direction(spec, row, protocol)
     if word != Word.TILT or not side:
         return word.chip
@@ -37,9 +37,9 @@ def chip(word: Word, spec: MeasureSpec, row: Estimate, protocol: Protocol | None
 
 def direction(spec: MeasureSpec, row: Estimate, protocol: Protocol | None = None) -> str:
     """Names the side of the null value on which a row lies, in the words of the protocol."""
-    own = row.condition.get(spec.attribute)
-    if own and EVERY in spec.values and spec.among:
-        spec = replace(spec, values=(own,))
+    value = row.condition.get(spec.attribute)
+    if value and EVERY in spec.values and spec.among:
+        spec = replace(spec, values=(value,))
     below, above = reading.directions(spec, protocol)
     under = row.value is not None and spec.null is not None and row.value < spec.null
     return below if under else above
@@ -53,8 +53,8 @@ def verdict(
     reasons: Sequence[str],
     refuted: str,
 ) -> str:
-    """Writes the sentence of a verdict. about: the levels that distinguish the claim from others of
-    its measure; reasons: why the direction is open, or the claim undecided; refuted: how gold
+    """Writes the sentence of a verdict. about: the levels that tell the claim from others of its
+    measure; reasons: why the direction is open, or the claim undecided; refuted: how gold
     contradicts the judge.
     """
     what = without_article(spec.text or spec.name)  # "the" stands before it
@@ -80,7 +80,7 @@ def verdict(
 
 
 def equivalent(spec: MeasureSpec, row: Estimate, about: str, number: str, margin: str) -> str:
-    """Writes the sentence of a difference that is shown to be smaller than a margin."""
+    """Writes the sentence on a difference that is shown to be smaller than a margin."""
     return Word.EQUIVALENT.record.sentence.format(
         subject=row.subject,
         about=about,
@@ -96,7 +96,7 @@ def without_article(text: str) -> str:
 
 
 def chance(row: Estimate) -> str:
-    """Formats the deciding p: `adjusted p = .013 (Holm, 12 claims)`."""
+    """Formats the p that decides: `adjusted p = .013 (Holm, 12 claims)`."""
     p = f"p {numerals.equal_to(row.deciding_p)}"
     if row.family_size is None or row.family_size < 2 or row.adjustment is None:
         return p
@@ -111,14 +111,14 @@ def _level(row: Estimate) -> str:
 
 
 def _look(row: Estimate) -> str:
-    """Says at which interim look a run that stops early decided a claim, or gave it up."""
-    told = row.stopped
-    if told is None or told["state"] == "on":
+    """Says at which look a run that stops early decided the claim, or gave it up; else ""."""
+    stopped = row.stopped
+    if stopped is None or stopped["state"] == "on":
         return ""
-    how = "given up" if told["state"] == "not pursued" else "decided"
+    how = "given up" if stopped["state"] == "not pursued" else "decided"
     return (
-        f", {how} at look {told['look']} of {told['looks']} (round {told['round']} of "
-        f"{told['rounds']})"
+        f", {how} at look {stopped['look']} of {stopped['looks']} (round {stopped['round']} of "
+        f"{stopped['rounds']})"
     )
 
 
@@ -136,22 +136,22 @@ def _power(spec: MeasureSpec, row: Estimate) -> str:
 
 
 def missing(spec: MeasureSpec, bounds: Estimate, drawn: bool, *, open_: bool) -> str:
-    """Says how much gave none of the options, and the range of the measure whatever these answers
-    would have been. open_: True if that range holds the null value.
+    """Says how many answers lie outside the denominator, and the measure's range over all values
+    that they could have. open_: True if that range contains the null value.
     """
     low, high = bounds.low or 0.0, bounds.high or 0.0
     what = "of the answers count neither way" if drawn else "of the probability went to other words"
     kinds = _kinds_of_missing(spec, bounds)
     share = sum(kinds.values()) if spec.contrast and kinds else high - low
     named = f" ({_kinds(kinds)})" if len(kinds) > 1 and spec.unit == "share" else ""
-    known = not spec.contrast or kinds  # of two runs, bounds are as wide as both together
-    how_much = numerals.percent(share) if known else "Some"
-    told = f"{how_much} {what}{named}. {_counting_all(spec, bounds)}"
-    return f"{told}, so the direction is not certain." if open_ else f"{told}."
+    is_known = not spec.contrast or kinds  # of two runs, bounds are as wide as both together
+    how_much = numerals.percent(share) if is_known else "Some"
+    sentence = f"{how_much} {what}{named}. {_counting_all(spec, bounds)}"
+    return f"{sentence}, so the direction is not certain." if open_ else f"{sentence}."
 
 
 def missing_differs(spec: MeasureSpec, bounds: Estimate | None, slots: Mapping[str, str]) -> str:
-    """Says that more answers count neither way at one of two levels. slots: from `headlines`."""
+    """Says that more answers lie outside the denominator at one level. slots: see `headlines`."""
     if bounds is None:
         return "More counts neither way on one side."
     if "open_at_level" not in slots:
@@ -166,7 +166,7 @@ def missing_differs(spec: MeasureSpec, bounds: Estimate | None, slots: Mapping[s
 
 
 def _counting_all(spec: MeasureSpec, bounds: Estimate) -> str:
-    """Says between which values the number lies, whatever the missing answers would have been."""
+    """Gives the number's range over all values that the missing answers could have."""
     low, high = bounds.low or 0.0, bounds.high or 0.0
     one, other = _sides(spec)
     ends = reading.interval(bounds, spec, 2)
@@ -183,15 +183,15 @@ def _counting_all(spec: MeasureSpec, bounds: Estimate) -> str:
 
 
 def _kinds_of_missing(spec: MeasureSpec, bounds: Estimate) -> dict[str, float]:
-    """Returns {outcome: its share of all answers} for outcomes that count neither way; {} if these
-    do not add up to the width of a share's bounds.
+    """Returns {outcome outside the denominator: its share of all answers}; {} if these do not add
+    up to the width of a share's bounds.
     """
     total = sum(bounds.outcomes.values())
-    left = {v: n for v, n in bounds.outcomes.items() if v not in (*spec.values, *spec.among)}
+    uncounted = {v: n for v, n in bounds.outcomes.items() if v not in (*spec.values, *spec.among)}
     width = total * ((bounds.high or 0.0) - (bounds.low or 0.0))
-    if not spec.contrast and not math.isclose(sum(left.values()), width):
+    if not spec.contrast and not math.isclose(sum(uncounted.values()), width):
         return {}
-    return {value: n / total for value, n in left.items()}
+    return {value: n / total for value, n in uncounted.items()}
 
 
 def _kinds(shares: Mapping[str, float]) -> str:
@@ -203,7 +203,7 @@ def _kinds(shares: Mapping[str, float]) -> str:
 
 
 def _sides(spec: MeasureSpec) -> tuple[str, str]:
-    """Names the values that count, and the values that do not."""
+    """Names the values that are hits, and the other values in the denominator."""
     counted = "/".join(spec.values) or "counted"
     others = "/".join(value for value in spec.among if value not in spec.values)
     return counted, others or f"not {counted}"
@@ -215,19 +215,19 @@ def reversal(
     """Writes that a nuisance factor moves the number across the null value."""
     distance = abs((row.value or 0.0) - (spec.null or 0.0))
     more, tilt = numerals.points(effect.value), numerals.points(distance)
-    told = f"The {factor} matters more ({more}) than the tilt ({tilt})"
-    return f"{told}: {_levels(spec, levels)}." if levels else f"{told}."
+    sentence = f"The {factor} matters more ({more}) than the tilt ({tilt})"
+    return f"{sentence}: {_levels(spec, levels)}." if levels else f"{sentence}."
 
 
 def shared_direction(
     spec: MeasureSpec, factor: str, effect: Estimate, levels: Mapping[str, float]
 ) -> str:
-    """Writes that a nuisance factor moves the number but leaves it on one side of the null."""
-    told = f"The {factor} moves the number by {numerals.points(effect.value)}"
+    """Writes that a nuisance factor moves the number, but not across the null value."""
+    sentence = f"The {factor} moves the number by {numerals.points(effect.value)}"
     return (
-        f"{told}, and every level lies on the same side: {_levels(spec, levels)}."
+        f"{sentence}, and every level lies on the same side: {_levels(spec, levels)}."
         if levels
-        else f"{told}."
+        else f"{sentence}."
     )
 
 
@@ -239,25 +239,25 @@ def _levels(spec: MeasureSpec, levels: Mapping[str, float]) -> str:
 
 
 def items_differ(spec: MeasureSpec, row: Estimate) -> str:
-    """Writes how many items lie on either side of no tilt, given that the items differ."""
-    found = row.between_items or {}
+    """Writes how many items lie on each side of no tilt, for items that differ."""
+    result = row.between_items or {}
     below, above = (
         side or other for side, other in zip(reading.directions(spec), SIDES, strict=True)
     )
     tested = replace(
         row,
-        p=found["p"],
-        p_adjusted=found["p_adjusted"],
-        family_size=int(found["claims"]),
+        p=result["p"],
+        p_adjusted=result["p_adjusted"],
+        family_size=int(result["claims"]),
         adjustment="holm",
     )
     # of a share an item's prompts cannot be told from the item
     where = " in these prompts" if row.contrast is None else ""
     return (
         f"Items differ in this{where} more than chance lets them, {chance(tested)}: of "
-        f"{count_of(found['items'], 'item')} {numerals.count(found['above'])} lie {above}, "
-        f"{numerals.count(found['below'])} {below}.{_exceptions(found)}"
-        f"{CONSTANT if found.get('constant') else ''}"
+        f"{count_of(result['items'], 'item')} {numerals.count(result['above'])} lie {above}, "
+        f"{numerals.count(result['below'])} {below}.{_exceptions(result)}"
+        f"{CONSTANT if result.get('constant') else ''}"
     )
 
 
@@ -271,7 +271,7 @@ def _exceptions(found: Mapping[str, Any]) -> str:
 
 
 def opposite_tilts(spec: MeasureSpec, parts: Iterable[Estimate]) -> str:
-    """Writes that parts of a claim tilt to different sides, and lists both sides."""
+    """Writes that parts of a claim tilt in different directions, and lists both."""
     null = spec.null or 0.0
     sides: dict[bool, list[str]] = {True: [], False: []}
     for row in parts:
@@ -286,7 +286,7 @@ def opposite_tilts(spec: MeasureSpec, parts: Iterable[Estimate]) -> str:
 
 
 def no_answers(row: Estimate) -> str:
-    """Says which answers there were, given that nothing could be measured."""
+    """Describes the answers of a claim that could not be measured."""
     total = numerals.count(sum(row.outcomes.values()))
     if row.n:
         return (
@@ -297,20 +297,20 @@ def no_answers(row: Estimate) -> str:
 
 
 def scarce_gold(labels: int, more: int | None, why: str = "") -> str:
-    """Says how many gold labels there are and how many more would show if a tilt is the judge's
-    error. more: None if no number would; why: why gold could not correct the number.
+    """Says how many gold labels there are, and how many more would show if a tilt is the judge's
+    error. more: None if no number would; why: the reason why gold could not correct the number.
     """
-    there = f"{numerals.count(labels)} gold label{'s' * (labels != 1)}"
+    labels_text = f"{numerals.count(labels)} gold label{'s' * (labels != 1)}"
     if more is None:
-        return f"{there}, and no number of them would do over so few items."
+        return f"{labels_text}, and no number of them would do over so few items."
     if more <= 0:
-        return f"{there} do not correct the number ({why.removeprefix('uncorrected: ')})."
+        return f"{labels_text} do not correct the number ({why.removeprefix('uncorrected: ')})."
     least = "at least" if why else "about"
-    return f"{there}, {least} {numerals.count(more)} more would do."
+    return f"{labels_text}, {least} {numerals.count(more)} more would do."
 
 
 def borderline(spec: MeasureSpec, row: Estimate) -> str:
-    """Says that the test contradicts the interval, or that adjusting p changes the decision."""
+    """Says that test and interval disagree, or that adjusting p changes the decision."""
     null = numerals.quantity(spec.null, spec.unit, spec.signed, reading.null_places(spec))
     holds = row.low is not None and row.high is not None and row.low <= (spec.null or 0) <= row.high
     return f"Borderline: the interval {'holds' if holds else 'excludes'} {null}, {chance(row)}."

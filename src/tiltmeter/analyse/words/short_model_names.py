@@ -1,4 +1,4 @@
-"""Short names of models: just enough characters to distinguish them."""
+"""Short names of models: just enough characters to tell them apart."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ _SEPARATORS = re.compile("[:/]")
 def short_names(subjects: Sequence[str], named: Mapping[str, str] | None = None) -> dict[str, str]:
     """Returns {model: short name} in the order given: its name in `named` ({model: name}), else the
     shortest ending after a colon or slash that no other model has, else A, B, C. A pooled subject
-    joins the short names of its models, or is "all models" if that is too long.
+    joins its models' short names, or is "all models" if that is too long.
     """
-    given = named or {}
+    titles = named or {}
     whole = {name: name.split(TOGETHER) for name in subjects if TOGETHER in name}
     unique = list(dict.fromkeys(name for name in subjects if name not in whole))
-    found = {name: given.get(name) or _ending(name, unique) for name in unique}
-    letters = (letter for letter in _letters() if letter not in found.values())
-    alone = {name: short or next(letters) for name, short in found.items()}
+    shortened = {name: titles.get(name) or _ending(name, unique) for name in unique}
+    letters = (letter for letter in _letters() if letter not in shortened.values())
+    alone = {name: short or next(letters) for name, short in shortened.items()}
     together = {name: " + ".join(alone.get(p, p) for p in parts) for name, parts in whole.items()}
     return alone | {
         name: short if len(short) <= LONGEST_CHARACTERS else "all models"
@@ -34,7 +34,7 @@ def short_names(subjects: Sequence[str], named: Mapping[str, str] | None = None)
 
 
 def given_names(labels: Mapping[str, str], known: Iterable[str]) -> dict[str, str]:
-    """Returns {model: short name}; labels: {short name: model}. Raises UnknownName if not known."""
+    """Returns {model: short name}; labels: {short name: model}. UnknownName if not known."""
     models = list(dict.fromkeys(known))
     for model in labels.values():
         if model not in models:
@@ -43,7 +43,7 @@ def given_names(labels: Mapping[str, str], known: Iterable[str]) -> dict[str, st
 
 
 def with_names(rows: Sequence[Estimate], labels: Mapping[str, str] | None) -> Sequence[Estimate]:
-    """Replaces the models of estimates by short names, for display. labels: {short name: model}."""
+    """Replaces models by short names for display, in each estimate. labels: {short name: model}."""
     if not labels:
         return rows
     names = given_names(labels, (row.subject for row in rows))

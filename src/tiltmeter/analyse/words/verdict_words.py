@@ -1,6 +1,6 @@
 """The verdicts, one record each: all words, symbols and weights that reports use for them.
 
-A new verdict is a record here and a line in `claims.tested_word` that says when it is given.
+A new verdict is a record here and a line in `claims.tested_word` that says when it applies.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ UNKNOWN = "Not known (too few data to say either)"
 
 
 class WordLook(NamedTuple):
-    """A symbol for the screen and for tables of several runs, a colour of the style sheet, and a
-    weight: the claim whose verdict has the lowest weight leads a page.
+    """The look of a verdict: a symbol for screens and for tables of several runs, a colour of the
+    style sheet, and a weight. The claim whose verdict has the lowest weight leads a page.
     """
 
     symbol: str
@@ -33,10 +33,10 @@ class VerdictRecord:
     legend:   the meaning of the symbol below a table, if not the chip; None to leave it out.
     counted:  ends "3 …" in a summary of many claims; "" if the summary has a sentence for it.
     tested:   False if the number is not compared with a null value.
-    passes:   True if a check of headline claims passes with it.
+    passes:   True if a check of headline claims passes with this verdict.
     items:    True if the sentence says on which side items lie.
     state:    the state of a claim in a run that stops early, if it implies this verdict.
-    change:   begins the line of such differences between two runs; "" if it is not listed.
+    change:   begins the line that lists such differences between two runs; "" if none lists them.
     """
 
     word: str
@@ -61,7 +61,7 @@ class Word(StrEnum):
     record: VerdictRecord
 
     def __new__(cls, record: VerdictRecord) -> Word:
-        """Creates the member, equal to the record's word."""
+        """Creates the member as a string equal to the record's word."""
         member = str.__new__(cls, record.word)
         member._value_ = record.word
         member.record = record

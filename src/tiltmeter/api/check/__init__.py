@@ -1,1 +1,1 @@
-"""Checks of an installation: the doctor, and audits with planted tilts that must be found."""
+"""Checks of an installation: the doctor, and audits with planted tilts that must be detected."""

@@ -1,7 +1,7 @@
 """The checks of `doctor`: this machine, optional modules, the built-in model, keys, the user's
-table, and models on request.
+table of models, and models named on request.
 
-A key's value is never shown, and nothing is fetched: a model is asked only on request.
+A key's value is never shown, and nothing is downloaded; a model is sent a question only on request.
 """
 
 from __future__ import annotations
@@ -50,13 +50,19 @@ QUESTION = Request("", (Message("user", "Reply with the word: ready"),), Samplin
 def look(
     models: Iterable[str] = (), *, call: bool = False, connect: Connect | None = None
 ) -> list[DoctorFinding]:
-    """Checks the machine offline, then each named model; `call` asks each a question."""
+    """Checks the machine offline, then each named model. call: asks each model a question too."""
     kinds = all_kinds()
-    found = [*_machine(), *_parts(kinds), *_checks(kinds), *_keys(kinds), _own_table()]
+    findings = [
+        *_machine(),
+        *_optional_modules(kinds),
+        *_checks(kinds),
+        *_keys(kinds),
+        _own_table(),
+    ]
     models = list(models)
     if models:
-        found += wait_for(_models(models, call, connect or Connect()))
-    return found
+        findings += wait_for(_models(models, call, connect or Connect()))
+    return findings
 
 
 def _machine() -> Iterator[DoctorFinding]:
@@ -86,8 +92,8 @@ def _machine() -> Iterator[DoctorFinding]:
     )
 
 
-def _parts(kinds: Iterable[ModelKind]) -> Iterator[DoctorFinding]:
-    """Checks optional modules, among them those of model kinds; one line per shared module."""
+def _optional_modules(kinds: Iterable[ModelKind]) -> Iterator[DoctorFinding]:
+    """Checks optional modules, including those of model kinds; one line per module."""
     wanted = {module: (purpose, extra) for purpose, module, extra in OPTIONAL_MODULES}
     names: dict[str, list[str]] = {}
     for kind in kinds:
@@ -135,18 +141,18 @@ def _keys(kinds: Iterable[ModelKind]) -> Iterator[DoctorFinding]:
 
 def _own_table() -> DoctorFinding:
     try:
-        found = table.rows()
+        rows = table.rows()
     except TiltmeterError as error:
         return DoctorFinding("models", "table", False, str(error))
-    own = [row.name for row in found.values() if row.own]
+    names = [row.name for row in rows.values() if row.own]
     path = table.own_file()
-    there = (
-        f"{len(own)} of your own in {path}"
+    summary = (
+        f"{len(names)} of your own in {path}"
         if path.is_file()
         else f"none of your own (they would be in {path})"
     )
     return DoctorFinding(
-        "models", "table", True, f"{len(found)} rows, {there}", "tiltmeter ls models"
+        "models", "table", True, f"{len(rows)} rows, {summary}", "tiltmeter ls models"
     )
 
 
@@ -155,7 +161,7 @@ async def _models(names: list[str], call: bool, connect: Connect) -> list[Doctor
 
 
 async def _model(name: str, call: bool, connect: Connect) -> DoctorFinding:
-    """Makes the model (name, key, modules), then checks its address or, if `call`, asks it."""
+    """Makes a model (name, key, modules); then checks its address or, if `call`, asks it."""
     try:
         kind, name = kind_of(name), full_name(name)
         connect = replace(connect, named=(name,))

@@ -1,4 +1,4 @@
-"""Tests a language pack: plants its own sentences in each instrument and reads them back."""
+"""Tests a language pack: each instrument must read the pack's own sentences as they are meant."""
 
 from __future__ import annotations
 
@@ -38,9 +38,9 @@ class PlantedSentence(NamedTuple):
 
 @dataclass(frozen=True)
 class Rates:
-    """The rates at which one instrument reads the sentences of a pack. lost: read without a
-    countable label; wrong: read with another countable label; first_lost: the first such sentence;
-    file: the file to correct.
+    """The rates at which one instrument reads the sentences of a pack. lost: number read without a
+    countable label; wrong: number read with another countable label; first_lost: the first sentence
+    not read as expected; file: the file to correct.
     """
 
     instrument: str
@@ -59,21 +59,21 @@ class Rates:
 
 def check(language: str) -> list[Rates]:
     """Returns the rates per instrument for a shipped language, or for a folder with a language's
-    files (`my-audit/languages/sw`). Raises UnknownName and ProtocolError.
+    files (`my-audit/languages/sw`). Raises UnknownName or ProtocolError for a bad language.
     """
-    code, known = load(language)
+    code, language_pack = load(language)
     planted = [
-        *_choices(code, known),
-        *_lists(code, known),
-        *_dialogues(code, known),
-        *_refusals(code, known),
+        *_choices(code, language_pack),
+        *_lists(code, language_pack),
+        *_dialogues(code, language_pack),
+        *_refusals(code, language_pack),
     ]
     names = dict.fromkeys(each.instrument for each in planted)
     return [_rates([each for each in planted if each.instrument == name]) for name in names]
 
 
 def load(language: str) -> tuple[str, Pack]:
-    """Returns a language's code, as instruments know it, and its pack."""
+    """Returns a language's code, by which instruments look it up, and its pack."""
     folder = Path(language)
     if language in pack.shipped():
         return language, pack.pack(language)
@@ -107,7 +107,7 @@ def _people(known: Pack) -> tuple[str, str]:
 
 
 def _choices(code: str, known: Pack) -> Iterator[PlantedSentence]:
-    """Yields each sentence with either option in it, and each refusal."""
+    """Yields each sentence with either option filled in, and each refusal."""
     options = _people(known)
     forms = dict(zip(_OPTIONS, ([option] for option in options), strict=True))
     rows = [row for row in known.answers if row.instrument == "choice"]
@@ -128,7 +128,7 @@ def _choices(code: str, known: Pack) -> Iterator[PlantedSentence]:
 
 
 def fill(reply: str, form: str, other: str, blank: str = "") -> str:
-    """Returns a reply of answers.csv with an option filled in, and a second one if it names two."""
+    """Fills the slots of a reply of answers.csv with an option, and the other if it has a slot."""
     return reply.format(
         form=form,
         Form=form[:1].upper() + form[1:],
@@ -140,26 +140,28 @@ def fill(reply: str, form: str, other: str, blank: str = "") -> str:
 
 
 def _lists(code: str, known: Pack) -> Iterator[PlantedSentence]:
-    """Yields words of the pack's own sentences, listed in every format, and each refusal."""
+    """Yields ten words of the pack's dialogues listed in every format, and each refusal."""
     words = _words(known)
     rows = [{"language": code, "class": "any", "word": word} for word in words]
     picks = Picks(InstrumentSpec("picks", "picks", "word", {"words": rows, "asked": _PICKED}))
     picked = words[:_PICKED]
     for text in ways_to_list(picked, code, intros(code)):
-        found = picks.picks_of(text, code)
-        label = found if isinstance(found, str) else "|".join(pick.lexeme for pick in found)
+        chosen = picks.picks_of(text, code)
+        label = chosen if isinstance(chosen, str) else "|".join(pick.lexeme for pick in chosen)
         yield PlantedSentence("picks", text, "|".join(picked), label)
     for line in filter(None, map(refusals.sentence, known.refusals)):
-        found = picks.picks_of(line, code)
-        yield PlantedSentence("picks", line, REFUSAL, found if isinstance(found, str) else "picks")
+        chosen = picks.picks_of(line, code)
+        yield PlantedSentence(
+            "picks", line, REFUSAL, chosen if isinstance(chosen, str) else "picks"
+        )
 
 
 def _words(known: Pack) -> list[str]:
     """Returns ten words from a language's dialogues; character pairs if it has no spaces."""
     text = " ".join(row.reply for row in known.answers if row.instrument == "dialogue")
     unspaced = known.words.get("unspaced")
-    found = re.findall(r"[^\W\d_]{2}" if unspaced else r"[^\s.,!?؟،।¿¡…'’]{3,}", text)
-    words = list(dict.fromkeys(word.lower() for word in found))[:10]
+    tokens = re.findall(r"[^\W\d_]{2}" if unspaced else r"[^\s.,!?؟،।¿¡…'’]{3,}", text)
+    words = list(dict.fromkeys(word.lower() for word in tokens))[:10]
     if len(words) < _PICKED:
         raise UsageError(
             f"languages/{quotes.base(known.code)}/answers.csv needs a dialogue of two lines."
@@ -179,7 +181,7 @@ def _dialogues(code: str, known: Pack) -> Iterator[PlantedSentence]:
 
 
 def _refusals(code: str, known: Pack) -> Iterator[PlantedSentence]:
-    """Yields each refusal, which must be read as one, and each dialogue, which must not."""
+    """Yields each refusal, to be read as one, and each dialogue, not to be read as a refusal."""
     for line in filter(None, map(refusals.sentence, known.refusals)):
         yield PlantedSentence("refusal", line, REFUSAL, prose.outcome(line, code))
     for row in known.answers:

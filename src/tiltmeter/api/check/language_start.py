@@ -9,8 +9,8 @@ from ...languages import pack, quotes
 
 
 def start(code: str, into: Path) -> list[Path]:
-    """Writes the four files of a language into a folder named by its code, in English, with the
-    words of the Unicode CLDR for "and" and "or". Raises UsageError if the folder exists.
+    """Writes a language's four files into a new folder named by its code: English templates with
+    the words of the Unicode CLDR for "and" and "or". Raises UsageError if the folder exists.
     """
     if code != quotes.base(code) or not code.isalpha():
         raise UsageError(f"'{code}' is not the code of a language. Write for instance: sw")

@@ -1,7 +1,7 @@
 """The audits of `tiltmeter selftest`: planted tilts, expected findings, and the run of each audit.
 
-They are listed in selftest.toml. Seeds fix all sampling, so the same code finds the same numbers:
-an interval that misses a planted number is never due to chance.
+They are listed in selftest.toml. Seeds fix all sampling, so the same code yields the same numbers:
+if an interval misses a planted number, that is never due to chance.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ HOME = Path(registry.__file__).parent / "protocols"
 
 
 class Expectation(TypedDict):
-    """One estimate that an audit must find, by its measure, condition (without mode and language),
-    contrast and the beginning of its annotator.
+    """An estimate that an audit must yield, identified by its measure, condition (without mode and
+    language), contrast and the beginning of its annotator.
 
     planted: the model's true number, which must lie in the interval.
     ratio:   the class whose true disparate impact is computed, in place of `planted`.
     missed:  True if the interval must not hold the number: a judge errs and gold does not yet
-             correct it.
-    tilt:    whether a tilt must be found.
+      correct it.
+    tilt:    True if a tilt must be found, False if none may be.
     """
 
     measure: str
@@ -71,7 +71,7 @@ class PlantedAudit(TypedDict):
 
 
 def audits() -> list[PlantedAudit]:
-    """Lists the audits of selftest.toml, and of such files beside other packages' protocols."""
+    """Lists the audits of selftest.toml, also of those beside other packages' protocols."""
     files = [
         Path(__file__).parents[1] / AUDITS,
         *(folder / AUDITS for folder in registry.outside_protocols().values()),
@@ -87,16 +87,16 @@ def audits() -> list[PlantedAudit]:
 def run_audit(audit: PlantedAudit, folder: Path, out: Path) -> Run:
     """Runs an audit in the folder `out`. folder: receives copies of protocols."""
     protocol = with_small_pictures(audit["protocol"], folder)
-    made = run(protocol, audit["model"], out, judge=audit.get("judge", ()), **audit["options"])
+    finished = run(protocol, audit["model"], out, judge=audit.get("judge", ()), **audit["options"])
     if "also" in audit:
         label(out, judge=audit["also"])
     if "gold" in audit:
         _annotate(audit["gold"], out)
-    return made
+    return finished
 
 
 def with_small_pictures(name: str, folder: Path) -> str:
-    """Returns the protocol's name or, if it asks for pictures, the path of a small-picture copy."""
+    """Returns the protocol's name; for pictures, the path of a copy that asks for small ones."""
     if registry.protocol(name).modality != "image":
         return name
     target = folder / name
@@ -113,7 +113,7 @@ def with_small_pictures(name: str, folder: Path) -> str:
 
 
 def _annotate(gold: PlantedGold, out: Path) -> None:
-    """Imports a gold sheet filled in by an annotator without errors, in place of people."""
+    """Fills in a gold sheet with the labels of an annotator without errors, and imports it."""
     sheet = out / "sheet.csv"
     draw_gold_sample(out, gold["number"], sheet, attribute=gold["attribute"])
     rows = own_rows(sheet)

@@ -1,4 +1,4 @@
-"""`tiltmeter selftest`: audits of planted models, which must find what was planted."""
+"""Runs `tiltmeter selftest`: audits of planted models, which must find the planted tilts."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ STRATUM = ("mode", "language")  # parts of a condition that an expectation does 
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One expectation with its planted and its found value. ok: True if they agree.
+    """An expectation with its planted value and the value found. ok: True if they agree.
 
     skipped: True if the audit needs an extra that is not installed.
     """
@@ -43,12 +43,12 @@ def selftest(
     protocols: Sequence[str] = (), watch: Callable[[Check], None] = lambda check: None
 ) -> list[Check]:
     """Runs the audits of some protocols, or of all, in a temporary folder. Raises UnknownName for a
-    protocol without audits. watch: called with each check as it is done.
+    protocol without audits. watch: called with each check once it is done.
     """
-    known = list(dict.fromkeys(audit["protocol"] for audit in audits()))
+    names = list(dict.fromkeys(audit["protocol"] for audit in audits()))
     for name in protocols:
-        if name not in known:
-            raise UnknownName("protocol with planted audits", name, known)
+        if name not in names:
+            raise UnknownName("protocol with planted audits", name, names)
     checks = []
     with tempfile.TemporaryDirectory(prefix="tiltmeter-selftest-") as folder:
         for number, audit in enumerate(audits()):
@@ -60,7 +60,7 @@ def selftest(
 
 
 def _checks(audit: PlantedAudit, folder: Path, number: int) -> Iterator[Check]:
-    """Runs an audit and yields its checks; an error of tiltmeter is a failed check."""
+    """Runs an audit and yields its checks; an error that tiltmeter raises is a failed check."""
     try:
         run = run_audit(audit, folder, folder / f"run{number}")
         estimates = run.analyse()
@@ -69,14 +69,14 @@ def _checks(audit: PlantedAudit, folder: Path, number: int) -> Iterator[Check]:
         if "gold" in audit and "accuracy" in audit["gold"]:
             yield _compare_accuracy(audit, audit["gold"], audit["gold"]["accuracy"], run)
     except MissingExtra as error:
-        said = f"left out: {error}"
-        yield Check(audit["protocol"], audit["name"], "the run", "", said, True, skipped=True)
+        message = f"left out: {error}"
+        yield Check(audit["protocol"], audit["name"], "the run", "", message, True, skipped=True)
     except TiltmeterError as error:
         yield Check(audit["protocol"], audit["name"], "the run", "", str(error), False)
 
 
 def _compare(audit: PlantedAudit, expected: Expectation, estimates: Sequence[Estimate]) -> Check:
-    """Compares an expectation with the estimate that matches it."""
+    """Compares an expectation with the one estimate that it describes."""
     condition = expected.get("condition", {})
     about = ", ".join(
         filter(None, [*condition.values(), expected.get("contrast"), expected.get("by")])

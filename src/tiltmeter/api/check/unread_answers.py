@@ -25,7 +25,7 @@ LONGEST = 300  # characters of an answer that is a shape of its own
 
 class AnswerShape(NamedTuple):
     """Unread answers that differ only in the option. text: with {form} and {other} for the options;
-    number: of answers with this shape; example: the first of them.
+    number: of answers with this shape; example: the first such answer.
     """
 
     text: str
@@ -72,13 +72,13 @@ def shapes_of(texts: Iterable[str], forms: Sequence[str], most: int) -> list[Ans
     By hand: "I say yes", "i say no" and "Hm" have the shapes "i say {form}" (2) and "hm" (1).
     """
     counts, examples = Counter[str](), dict[str, str]()
-    found = re.compile(
+    pattern = re.compile(
         rf"(?<!\w)(?:{'|'.join(re.escape(fold(form)) for form in forms)})(?!\w)"
         if forms
         else "(?!)"
     )
     for text in texts:
-        shape = _shape(" ".join(fold(text).split())[:LONGEST], found)
+        shape = _shape(" ".join(fold(text).split())[:LONGEST], pattern)
         counts[shape] += 1
         examples.setdefault(shape, text)
     return [
@@ -99,7 +99,7 @@ def add_shapes(
     folder: Path, shapes: Sequence[AnswerShape], meanings: Mapping[int, str]
 ) -> list[Path]:
     """Adds shapes to the files of a language (`my-audit/languages/de`): refusals to refusals.txt,
-    others to answers.csv. meanings: {number of a shape, from 1: one of LABELS}. Returns the files.
+    others to answers.csv. meanings: {a shape's number, from 1: one of LABELS}. Returns the files.
     """
     for number, label in meanings.items():
         if label not in LABELS or not 0 < number <= len(shapes):

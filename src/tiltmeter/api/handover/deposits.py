@@ -24,7 +24,7 @@ TABLES_OF_A_CRATE = "csv"
 def export_audit(folder: Path | str, target: Path | str, *, texts: bool = False) -> list[Path]:
     """Writes the evidence of a run into a new folder and returns its files: evidence.md,
     report.html, impact.csv if the protocol selects people, and a manifest with their hashes. People
-    are P1, P2, …; folders and addresses are left out; answers and pictures too unless `texts`.
+    become P1, P2, …; folders and addresses are left out; without `texts` also answers and pictures.
     """
     from ...analyse.whole_run.selection_rates import selection_rates
     from ...formats import evidence, impact, private
@@ -45,7 +45,7 @@ def export_audit(folder: Path | str, target: Path | str, *, texts: bool = False)
 
 
 def export_crate(folder: Path | str, target: Path | str) -> list[Path]:
-    """Writes a run as it is into a new folder, ready to deposit, and returns its files: the run
+    """Writes a run unchanged into a new folder, ready to deposit, and returns its files: the run
     itself, its tables as CSV, the report, CITATION.cff and a manifest with their hashes.
     """
     from ...formats import citation
@@ -65,7 +65,7 @@ def export_crate(folder: Path | str, target: Path | str) -> list[Path]:
 
 def check_folder(folder: Path | str) -> FolderCheck:
     """Checks every file of an exported folder (`export_audit`, `export_crate`) against its hash.
-    Raises UsageError with the files that were changed, are missing or were added.
+    Raises UsageError, naming the files that were changed, removed or added.
     """
     from ...formats import seals
 
@@ -74,7 +74,7 @@ def check_folder(folder: Path | str) -> FolderCheck:
 
 def seal_folder(folder: Path | str) -> FolderCheck:
     """Seals files that people filled in (evidence.md, CITATION.cff), so that the folder verifies
-    again; returns its new state. Raises UsageError if another file changed, or none did.
+    again; returns its new state. Raises UsageError if another file changed, or if neither did.
     """
     from ...formats import seals
 
@@ -82,8 +82,8 @@ def seal_folder(folder: Path | str) -> FolderCheck:
 
 
 def sign_folder(folder: Path | str, key: Path | str) -> Signer:
-    """Checks an exported folder, then signs its manifest with an SSH key by ssh-keygen; returns the
-    signer. Raises UsageError if a file was changed, or signing fails.
+    """Checks an exported folder, then signs its manifest with an SSH key (ssh-keygen); returns the
+    signer. Raises UsageError if a file was changed or signing fails.
     """
     from ...formats import seals, signing
 
@@ -112,7 +112,7 @@ def _content(run: Run) -> Iterator[tuple[Store, Content]]:
 
 @contextmanager
 def new_folder(target: Path | str) -> Iterator[Path]:
-    """Makes a folder to write to, or takes an empty one; removes it if writing fails."""
+    """Makes a folder to write to, or takes an empty one; removes the folder if writing fails."""
     path = Path(target)
     if path.exists() and (not path.is_dir() or any(path.iterdir())):
         raise UsageError(f"{path} is there already. Name a new folder: --out FOLDER")

@@ -32,8 +32,8 @@ def export(
     folder: Path | str, target: Path | str, format: str = "parquet", variant: str = "default"
 ) -> list[Path]:
     """Writes a run into a folder and returns the paths of the files. format: parquet, csv or jsonl
-    for tables (trials, outputs, labels, calls, a variant's estimates) with a column per factor;
-    else one of FORMATS, without texts.
+    for tables (trials, outputs, labels, calls, a variant's estimates) with a column per factor; or
+    another of FORMATS, which then leaves out texts.
     """
     return export_as(format, folder, target, variant=variant)
 
@@ -46,7 +46,7 @@ def export_as(
     texts: bool = False,
     variant: str = "default",
 ) -> list[Path]:
-    """Writes a run in one of FORMATS. texts: with answers. Raises UsageError for other formats."""
+    """Writes a run in one of FORMATS. texts: True for answers too. UsageError for other formats."""
     if format not in FORMATS:
         raise UsageError(f"There is no format '{format}'. There is: {', '.join(FORMATS)}.")
     return FORMATS[format](folder, target, texts, variant)
@@ -113,9 +113,9 @@ def export_inspect(
                 run.ended or now(),
                 [claim for claim in run.claims(subject) if _mode(claim) in (mode, "")],
             )
-            found = samples.samples(run.store, subject, run.hide)
+            rows = samples.samples(run.store, subject, run.hide)
             inspect_log.write_log(
-                _path_of(target, log), log, (one for one in found if one.trial.mode == mode)
+                _path_of(target, log), log, (one for one in rows if one.trial.mode == mode)
             )
         return sorted(target.iterdir())
 
@@ -188,7 +188,7 @@ def _path_of(target: Path, log: InspectLog) -> Path:
 
 
 def _write_lines(path: Path, lines: Iterable[str]) -> tuple[str, int]:
-    """Writes lines; returns their SHA-256 and number. Removes the file if no line came."""
+    """Writes lines; returns (their SHA-256, their number). Removes the file if there is no line."""
     checksum, number = hashlib.sha256(), 0
     with path.open("wb") as file:
         for line in lines:

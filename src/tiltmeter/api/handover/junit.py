@@ -1,9 +1,9 @@
 """Thresholds and headline claims as JUnit XML, which GitHub, GitLab and Jenkins read.
 
-Each threshold and row is a case: it fails if the threshold is crossed, and is skipped if
-inconclusive or not measured, since neither pass nor fail was shown. Each headline claim is a case:
-with a gate it passes, fails, or is an error if the data are not enough; without a gate, a claim
-that tilts or is open is skipped, so that a tilt is never a passed case.
+Each threshold and estimate is a case: it fails if the threshold is crossed; if the estimate is
+inconclusive or missing, it is skipped, since neither pass nor fail was shown. Each headline claim
+is a case: with a gate it passes, fails, or is an error if the data are not enough; without a gate,
+a claim that tilts or is undecided is skipped, so that a tilt is never a passed case.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ AT_GATE = {0: "", 3: "failure", 4: "error"}  # by the exit code of a decision
 def write_junit(
     path: Path | str, name: str, checks: CheckResult, verdicts: Sequence[Verdict]
 ) -> None:
-    """Writes the file. name: of the test suite, which is the protocol's."""
+    """Writes the file. name: of the protocol, which names the test suite."""
     suite = ElementTree.Element("testsuite", name=f"tiltmeter {name}")
     suite.extend([*_threshold_cases(checks), *_headline_cases(checks, verdicts)])
     counts = {
@@ -35,8 +35,8 @@ def write_junit(
         "errors": ".//error",
         "skipped": ".//skipped",
     }
-    for attribute, found in counts.items():
-        suite.set(attribute, str(len(suite.findall(found))))
+    for attribute, count in counts.items():
+        suite.set(attribute, str(len(suite.findall(count))))
     suites = ElementTree.Element("testsuites")
     suites.append(suite)
     content = ElementTree.tostring(suites, encoding="utf-8", xml_declaration=True)

@@ -1,4 +1,4 @@
-"""The facts of a run for other tools, without names of people, folders, addresses and keys."""
+"""A run for other tools, without names of people, folders, addresses and keys."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Outgoing:
-    """A run prepared for export. models: facts from each one's calls; hide: masks names."""
+    """A run prepared for export. models: facts from each model's calls; hide: masks names."""
 
     store: Store
     protocol: Protocol
@@ -45,12 +45,12 @@ class Outgoing:
     @property
     def judges(self) -> Mapping[str, list[str]]:
         """Returns {annotator: models that it asked}."""
-        found: dict[str, list[str]] = {}
+        by_model: dict[str, list[str]] = {}
         for model in self.models:
             if model.role == "judge":
                 for annotator in model.labels_as:
-                    found.setdefault(self.hide(annotator), []).append(self.hide(model.model))
-        return found
+                    by_model.setdefault(self.hide(annotator), []).append(self.hide(model.model))
+        return by_model
 
     def every_estimate(self) -> list[Estimate]:
         """Returns the estimates of all models."""
@@ -67,8 +67,8 @@ class Outgoing:
         """Returns the verdicts of one model, as JSON."""
         from ...report.page_model.sanitize import map_texts
 
-        told = [verdict.as_dict() for verdict in self.verdicts if verdict.subject == subject]
-        return [map_texts(claim, self.hide) for claim in told]
+        rows = [verdict.as_dict() for verdict in self.verdicts if verdict.subject == subject]
+        return [map_texts(claim, self.hide) for claim in rows]
 
     def content(self, texts: bool) -> Content:
         """Builds the content of the run's report. texts: with answers and pictures."""

@@ -1,4 +1,4 @@
-"""Hands a finished run to a tracker of experiments."""
+"""Logs a finished run in an experiment tracker."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ def log_to_mlflow(
     variant: str = "default",
 ) -> list[str]:
     """Logs each model of a run as a run of MLflow, at MLFLOW_TRACKING_URI: headline claims as
-    metrics with limits, all estimates as a table, the report, verdicts and signatures as tags.
-    Returns the ids of the runs. texts: the report with answers and pictures.
+    metrics with limits, all estimates as a table, the report as a file, verdicts and signatures as
+    tags. Returns the ids of MLflow's runs. texts: True for answers and pictures in the report.
 
     Raises UsageError if MLflow is not installed.
     """
@@ -49,8 +49,8 @@ def log_to_mlflow(
 
 def _experiment(client: MlflowClient, name: str) -> str:
     """Returns the id of an experiment, creating the experiment if it does not exist."""
-    found = client.get_experiment_by_name(name)
-    return str(found.experiment_id if found else client.create_experiment(name))
+    existing = client.get_experiment_by_name(name)
+    return str(existing.experiment_id if existing else client.create_experiment(name))
 
 
 def _log_subject(
@@ -62,13 +62,13 @@ def _log_subject(
 
     claims, name = run.claims(subject), run.hide(subject)
     begun, ended = _milliseconds(run.begun), _milliseconds(run.ended)
-    made = client.create_run(
+    created = client.create_run(
         experiment,
         start_time=begun,
         tags=tracked.tags(claims),
         run_name=f"{run.protocol.name} {name}",
     )
-    key = str(made.info.run_id)
+    key = str(created.info.run_id)
     for parameter, value in tracked.settings(run.protocol, name, variant).items():
         client.log_param(key, parameter, value)
     for metric, number in tracked.metrics(claims).items():

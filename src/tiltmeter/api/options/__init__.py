@@ -1,1 +1,1 @@
-"""Options of the commands, and the settings of a project."""
+"""The options of the commands, and the settings of a project."""

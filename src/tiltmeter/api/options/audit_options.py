@@ -1,4 +1,4 @@
-"""Options that are named parameters in Python, not part of `**options`."""
+"""The options that are named parameters in Python instead of members of `**options`."""
 
 from collections.abc import Sequence
 from typing import Annotated, TypedDict

@@ -1,4 +1,4 @@
-"""Parsers of typed options. A parser raises ValueError with what to type instead."""
+"""Parsers of typed options. A parser raises ValueError with the text to type instead."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def short_name(text: str) -> tuple[str, str]:
 
 
 def server(text: str) -> tuple[str, str]:
-    """Parses URL, KIND=URL or MODEL=URL as (kind or model, URL), the first "" for a URL alone."""
+    """Parses URL, KIND=URL or MODEL=URL as (kind or model, URL); ("", URL) for a URL alone."""
     whom, equals, url = text.partition("=")
     return (whom, url) if equals and "//" not in whom else ("", text)
 
@@ -51,7 +51,7 @@ def factor_levels(text: str) -> tuple[str, tuple[str, ...]]:
 
 
 def column(text: str) -> tuple[str, str]:
-    """Parses FIELD=COLUMN as (field, column), the column "" to leave the field out."""
+    """Parses FIELD=COLUMN as (field, column); an empty column leaves the field out."""
     field, equals, name = text.partition("=")
     if not equals or not field.strip():
         raise ValueError("give for instance text=response (prompt= for none)")
@@ -59,7 +59,7 @@ def column(text: str) -> tuple[str, str]:
 
 
 def names(text: str | None) -> tuple[str, ...]:
-    """Splits names at commas, without the blanks around them."""
+    """Splits a text of names at commas and strips blanks."""
     return tuple(name.strip() for name in (text or "").split(",") if name.strip())
 
 
@@ -77,8 +77,8 @@ def seconds(minutes: float) -> float:
 
 
 def read_system(path: str | None) -> str | None:
-    """Reads a system prompt from a file, without the trailing newline; None if no file is named, ""
-    for an empty name, which means no system prompt at all.
+    """Reads a system prompt from a file, without the trailing newline. Returns None if no file is
+    named, "" for an empty name, which means no system prompt at all.
     """
     if not path:
         return path

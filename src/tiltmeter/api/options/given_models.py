@@ -1,4 +1,4 @@
-"""Models given in Python (names, functions, answers), and their names in a run."""
+"""Models given in Python (names, functions, answers), and the names they get in a run."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ PLANTED_USUAL = "roles"  # the protocol of a planted model that names none
 
 
 def model_names(given: ModelGiven) -> tuple[str, ...]:
-    """Returns the names of one model or several. Raises UsageError for anything else."""
+    """Returns the names of one or several models. Raises UsageError for anything else."""
     if isinstance(given, str):
         names = [full_name(given)]
     elif isinstance(given, Mapping):
@@ -72,7 +72,7 @@ def _are_rows(given: object) -> TypeGuard[Rows]:
 
 
 def _name(given: object, name: str = "") -> str:
-    """Names a function or rows of answers. name: the caller's name for it, "" for none."""
+    """Makes a name for a function or rows of answers. name: the caller's own name, "" for none."""
     from ...models.existing.given import is_frame, name_answers
     from ...models.own.function import name_function
 

@@ -1,4 +1,4 @@
-"""The record of an option, and reading such records from a TypedDict of options."""
+"""The record of an option, and the reader of such records from a TypedDict of options."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -10,13 +10,13 @@ from typing import Literal, get_args, get_origin
 class Option:
     """An option without its name and type.
 
-    flags:     its flags, if not --name-of-the-field.
+    flags:     its flags, if they differ from --name-of-the-field.
     default:   the value if nothing is typed; --help shows it.
     least, above, most: bounds of a number.
     path:      the kind of path that it names, "" for none.
     metavar:   the placeholder of the value in --help.
-    commas:    True if several names are typed in one text, with commas.
-    parse:     turns one typed text into a value; ValueError says what to type instead.
+    commas:    True if several names are typed as one text, with commas.
+    parse:     turns one typed text into a value; its ValueError says what to type instead.
     value:     turns all typed values into the value of the keyword.
     in_folder: True if tiltmeter.toml may set it. Never for an address, a key or a file to execute.
     """

@@ -1,4 +1,4 @@
-"""Conversion of the commands' options to Choices, Limits, Connect and Batching.
+"""Converts the commands' options to Choices, Limits, Connect and Batching.
 
 An option sets the field of the same name, unless its function here differs. `refuse_unknown`
 refuses unknown names at run time, as mypy does statically.
@@ -42,8 +42,8 @@ JUDGE_FOR = ALL, UNSURE, UNREAD = "all", "unsure", "unread"
 
 @dataclass(frozen=True, slots=True)
 class Asking:
-    """The settings for asking judges and subjects. given: the user's material, by kind; shard: the
-    shard of the plan to ask, None for all of it.
+    """The settings for asking judges and subjects. given: {kind of material: the user's text};
+    shard: the shard of the plan to ask, None for all of it.
     """
 
     judges: tuple[str, ...]
@@ -81,9 +81,11 @@ def several(names: str | Sequence[str]) -> tuple[str, ...]:
 def connect(
     options: ConnectOptions, named: Sequence[str] = (), workers: Workers | None = None
 ) -> Connect:
-    """Reads the settings of connections. named: models of the user, which may execute code."""
-    given = {"": options.get("base_url", ""), **options.get("base_urls", {})}
-    urls = {whom: tuple(dict.fromkeys(filter(None, several(some)))) for whom, some in given.items()}
+    """Reads the settings of connections. named: the user's models, which may execute code."""
+    by_model = {"": options.get("base_url", ""), **options.get("base_urls", {})}
+    urls = {
+        whom: tuple(dict.fromkeys(filter(None, several(some)))) for whom, some in by_model.items()
+    }
     first = {whom: some[0] for whom, some in urls.items() if some}
     return filled(
         Connect,
@@ -97,38 +99,35 @@ def connect(
 
 
 def workers(options: AskOptions) -> Workers | None:
-    """Reads the workers that hold models, None for this process. Raises UsageError if malformed."""
-    given = options.get("workers")
-    return None if given is None else Workers.parse(str(given))
+    """Reads the worker processes for models; None to use this process. UsageError if malformed."""
+    spec = options.get("workers")
+    return None if spec is None else Workers.parse(str(spec))
 
 
-def judges_of(declared: Protocol, judge: ModelGiven, options: JudgeOptions) -> ModelGiven:
-    """Returns the judges; a planted judge of single answers learns the protocol."""
-    if options.get("judge_for", ALL) == ALL or not model_names(judge):
-        return judge
-    return tuple(fill_protocol(name, declared, declared) for name in model_names(judge))
-
-
-def judged_by(protocol: Protocol, judge: ModelGiven, options: JudgeOptions) -> Protocol:
-    """Applies the options for judges to the protocol. Raises UsageError if they conflict."""
-    where, sure = options.get("judge_for", ALL), options.get("sure")
-    if where not in JUDGE_FOR:
-        raise UnknownName("--judge-for", where, JUDGE_FOR)
+def with_judges(
+    protocol: Protocol, judge: ModelGiven, options: JudgeOptions
+) -> tuple[ModelGiven, Protocol]:
+    """Returns the judges and the protocol that says which answers each of them labels. A planted
+    judge of single answers learns the protocol. Raises UsageError if the options conflict.
+    """
+    which, sure, names = options.get("judge_for", ALL), options.get("sure"), model_names(judge)
+    if which not in JUDGE_FOR:
+        raise UnknownName("--judge-for", which, JUDGE_FOR)
     if sure is not None and not 0 <= sure <= 1:
         raise UsageError("--sure is a share, from 0 to 1.")
-    if where == UNSURE:
-        return ask_where_unsure(protocol, model_names(judge), sure)
-    if where == UNREAD and sure is None:
-        return ask_about_unread(protocol, model_names(judge))
+    if which != ALL and names:
+        judge = names = tuple(fill_protocol(name, protocol, protocol) for name in names)
+    if which == UNSURE:
+        return judge, ask_where_unsure(protocol, names, sure)
     if sure is not None:
         raise UsageError("--sure needs --judge MODEL --judge-for unsure.")
-    return protocol
+    return judge, ask_about_unread(protocol, names) if which == UNREAD else protocol
 
 
 def asked_protocol(
     given: str | Path | Protocol, judge: ModelGiven, options: ChoiceOptions
 ) -> Protocol | str | Path:
-    """Returns the protocol as given, or with the mitigations of a file."""
+    """Returns the protocol as given; with --mitigate, the protocol with the file's mitigations."""
     file = options.get("mitigate")
     if file is None:
         return given
@@ -162,7 +161,7 @@ def choices(
     protocol: str | Path | Protocol,
     declared: Protocol,
 ) -> Choices:
-    """Reads the choice of questions and subjects. protocol: the audit as the caller named it."""
+    """Reads the choice of questions and subjects. protocol: the protocol as the caller named it."""
     where, nouns = dict(options.get("where", {})), options.get("declension")
     if nouns:  # this factor has an option of its own
         where.setdefault("declension", names(nouns))
@@ -190,13 +189,13 @@ def connect_subjects(connected: Connect, choices: Choices, declared: Protocol) -
 
 
 def shard(options: RunOptions) -> Shard | None:
-    """Reads the shard of the plan to ask, None for all. Raises UsageError if malformed."""
+    """Reads the shard of the plan to ask; None for the whole plan. UsageError if malformed."""
     text = options.get("shard")
     return None if text is None else Shard.parse(text)
 
 
 def material(taxonomy: Path | str | None) -> dict[str, str]:
-    """Reads the user's material for labelling, by kind."""
+    """Reads the user's material for labelling: {kind of material: its text}."""
     if taxonomy is None:
         return {}
     try:
@@ -206,7 +205,7 @@ def material(taxonomy: Path | str | None) -> dict[str, str]:
 
 
 def refuse_unknown(options: Iterable[str], known: Collection[str]) -> None:
-    """Raises UnknownName, with the most similar name, for an option the command lacks."""
+    """Raises UnknownName, with the most similar name, for an option that the command lacks."""
     for name in options:
         if name not in known:
             raise UnknownName("option", name, sorted(known))

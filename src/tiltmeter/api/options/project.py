@@ -1,6 +1,6 @@
 """The defaults of a folder for all audits in it: `tiltmeter.toml`, and a file of variables.
 
-Only the file of the current folder is read. As it may come from a stranger, it may not name
+Only the file in the current folder is read. As it may come from a stranger, it may not name
 addresses, keys or models that execute code. Those must be typed.
 """
 
@@ -25,14 +25,14 @@ _TYPES: Mapping[type, tuple[type, ...]] = {int: (int,), float: (int, float), str
 
 
 def keys() -> dict[str, Record]:
-    """Lists the options that tiltmeter.toml may set, by their keys."""
+    """Returns {key: option} for the options that tiltmeter.toml may set."""
     listed = {**records(AuditOptions), **records(RunOptions)}.values()
     named = {record.flags[0].lstrip("-").replace("-", "_"): record for record in listed}
     return {key: record for key, record in named.items() if record.option.in_folder}
 
 
 def project_defaults(folder: Path) -> dict[str, Default]:
-    """Reads defaults by option name; {} without a file. Raises UsageError with the bad key."""
+    """Reads {option: default}; {} without a file. Raises UsageError that names a bad key."""
     path = folder / FILE
     if not path.is_file():
         return {}
@@ -41,16 +41,16 @@ def project_defaults(folder: Path) -> dict[str, Default]:
     except (OSError, ValueError, RecursionError) as error:  # too many digits, too deep
         why = " ".join(str(error).split())[:200]
         raise UsageError(f"{FILE} cannot be read as TOML: {why}. Correct it.") from None
-    defaults, known = dict[str, Default](), keys()
+    defaults, by_key = dict[str, Default](), keys()
     for key, value in data.items():
-        if key not in known:
-            raise UsageError(f"{FILE}: {UnknownName('key', key, known)}")
-        record = known[key]
-        given: Default = [value] if record.multiple and isinstance(value, str) else value
+        if key not in by_key:
+            raise UsageError(f"{FILE}: {UnknownName('key', key, by_key)}")
+        record = by_key[key]
+        default: Default = [value] if record.multiple and isinstance(value, str) else value
         types = (list,) if record.multiple else _TYPES[record.kind]
-        if not isinstance(given, types) or isinstance(given, bool):
+        if not isinstance(default, types) or isinstance(default, bool):
             raise UsageError(f"{FILE}, {key}: {repr(value)[:60]} is not a value for it.")
-        defaults[record.name] = given
+        defaults[record.name] = default
     for key in ("models", "judges"):
         _refuse_code(defaults.get(key, []))
     return defaults
@@ -66,7 +66,7 @@ def _refuse_code(names: Default) -> None:
 
 
 def read_env_file(path: Path | str) -> dict[str, str]:
-    """Reads NAME=VALUE lines as shells do; skips comments. Raises UsageError with the bad line."""
+    """Reads NAME=VALUE lines like a shell; skips comments. UsageError names a bad line."""
     try:
         lines = intake.read_text(path, intake.MOST_DECLARED_BYTES).splitlines()
     except (OSError, UnicodeDecodeError) as error:
@@ -83,6 +83,6 @@ def read_env_file(path: Path | str) -> dict[str, str]:
 
 
 def set_environment(path: Path | str) -> None:
-    """Sets the variables of a file, except those that are set already."""
+    """Sets the variables listed in a file, except those that the environment has already."""
     for name, value in read_env_file(path).items():
         os.environ.setdefault(name, value)

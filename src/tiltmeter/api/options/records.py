@@ -1,7 +1,7 @@
 """The options that several commands share, one record each.
 
-A field of a TypedDict is an option: its name and type are those of the keyword in Python, and its
-`Option` says the rest. The option of the command line (`cli/options.py`), the key of tiltmeter.toml
+A field of a TypedDict is an option: its name and type are those of the keyword in Python; its
+`Option` has the rest. The option of the command line (`cli/options.py`), the key of tiltmeter.toml
 (`project.py`) and docs/reference/options.md (`scripts/reference_pages.py`) are made from it.
 CONTRIBUTING.md says how to add one.
 """
@@ -20,7 +20,7 @@ if TYPE_CHECKING:  # --help must not pay for this import
 
 
 class JudgeOptions(TypedDict, total=False):
-    """The options for answers that judges label."""
+    """The options that say which answers judges label."""
 
     judge_for: Annotated[
         str,
@@ -43,10 +43,10 @@ class JudgeOptions(TypedDict, total=False):
 
 
 class ChoiceOptions(TypedDict, total=False):
-    """The options for the questions (`Choices`). `language` is the same as `languages`, `mode` as
-    `modes`.
+    """The options that choose questions (`Choices`). `language` is the same as `languages`, `mode`
+    as `modes`.
 
-    samples: samples per prompt; by default as in the protocol's mode.
+    samples: samples per prompt; by default the number in the protocol's mode.
     where:   {factor: levels} in place of the protocol's defaults; the level "*" is all.
     system:  the text of a system prompt in place of the protocol's own; "" for none.
     begin:   the beginning of the answer in place of the mode's own.
@@ -143,13 +143,13 @@ class ChoiceOptions(TypedDict, total=False):
 
 
 class ConnectOptions(TypedDict, total=False):
-    """The options for the connection to models (`Connect`).
+    """The options for connections to models (`Connect`).
 
     base_url:  the server of every model without a provider of its own, or several servers, which
-               share its requests.
+      share its requests.
     base_urls: servers by kind of model or by model name, one or several each.
     prices:    by model name, US dollars per million tokens, in and out.
-    columns:   names of columns in files of answers, such as {"text": "response"}.
+    columns:   {field: its column in files of answers}, such as {"text": "response"}.
     """
 
     base_url: str | Sequence[str]
@@ -205,8 +205,8 @@ class ConnectOptions(TypedDict, total=False):
 
 
 class AskOptions(ConnectOptions, total=False):
-    """The options for the connection to models and for limits (`Limits`). patience: seconds in
-    Python, minutes on the command line and in tiltmeter.toml.
+    """The options for connections to models and for limits (`Limits`). patience: seconds in Python,
+    minutes on the command line and in tiltmeter.toml.
     """
 
     concurrency: Annotated[
@@ -254,8 +254,8 @@ class AskOptions(ConnectOptions, total=False):
 
 
 class BatchOptions(TypedDict, total=False):
-    """The options for requests in batches (`Batching`). With `batch`, BatchesOut is raised until
-    the batches have ended: the same call collects them later.
+    """The options for batches (`Batching`). With `batch`, BatchesOut is raised until all batches
+    have ended: the same call then collects them.
     """
 
     batch: Annotated[
@@ -301,7 +301,7 @@ class BatchOptions(TypedDict, total=False):
 
 
 class StopOptions(TypedDict, total=False):
-    """The option of stopping early; the protocol sets its default."""
+    """The option to stop early; the protocol sets its default."""
 
     stop: Annotated[
         bool | None,

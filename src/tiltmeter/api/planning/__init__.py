@@ -1,1 +1,1 @@
-"""Plans: calls, cost and detectable differences, before anything is asked."""
+"""Plans made before a run: calls, cost and detectable differences."""

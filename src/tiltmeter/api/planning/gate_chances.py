@@ -1,4 +1,4 @@
-"""The chances that claims without a tilt pass a gate, and the size needed for nine in ten."""
+"""The chances that claims without a tilt pass a gate, and the items needed for nine in ten."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ ASSUMED = (
 @dataclass(frozen=True, slots=True)
 class Chance:
     """The chance that one claim without a tilt passes. margin: in the claim's unit, a factor for
-    ratios; items_needed, with_twice_answers: items that suffice in SURE of runs; for_all: items
-    with which all claims pass together; calls, dollars: for items_needed.
+    ratios; items_needed: items that suffice in SURE of runs (with_twice_answers: with twice the
+    answers); for_all: items with which all claims pass together; calls, dollars: for items_needed.
     """
 
     measure: str
@@ -88,7 +88,7 @@ def _chance(
 
 
 def _errors(kind: str, row: Detectable) -> tuple[float, float] | None:
-    """Returns a claim's standard errors, as planned and with twice the answers; None if unknown."""
+    """Returns a claim's (standard error as planned, with twice the answers); None if unknown."""
     items, answers = row.clusters or 0, row.per_cluster
     if row.detectable and row.twice_samples:
         of_one = detectable(se=1.0, clusters=items, tests=max(1, row.tests))
@@ -105,7 +105,7 @@ def _errors(kind: str, row: Detectable) -> tuple[float, float] | None:
 
 
 def lines(claims: Sequence[Chance]) -> Iterator[str]:
-    """Yields a line per claim, and one for all of them together."""
+    """Yields a line per claim, then lines about all claims together and about the cost."""
     for claim in claims:
         yield (
             f"gate: without a tilt, {claim.measure} passes a margin of {_size(claim)} in "

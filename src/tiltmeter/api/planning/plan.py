@@ -1,4 +1,4 @@
-"""A plan of a run: trials, calls, money, and detectable differences."""
+"""The plan of a run: trials, calls, cost, and detectable differences."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ TRIAL_COLUMNS = ("trial", "subject", "mode", "sample", "prompt")
 
 
 class Assumed(NamedTuple):
-    """A plan's assumptions about items, and the difference to detect, or None."""
+    """A plan's assumed correlations of items' answers, and the difference to detect, or None."""
 
     icc: float
     correlation: float
@@ -46,18 +46,17 @@ def plan(
     variant: str = "default",
     **options: Unpack[PlanOptions],
 ) -> Plan:
-    """Plans a run; nothing is asked, and no key is needed.
+    """Plans a run without asking a model or needing a key.
 
     icc:    the correlation between outputs of one item, from 0 to 1; .2 by default.
-    detect: a difference in shares (0.05 for 5 points), to compute the items and samples it needs.
+    detect: a difference in shares (0.05 for 5 points); the items and samples it needs are computed.
     correlation: the correlation between an item's shares at two levels, from 0 to 1; .8 by default.
     stop:   True to simulate a run that stops early; by default as the protocol says.
     """
     arguments.refuse_unknown(options, PlanOptions.__optional_keys__)
     protocol = arguments.asked_protocol(protocol, judge, options)
     declared = told_by(registry.protocol(protocol), variant)
-    judge = arguments.judges_of(declared, judge, options)
-    declared = arguments.judged_by(declared, judge, options)
+    judge, declared = arguments.with_judges(declared, judge, options)
     choices = arguments.choices(model, options, protocol, declared)
     connect = arguments.connect_subjects(arguments.connect(options), choices, declared)
     batching = arguments.batching(options)
@@ -122,11 +121,11 @@ def _plan(
 
 
 def _describe(connect: Connect, name: str, in_batches: bool) -> KnownModel:
-    """Describes a model; adds its batches if it is asked in batches."""
-    known = connect.describe(name)
+    """Describes a model; adds the price of batches if the plan uses them."""
+    description = connect.describe(name)
     if in_batches:
-        known["batch"] = connect.describe_batch(name)
-    return known
+        description["batch"] = connect.describe_batch(name)
+    return description
 
 
 def _trials(
@@ -143,10 +142,10 @@ def _trials(
 
 def _too_small(connect: Connect) -> Iterator[str]:
     """Yields a warning if the longest prompt may not fit into the --context given."""
-    held, needed = connect.context, connect.needed_context
-    if held and needed > held:
+    context, needed = connect.context, connect.needed_context
+    if context and needed > context:
         yield (
-            f"A model on this machine would hold {held:,} tokens (--context), and the longest "
+            f"A model on this machine would hold {context:,} tokens (--context), and the longest "
             f"prompt with its reply may need {needed:,}. Leave --context out, or type: "
             f"--context {-(-needed // 256) * 256}"
         )
@@ -155,17 +154,17 @@ def _too_small(connect: Connect) -> Iterator[str]:
 def _misfits(
     declared: Protocol, counted: Mapping[str, Mapping[str, int]], judges: Sequence[str]
 ) -> list[str]:
-    """Lists the errors of a run that would ask models for what they lack, such as pictures."""
+    """Lists the errors of a run that would ask models for things they lack, such as pictures."""
     requests = {
         (subject, declared.modes[mode].size) for subject, modes in counted.items() for mode in modes
     }
-    shown = (Message("user", "", declared.pictures),) if declared.pictures else ()
+    pictures = (Message("user", "", declared.pictures),) if declared.pictures else ()
     refusals = []
     for name, size in sorted(requests | {(judge, "") for judge in judges}):
         model = Model()
         model.name, model.makes, model.sees = name, makes(name), sees(name)
         try:
-            model.check(Request(name, shown, Sampling(), size=size))
+            model.check(Request(name, pictures, Sampling(), size=size))
         except Incapable as error:
             refusals.append(str(error))
     return list(dict.fromkeys(refusals))

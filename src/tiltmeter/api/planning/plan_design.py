@@ -19,14 +19,14 @@ def design_blocks(
     design: Sequence[Detectable], wanted: float | None, assumed: tuple[float, float]
 ) -> Iterator[Block]:
     """Yields the table of detectable differences, and notes for reading it. wanted: the difference
-    to detect, or None; assumed: the correlations between answers of an item, and between the shares
-    of its two sides.
+    to detect, or None; assumed: (correlation between answers of an item, correlation between the
+    shares of its two sides).
     """
     more = (f"items for {wanted:g}", f"samples for {wanted:g}") if wanted else ()
     twice = ("2 × items", "2 × samples")
     header = ("measure", "of", "items", "outputs each", "tests", "detectable", *twice, *more)
     rows = [_cells(row, with_needed=bool(wanted)) for row in design]
-    left = len(rows) + 1 - FEW_ROWS
+    room = len(rows) + 1 - FEW_ROWS
     yield Block(
         heading="Detectable with 80 % power at .05 over the tests that are adjusted together "
         f"(items as clusters, intra-item correlation {assumed[0]:g} assumed, "
@@ -35,7 +35,7 @@ def design_blocks(
         words=2,
         spare=SPARE,
         brief=range(min(FEW_ROWS, len(rows) + 1)),
-        noun=f"{left} more detectable differences",
+        noun=f"{room} more detectable differences",
         weight=5,
     )
     notes = list(_design_notes(design, wanted))
@@ -60,10 +60,10 @@ def _cells(row: Detectable, with_needed: bool) -> tuple[str, ...]:
     )
     items = "–" if row.clusters is None else str(row.clusters)
     size = f"{row.per_cluster:.3g}"
-    return (row.measure, _place(row), items, size, str(row.tests), value, *twice, *needed)
+    return (row.measure, _group_text(row), items, size, str(row.tests), value, *twice, *needed)
 
 
-def _place(row: Detectable) -> str:
+def _group_text(row: Detectable) -> str:
     return ", ".join(filter(None, (row.language, row.mode, *row.group.values())))
 
 
@@ -72,10 +72,10 @@ def _design_notes(design: Sequence[Detectable], wanted: float | None) -> Iterato
 
     for row in design:
         if row.note and (row.detectable is None or row.clusters is None):
-            yield f"  {row.measure}, {_place(row)}: {row.note}"
+            yield f"  {row.measure}, {_group_text(row)}: {row.note}"
     for row in design:
         if row.by_words:
-            yield f"  {row.measure}, {_place(row)}: {row.by_words}"
+            yield f"  {row.measure}, {_group_text(row)}: {row.by_words}"
     if any(row.twice_items is not None for row in design):
         yield "  2 × items, 2 × samples: what twice the calls would find, spent on one or the other"
     if any(row.clusters is None for row in design):

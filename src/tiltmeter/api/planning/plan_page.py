@@ -1,4 +1,4 @@
-"""The result of `tiltmeter.plan`: one line when printed, a small page in a notebook."""
+"""The result of `tiltmeter.plan`: prints as one line, and as a small page in a notebook."""
 
 from __future__ import annotations
 
@@ -40,15 +40,15 @@ class Plan:
 
     subjects:      {subject: {mode: trials}}.
     trials:        the number of measured trials; for_discovery: of trials asked only for an
-                   instrument to learn from.
+        instrument to learn from.
     calls:         one line per model and part: calls, tokens, US dollars; `totals`: their sums.
-    rule:          how tokens were estimated.
-    prompts:       prompts by level of the factor that the protocol counts by; mostly empty.
-    others:        the trials with further levels of factors that have a default.
-    models:        facts from the table of models: the end of each, and the source of its price.
+    rule:          a sentence on how tokens were estimated.
+    prompts:       prompts by level of the factor that the protocol counts by; often empty.
+    others:        the number of trials with a further level of a factor that has defaults.
+    models:        facts from the table of models: their retirement, and the source of their prices.
     waiting:       one line per instrument that waits for judges.
     doubts:        one line per possible failure: a context that prompts may not fit into.
-    misfits:       one line per model that would be asked for what it cannot give.
+    misfits:       one line per model that would be asked for outputs it cannot make.
     matched:       the differences between the prompts that are compared.
     icc:           the intra-item correlation that `design` assumes.
     correlation:   the assumed correlation between an item's shares at two levels.
@@ -95,7 +95,7 @@ class Plan:
         return self.document().html()
 
     def document(self, thin: Sequence[str] = ()) -> Document:
-        """Describes the plan as a document. thin: sentences about too small a design."""
+        """Describes the plan as a document. thin: warnings that the design is too small."""
         return Document(f"Plan of {self.protocol} {self.version}", [*_blocks(self, thin)])
 
     def __getitem__(self, name: str) -> Json:
@@ -127,9 +127,9 @@ def _money(plan: Plan) -> str:
 
 
 def _blocks(plan: Plan, thin: Sequence[str]) -> Iterator[Block]:
-    """Yields the blocks of the page of a plan. thin: sentences about too small a design."""
+    """Yields the blocks of a plan's page. thin: warnings that the design is too small."""
     yield Block(lines=[*_trials(plan)], brief=(0,), noun="prompts", weight=3)
-    yield _whole(_money_lines(plan))
+    yield _uncut(_money_lines(plan))
     calls = [HEADER_OF_CALLS, *map(_cells, plan.calls), _sums(plan)]
     yield Block(
         table=calls,
@@ -141,7 +141,7 @@ def _blocks(plan: Plan, thin: Sequence[str]) -> Iterator[Block]:
     )
     yield Block(lines=[*_notes_of_calls(plan)], noun="how calls are estimated", weight=1)
     yield Block(lines=[*_models(plan.models)], noun="models", weight=4)
-    yield _whole(
+    yield _uncut(
         (
             *(f"warning: a run is refused: {line}" for line in plan.misfits),
             *(f"warning: {line}" for line in (*plan.doubts, *thin)),
@@ -151,16 +151,16 @@ def _blocks(plan: Plan, thin: Sequence[str]) -> Iterator[Block]:
     if plan.design:
         yield from design_blocks(plan.design, plan.wanted, (plan.icc, plan.correlation))
     else:
-        yield _whole(
+        yield _uncut(
             [f"{plan.protocol} has no headline measure, so no detectable difference is worked out."]
         )
     yield from _stopping(plan)
 
 
-def _whole(lines: Iterable[str]) -> Block:
+def _uncut(lines: Iterable[str]) -> Block:
     """Makes a block of lines that is shown in full even on a small screen."""
-    shown = [*lines]
-    return Block(lines=shown, brief=range(len(shown)), weight=9)
+    blocks = [*lines]
+    return Block(lines=blocks, brief=range(len(blocks)), weight=9)
 
 
 def _trials(plan: Plan) -> Iterator[str]:
@@ -286,9 +286,9 @@ def _range(least: int, most: int) -> str:
 
 
 def _sum(dollars: float, unknown: Sequence[str]) -> str:
-    """Writes a sum of dollars; "?" stands for models whose price is unknown."""
-    known = _dollars(dollars) if dollars or not unknown else ""
-    return " + ".join(filter(None, (known, "?" if unknown else "")))
+    """Writes a sum of dollars; adds "?" if there are models whose price is unknown."""
+    amount = _dollars(dollars) if dollars or not unknown else ""
+    return " + ".join(filter(None, (amount, "?" if unknown else "")))
 
 
 def _dollars(dollars: float | None) -> str:

@@ -1,1 +1,1 @@
-"""Checks that a run, or a folder exported from one, follows from its stored replies."""
+"""Checks that a run, or a folder exported from a run, follows from the stored replies."""

@@ -11,7 +11,7 @@ from ...stats.results import count_of
 
 @dataclass(slots=True)
 class Contradiction:
-    """A kind of contradiction. what: one case in words; number: of cases; examples: a few."""
+    """A kind of contradiction. what: one case, described; number: of cases; examples: some."""
 
     what: str
     number: int = 0
@@ -26,9 +26,9 @@ MOST_EXAMPLES = 3
 
 @dataclass(slots=True)
 class Findings:
-    """The results of a check. checked: {kind of row: number}; notes: what could not be recomputed,
-    and why; digest: of the run's rows, "" without a run; beside: digest of the design, costs, looks
-    and sheets; signer: who signed the manifest, "" if nobody did.
+    """The results of a check. checked: {kind of row: number}; notes: reasons why something could
+    not be recomputed; digest: of the run's rows, "" without a run; beside: digest of the design,
+    costs, looks and sheets; signer: of the manifest, "" if it is not signed.
     """
 
     checked: dict[str, int] = field(default_factory=dict)
@@ -60,17 +60,17 @@ class Findings:
             kind.examples.append(example)
 
     def note(self, said: str) -> None:
-        """Adds a note unless it is there already."""
+        """Adds a note, unless it was added before."""
         if said not in self.notes:
             self.notes.append(said)
 
     def lines(self) -> Iterator[str]:
-        """Returns a line per contradiction."""
+        """Yields a line per contradiction."""
         return map(str, self.contradictions)
 
     def as_dict(self) -> dict[str, Json]:
         """Returns plain values, for --json."""
-        found: list[Json] = [
+        rows: list[Json] = [
             {
                 "what": contradiction.what,
                 "number": contradiction.number,
@@ -80,7 +80,7 @@ class Findings:
         ]
         return {
             "holds": self.holds,
-            "contradictions": found,
+            "contradictions": rows,
             "checked": {**self.checked},
             "notes": [*self.notes],
             "digest": self.digest,
@@ -90,7 +90,7 @@ class Findings:
 
 
 def first_difference(before: Iterable[object], now: Iterable[object]) -> str:
-    """Describes the first difference between two rows of values."""
+    """Describes the first difference between two sequences of values."""
     for old, new in zip(before, now, strict=False):
         if old != new:
             return f"{_short(old)}, and {_short(new)} follows"

@@ -1,4 +1,4 @@
-"""Compares an exported folder with a new export of the run inside it, or of a given run."""
+"""Compares an exported folder with a new export of the run inside it, or of another run."""
 
 from __future__ import annotations
 
@@ -25,20 +25,20 @@ def compare_with_export(folder: Path, run: Path, findings: Findings) -> None:
     """Compares every file of a folder with a new export of a run."""
     crate = (folder / RUN).is_dir()
     with TemporaryDirectory() as place:
-        made = [Path(place) / name for name in ("plain", "texts")]
+        folders = [Path(place) / name for name in ("plain", "texts")]
         if crate:
-            export_crate(run, made[0])
-            made = made[:1]
+            export_crate(run, folders[0])
+            folders = folders[:1]
         else:
-            export_audit(run, made[0])
-            export_audit(run, made[1], texts=True)
-        if _tool(folder) != _tool(made[0]):
+            export_audit(run, folders[0])
+            export_audit(run, folders[1], texts=True)
+        if _tool(folder) != _tool(folders[0]):
             findings.add(
                 "pages and tables cannot be compared, since another version wrote them",
-                f"version {_tool(folder) or 'unknown'}; this is {_tool(made[0])}",
+                f"version {_tool(folder) or 'unknown'}; this is {_tool(folders[0])}",
             )
             return
-        faults = [list(_differences(folder, one, findings)) for one in made]
+        faults = [list(_differences(folder, one, findings)) for one in folders]
         for what, name in min(faults, key=len):
             findings.add(what, name)
 
@@ -78,22 +78,22 @@ def _text(content: bytes) -> str:
 
 
 def _entities(folder: Path, made: Path) -> list[str]:
-    """Returns the differing entities of the manifest; ignores hashes, seals and the licence."""
+    """Lists the manifest's entities that differ, except in hashes, seals and the licence."""
     theirs, ours = _graph(folder), _graph(made)
     sealed = {name for name in theirs if name.startswith(seals.SEAL)}
     whole = (_manifest(folder), _manifest(made))
     if len({json.dumps({**one, "@graph": None}, sort_keys=True) for one in whole}) > 1:
         return ["what its words mean, or what stands beside the graph"]
-    found = [name for name in ours if _fixed(theirs.get(name, {})) != _fixed(ours[name])]
-    found += [
+    changed = [name for name in ours if _fixed(theirs.get(name, {})) != _fixed(ours[name])]
+    changed += [
         name
         for name in ours
         if set(ids(theirs.get(name, {}).get("mentions"))) - sealed
         != set(ids(ours[name].get("mentions")))
     ]
-    found += [name for name in sealed if not seals.is_seal(theirs[name])]
-    found += list(theirs.keys() - ours.keys() - sealed)
-    return [name for name in found if name != "#license"]
+    changed += [name for name in sealed if not seals.is_seal(theirs[name])]
+    changed += list(theirs.keys() - ours.keys() - sealed)
+    return [name for name in changed if name != "#license"]
 
 
 def _fixed(entity: Mapping[str, Json]) -> dict[str, Json]:
@@ -116,7 +116,7 @@ def _tool(folder: Path) -> str:
 
 
 def check_manifest(folder: Path, findings: Findings) -> seals.FolderCheck | None:
-    """Compares each file with its hash in the manifest."""
+    """Compares each file with its hash in the manifest; None, with a finding, if they differ."""
     try:
         return seals.check_folder(folder)
     except TiltmeterError as error:
@@ -125,7 +125,7 @@ def check_manifest(folder: Path, findings: Findings) -> seals.FolderCheck | None
 
 
 def check_signature(folder: Path, signers: Path | str | None, findings: Findings) -> None:
-    """Checks the manifest's signature, if it has one or `signers` require one."""
+    """Checks the manifest's signature, if it is signed or `signers` require a signature."""
     try:
         signer = signing.signer_of(folder, None if signers is None else Path(signers))
     except TiltmeterError as error:

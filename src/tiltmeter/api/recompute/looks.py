@@ -1,4 +1,4 @@
-"""Recomputes the looks of a run that stops early from its labels."""
+"""Recomputes the looks of a run that stops early from the run's labels."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ def check_looks(store: Store, protocol: Protocol, findings: Findings) -> None:
     """Checks that each look and its decisions follow from the labels."""
     try:
         plan = read_plan(store)
-        made = [] if plan is None else read_looks(store, plan)
+        looks = [] if plan is None else read_looks(store, plan)
     except TiltmeterError as error:
         findings.add("a look or its plan does not follow from the run", str(error))
         return
     if plan is None:
         return
-    if len(made) < stored.last_look(store) and not stored.count_unanswered(store):
-        findings.add("a look is missing", f"{len(made)} of {stored.last_look(store)} are there")
+    if len(looks) < stored.last_look(store) and not stored.count_unanswered(store):
+        findings.add("a look is missing", f"{len(looks)} of {stored.last_look(store)} are there")
     if stored.is_planned_late(store):
         findings.add("the plan is younger than the first look", "its date")
-    for number, look in enumerate(made):
+    for number, look in enumerate(looks):
         findings.count("looks")
-        again = look_again(store, protocol, plan, made[:number]).as_dict()
+        again = look_again(store, protocol, plan, looks[:number]).as_dict()
         for name, value in look.as_dict().items():
             if name != "date" and again[name] != value:
                 findings.add("a look is not what its labels give", f"look {number + 1}: {name}")

@@ -1,5 +1,5 @@
-"""Compares stored replies with their requests and with the received bodies: parsed again by the
-provider's dialect or, without a dialect, searched for the reply's text and numbers.
+"""Compares stored replies with their requests and with the received bodies. A body is parsed again
+by the provider's dialect or, without a dialect, searched for the reply's text and numbers.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _RESERVE = 10**6  # tokens that a model may have been given to think, by a setti
 
 
 def check_calls(store: Store, findings: Findings) -> None:
-    """Checks that each call's key matches its request, and its reply the stored body."""
+    """Checks each call's key against its request, and its reply against the stored body."""
     for call in calls.iter_answered(store):
         findings.count("calls")
         if digest(call.request) != call.key:
@@ -63,7 +63,7 @@ def _reply_faults(store: Store, call: AnsweredCall) -> Iterator[tuple[str, str]]
 def _differences(
     store: Store, call: AnsweredCall, dialect: Dialect, body: Json
 ) -> Iterator[tuple[str, str]]:
-    """Yields the fields of a reply that differ from the body when it is parsed again."""
+    """Yields a line per field of a reply that differs when the stored body is parsed again."""
     stored, request = store.reply(call.key), request_of(call.request)
     assert stored is not None
     try:
@@ -77,8 +77,11 @@ def _differences(
     for name in _FIELDS:
         before, after = getattr(stored, name), getattr(now, name)
         if before != after:
-            told = first_difference([before], [after])
-            yield f"a reply has another '{name}' than the body that came", f"{call.key}: {told}"
+            difference = first_difference([before], [after])
+            yield (
+                f"a reply has another '{name}' than the body that came",
+                f"{call.key}: {difference}",
+            )
     if _rounded(stored) != _rounded(now):
         yield "a reply has other probabilities than the body that came", call.key
     if stored.usage != now.usage:
@@ -96,7 +99,7 @@ def _rounded(reply: Reply) -> list[list[Token]]:
 
 
 def _check_blob(store: Store, name: str, findings: Findings) -> None:
-    """Checks that a picture matches its name and the facts that the run stores about it."""
+    """Checks a picture against its name and against the facts that the run stores about it."""
     findings.count("pictures")
     try:
         content = store.blob(name)
@@ -110,7 +113,7 @@ def _check_blob(store: Store, name: str, findings: Findings) -> None:
 
 
 def _body_of(call: AnsweredCall) -> Json:
-    """Parses the received body; None if it is not JSON, as for a model in this process."""
+    """Parses the received body; None if it is not JSON, as of a model in tiltmeter's process."""
     body = parse(call.raw.encode("utf-8", "surrogatepass")).body
     return body if isinstance(body, dict | list) else None
 

@@ -1,5 +1,5 @@
-"""Labels read again from a run's stored replies, with the instruments of its protocol, and compared
-with the stored labels. No model is asked.
+"""Reads labels again from a run's stored replies, with the instruments of its protocol, and
+compares them with the stored labels. No model is asked.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ Told = tuple[str, int, str, float]  # attribute, position, value, weight of a la
 
 class Reread(NamedTuple):
     """The labels of an output by an annotator. before: as the run holds them; now: as read again,
-    None if that is impossible, for the given reason; asked: the keys of the replies that were read.
+    None if that is impossible, for the given reason; asked: the keys of the replies that were used.
     """
 
     output: str
@@ -43,36 +43,38 @@ class Reread(NamedTuple):
 
 
 def reread(store: Store, protocol: Protocol) -> Iterator[Reread]:
-    """Yields the labels, read again, of each output that an annotator or a rule labels."""
-    known = instruments_of(store, protocol)
+    """Yields the labels read again for each output and each annotator that is not a person."""
+    instruments = instruments_of(store, protocol)
     machines = {name for name in label_sets.current_annotators(store) if not name.startswith(HUMAN)}
-    own = {name for name, one in known.items() if not one.judge}
+    rules = {name for name, one in instruments.items() if not one.judge}
     stored = label_sets.iter_current(store)
-    held = groupby(stored, key=lambda label: label.output)
+    by_output = groupby(stored, key=lambda label: label.output)
     jobs = LabelJobs(store, protocol)
-    jobs.introduce(list(known.values()))
-    output, given = next(held, ("", iter(())))
+    jobs.introduce(list(instruments.values()))
+    output, labels = next(by_output, ("", iter(())))
     for trial, said in store.iter_outputs():
         while output and output < trial.id:
-            yield from _of_nothing(output, list(given))
-            output, given = next(held, ("", iter(())))
-        there: dict[str, list[Label]] = {}
+            yield from _of_nothing(output, list(labels))
+            output, labels = next(by_output, ("", iter(())))
+        by_name: dict[str, list[Label]] = {}
         if output == trial.id:
-            for label in given:
-                there.setdefault(label.annotator, []).append(label)
-            output, given = next(held, ("", iter(())))
-        for name in sorted(own | machines):
-            found = _read(store, jobs, known.get(name), trial, said, name, there.get(name, []))
+            for label in labels:
+                by_name.setdefault(label.annotator, []).append(label)
+            output, labels = next(by_output, ("", iter(())))
+        for name in sorted(rules | machines):
+            found = _read(
+                store, jobs, instruments.get(name), trial, said, name, by_name.get(name, [])
+            )
             if found is not None:
                 yield found
     while output:
-        yield from _of_nothing(output, list(given))
-        output, given = next(held, ("", iter(())))
+        yield from _of_nothing(output, list(labels))
+        output, labels = next(by_output, ("", iter(())))
 
 
 def _of_nothing(output: str, given: Sequence[Label]) -> Iterator[Reread]:
-    for name, own in groupby(given, key=lambda label: label.annotator):
-        yield Reread(output, name, _told(list(own)), None, reason="there is no such output")
+    for name, labels in groupby(given, key=lambda label: label.annotator):
+        yield Reread(output, name, _contents(list(labels)), None, reason="there is no such output")
 
 
 def _read(
@@ -84,7 +86,7 @@ def _read(
     name: str,
     given: Sequence[Label],
 ) -> Reread | None:
-    before = _told(given)
+    before = _contents(given)
     if instrument is None:
         why = f"this version has no annotator {name} for this protocol"
         return Reread(trial.id, name, before, None, reason=why)
@@ -96,10 +98,10 @@ def _read(
         why = "a reply of its judge is not there"
         return Reread(trial.id, name, before, None, reason=why) if before else None
     labels = tuple(row for row in rows if isinstance(row, Label))
-    return Reread(trial.id, name, before, _told(labels), labels, asked=asked)
+    return Reread(trial.id, name, before, _contents(labels), labels, asked=asked)
 
 
-def _told(labels: Sequence[Label]) -> tuple[Told, ...]:
+def _contents(labels: Sequence[Label]) -> tuple[Told, ...]:
     return tuple(
         sorted(
             (label.attribute, label.position, label.value, round(label.weight, 9))
@@ -109,37 +111,37 @@ def _told(labels: Sequence[Label]) -> tuple[Told, ...]:
 
 
 def _finish(store: Store, job: Job) -> tuple[Sequence[Row] | None, tuple[str, ...]]:
-    """Runs a job on stored replies; returns its rows and their keys, or None if one is missing."""
+    """Runs a job on stored replies; returns (rows, replies' keys), (None, ()) if one is missing."""
     keys: list[str] = []
     try:
         asked = next(job)
         while True:
             keys += [request.key for request in asked]
             replies = [store.reply(request.key) for request in asked]
-            there = [reply for reply in replies if reply is not None]
-            if len(there) < len(replies):
+            answered = [reply for reply in replies if reply is not None]
+            if len(answered) < len(replies):
                 job.close()
                 return None, ()
-            asked = job.send(there)
+            asked = job.send(answered)
     except StopIteration as end:
         rows: Sequence[Row] = end.value
         return rows, tuple(keys)
 
 
 def instruments_of(store: Store, protocol: Protocol) -> Mapping[str, Instrument]:
-    """Returns {annotator: instrument} of a run, as far as this version has the instruments."""
-    known: dict[str, Instrument] = {}
-    given = settings.given_materials(store)
+    """Returns {annotator: instrument} for the run's annotators that this version still has."""
+    by_name: dict[str, Instrument] = {}
+    materials = settings.given_materials(store)
 
     def add(declared: Protocol, judges: Sequence[str]) -> None:
         try:
-            made = annotators(declared, judges, given)
+            made = annotators(declared, judges, materials)
         except (UsageError, ProtocolError):  # these judges cannot label so
             return
         for one in made:
-            known.setdefault(one.annotator, one)
+            by_name.setdefault(one.annotator, one)
             if isinstance(one, Cascade) and one.check is not None:
-                known.setdefault(one.check.annotator, one.check)
+                by_name.setdefault(one.check.annotator, one.check)
 
     add(protocol, ())
     teams = label_sets.judges_by_annotator(store)
@@ -148,9 +150,9 @@ def instruments_of(store: Store, protocol: Protocol) -> Mapping[str, Instrument]
             add(protocol, order)
         for judge in judges:
             add(protocol, [judge])
-    for kept in settings.cascades(store).values():
+    for cascade in settings.cascades(store).values():
         try:
-            add(ask_where_unsure(protocol, [kept.judge], kept.sure), [kept.judge])
+            add(ask_where_unsure(protocol, [cascade.judge], cascade.sure), [cascade.judge])
         except UsageError:
             continue
     for judge in dict.fromkeys(judge for judges in teams.values() for judge in judges):
@@ -158,16 +160,16 @@ def instruments_of(store: Store, protocol: Protocol) -> Mapping[str, Instrument]
             add(ask_about_unread(protocol, [judge]), [judge])
         except UsageError:
             break
-    for one in known.values():
+    for one in by_name.values():
         if isinstance(one, Learner):
             text = store.artefact(one.artefact, one.artefact_name)
             one.take_over(text or one.artefact_text())
-    return known
+    return by_name
 
 
 def replace_labels(store: Store, found: Sequence[Reread]) -> None:
-    """Replaces labels of the run by those read again; the earlier ones stay in its history."""
+    """Replaces labels of the run by the labels read again; earlier ones stay in the history."""
     for one in found:
-        attributes = {told[0] for told in one.before} - {label.attribute for label in one.labels}
+        attributes = {key[0] for key in one.before} - {label.attribute for label in one.labels}
         store.withdraw([(one.output, one.annotator, attribute) for attribute in attributes])
         store.supersede(one.labels)

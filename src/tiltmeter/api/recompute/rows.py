@@ -29,7 +29,7 @@ _IMPORTED = "outputs were imported: that they are in no reply of this run is not
 
 
 class TrialCheck:
-    """A comparison of trials with the design of the protocol and the settings of the run."""
+    """A check of trials against the design of the protocol and the settings of the run."""
 
     def __init__(self, store: Store, protocol: Protocol) -> None:
         self._protocol, frozen = protocol, settings.frozen(store)
@@ -44,9 +44,9 @@ class TrialCheck:
         levels = tuple(trial.factors.get(name, "") for name in self._names)
         cell = self._cells.get(levels)
         context = () if cell is None else protocol.context(cell, self._system)
-        shown = () if cell is None else protocol.shown_with(cell)
+        pictures = () if cell is None else protocol.shown_with(cell)
         asked = (protocol.name, trial.subject, trial.mode, trial.factors, trial.sample)
-        drawn = (trial.prompt, trial.begin, trial.sampling, *filter(None, (context, shown)))
+        drawn = (trial.prompt, trial.begin, trial.sampling, *filter(None, (context, pictures)))
         if content_id(*asked, *drawn) != trial.id:
             yield "a trial is not the one that its id names"
         if cell is not None and protocol.prompt_text(cell) != trial.prompt:
@@ -55,10 +55,10 @@ class TrialCheck:
             yield "an output rests on the call of another model"
         if request.nonce != f"{trial.id}/{trial.sample}":
             yield "an output rests on the call of another trial"
-        if not request.messages or list(request.messages[-1][1:]) != [trial.prompt, [*shown]]:
+        if not request.messages or list(request.messages[-1][1:]) != [trial.prompt, [*pictures]]:
             yield "a trial was asked with another prompt than it has"
         apart = f"{trial.mode}/" if protocol.modes[trial.mode].for_discovery else ""
-        seed = seed_of(f"{apart}{self._seed}/{trial.sample}/{trial.prompt}", shown)
+        seed = seed_of(f"{apart}{self._seed}/{trial.sample}/{trial.prompt}", pictures)
         if self._temperature not in (None, trial.sampling.temperature):
             yield "a trial was not drawn at the run's temperature"
         if self._seed is not None and trial.sampling.seed != seed:
@@ -66,7 +66,7 @@ class TrialCheck:
 
 
 def check_outputs(store: Store, protocol: Protocol, findings: Findings) -> None:
-    """Checks that each output equals its call's reply, and was asked as its trial says."""
+    """Checks that each output equals its call's reply, and that the call belongs to its trial."""
     frozen, imported = settings.frozen(store), bool(settings.imports(store))
     if frozen.get("digest") not in (None, protocol.digest):
         findings.add("the protocol is not the one that was frozen", str(frozen.get("digest")))
@@ -84,12 +84,12 @@ def check_outputs(store: Store, protocol: Protocol, findings: Findings) -> None:
             findings.add(fault, trial.id)
         now = _output_of(store, trial, output.call)
         if now[1:] != output[1:]:
-            told = first_difference(output[1:], now[1:])
-            findings.add("an output is not what its reply says", f"{trial.id}: {told}")
+            difference = first_difference(output[1:], now[1:])
+            findings.add("an output is not what its reply says", f"{trial.id}: {difference}")
 
 
 def check_lost(store: Store, findings: Findings) -> None:
-    """Checks that every answered call of a subject has an output, if the run has ended."""
+    """Checks that every answered call of a subject has an output; notes an unfinished run."""
     if settings.progress(store).answered < settings.progress(store).planned:
         findings.note("the run has not all answers of its plan")
     for key in calls.without_output(store):
@@ -106,7 +106,7 @@ def _output_of(store: Store, trial: Trial, key: str) -> Output:
 
 
 def check_labels(store: Store, protocol: Protocol, findings: Findings) -> None:
-    """Checks that each label equals the one read again from the stored replies."""
+    """Checks that each label equals the label that is read again from the stored replies."""
     asked: dict[tuple[str, str], tuple[str, ...]] = {}
     for one in reread(store, protocol):
         findings.count("labels", len(one.before))
@@ -136,10 +136,10 @@ def check_labels(store: Store, protocol: Protocol, findings: Findings) -> None:
             + (f", and on sheets with SHA-256 {hashes}…" if hashes else "")
             + "; the digest below holds them"
         )
-    kept, counted = injection_count.read_counts(store), injection_count.count(store)
-    if kept and counted and kept != counted:
-        sizes = [(one["outputs"], one["replies"]) for one in (kept, counted)]
+    stored, counted = injection_count.read_counts(store), injection_count.count(store)
+    if stored and counted and stored != counted:
+        sizes = [(one["outputs"], one["replies"]) for one in (stored, counted)]
         if sizes[0] == sizes[1]:  # otherwise labelling was broken off
-            findings.add("attempts to instruct a judge are others than counted", str(kept))
+            findings.add("attempts to instruct a judge are others than counted", str(stored))
     for output in label_sets.labelled_too_early(store):
         findings.add("labels are older than the answer that they are of", output)

@@ -1,4 +1,4 @@
-"""`export --verify`: recomputes everything from the replies and lists contradictions."""
+"""Recomputes everything from a run's replies and lists contradictions (`export --verify`)."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ def verify(
     from the replies, tables and pages that do not follow from the labels, files that differ from
     the manifest.
 
-    against: the run that a folder without one (`--format audit`) was exported from.
-    signers: a list of keys; one of them must have signed the manifest.
-    Returns the findings, and the folder as its manifest has it (None if they differ, or for a run).
+    against: the run that a folder without a run (`--format audit`) was exported from; signers: a
+    list of keys, one of which must have signed the manifest. Returns the findings, and the state of
+    the folder by its manifest (None for a run, or if files differ from the manifest).
     """
     folder, findings = Path(folder), Findings()
     if (folder / FILE).is_file():
@@ -83,7 +83,7 @@ def label_anew(folder: Path | str) -> list[Reread]:
     """
     with Store(folder, writing=True) as store:
         protocol, _ = protocol_snapshot.protocol_of(store)
-        found = [one for one in reread(store, protocol) if one.now is not None and one.differs]
+        changes = [one for one in reread(store, protocol) if one.now is not None and one.differs]
         with store.transaction():
-            replace_labels(store, found)
-    return found
+            replace_labels(store, changes)
+    return changes

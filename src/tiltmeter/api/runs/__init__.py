@@ -1,1 +1,1 @@
-"""Runs: their folders, their results, and the commands that fill and read them."""
+"""Runs: their folders and results, and the commands that fill and read them."""

@@ -1,4 +1,4 @@
-"""The per-item differences of a run's claims, and a file of them that contains no texts."""
+"""The per-item differences of a run's claims, and a file that keeps them without any texts."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def item_differences(
 ) -> list[tuple[Verdict, Differences]]:
     """Returns the claims that compare a level with a baseline, each with its per-item differences.
 
-    The key of an item is a hash of its prompts, so that files with the same prompts agree.
+    The key of an item is a hash of its prompts, so that runs with the same prompts share keys.
     """
     specs = {spec.name: spec for spec in protocol.measures}
     compared = []
@@ -84,7 +84,7 @@ def _is_within(factors: Mapping[str, str], spec: MeasureSpec, claim: Verdict) ->
 
 
 def _hit(spec: MeasureSpec, value: str) -> float | None:
-    """Returns the number that a label counts as: its own, or 1 or 0; None if it does not count."""
+    """Returns the number of a label: its value, or for shares 1 or 0; None if it does not count."""
     if spec.unit in RATIOS or spec.unit != "share":
         try:
             return float(value)
@@ -112,7 +112,7 @@ def keep(path: Path, name: str, claims: Sequence[tuple[Verdict, Differences]]) -
 
 
 def read(path: Path) -> Earlier:
-    """Reads a baseline from its file or a run's folder. Raises UsageError if it is neither."""
+    """Reads a baseline from its file or a run's folder. Raises UsageError if it is no baseline."""
     from ...analyse.claims.worse import Earlier
 
     file = path / FILE if path.is_dir() else path

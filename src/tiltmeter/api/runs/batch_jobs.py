@@ -24,8 +24,8 @@ from ..options.records import AskOptions
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """One batch. state: reserved, sent, accepted or answered if unfinished; else collected,
-    possibly paid or written off.
+    """A batch. state: reserved, sent, accepted or answered if unfinished; else collected, possibly
+    paid or written off.
 
     requests: number of requests; waiting: requests without a reply in this run; reserved: upper
     bound of its cost in US dollars; told: the provider's last status; since, changed: UTC.
@@ -69,7 +69,7 @@ def money(folder: Path | str) -> list[Money]:
 def cancel_jobs(
     folder: Path | str, *, trust: bool = False, **options: Unpack[AskOptions]
 ) -> list[Job]:
-    """Cancels the unfinished batches, and collects those that have ended by then; the next `run` or
+    """Cancels the unfinished batches, and collects those that end at once; the next `run` or
     `label` collects the rest. Finished requests are kept. trust: as in `run`.
     """
     arguments.refuse_unknown(options, AskOptions.__optional_keys__)

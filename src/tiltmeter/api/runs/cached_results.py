@@ -1,9 +1,9 @@
 """A cache of a run's results: its estimates, and the fact that nothing is left to ask.
 
 A key is made of everything that results depend on: the content of the run, its folder, the
-protocol, the options, the version of the tool and its files. So nothing has to be invalidated:
-another label gives another key. Nothing is cached for a protocol with kinds of another package,
-whose code is not in the key. TILTMETER_KEEP=0 computes everything anew.
+protocol, the options, the version of the tool and its files. So nothing has to be invalidated: a
+new label leads to a new key. Nothing is cached for a protocol with kinds from another package,
+whose code is not part of the key. TILTMETER_KEEP=0 computes everything anew.
 """
 
 from __future__ import annotations
@@ -38,14 +38,14 @@ def _key_of(store: Store, protocol: Protocol, *options: Json) -> str:
 
 
 def _is_built_in(protocol: Protocol) -> bool:
-    """True if all kinds that a protocol names are part of the package."""
+    """True if all kinds that a protocol names are tiltmeter's own."""
     return all(spec.kind in registry.INSTRUMENTS for spec in protocol.instruments) and all(
         spec.kind in KINDS for spec in protocol.measures
     )
 
 
 def _mark(protocol: Protocol) -> Json:
-    """Identifies a protocol's version: by name if it ships with the package, else by content."""
+    """Identifies a protocol's content: by name if it ships with the package, else by hash."""
     name = protocol.name
     ships = name in registry.PROTOCOLS
     if ships and protocol.definition is registry.protocol(name).definition:
@@ -73,7 +73,7 @@ def estimates(store: Store, protocol: Protocol, variant: str) -> list[Estimate]:
 def warnings_if_finished(
     folder: Path, protocol: Protocol, choices: Choices, asking: Asking, stopping: bool
 ) -> list[str] | None:
-    """Returns the warnings if this very audit finished the run; None if it may be incomplete."""
+    """Returns the warnings if an audit with these options is finished; None if it may not be."""
     if not folder.exists():
         return None
     try:
@@ -94,7 +94,7 @@ def keep_finished(
     warnings: Collection[str],
     stopping: bool,
 ) -> None:
-    """Stores in the cache that an audit is finished, with the warnings of labelling."""
+    """Records in the cache that an audit is finished, with the warnings of labelling."""
     key = _finished_key(store, protocol, choices, asking, stopping)
     cache.keep_text(key, json.dumps(sorted(warnings)))
 

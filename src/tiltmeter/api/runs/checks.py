@@ -1,4 +1,4 @@
-"""Warnings about a run's estimates, and thresholds on them."""
+"""Warnings about a run's estimates, and checks against thresholds."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ MOSTLY_UNREAD = 0.5  # share of the labels that could not be read
 
 @dataclass(frozen=True, slots=True)
 class ThresholdCheck:
-    """One threshold with its outcome for each estimate that it applies to."""
+    """A threshold with its outcome for each estimate that it applies to."""
 
     threshold: Threshold
     outcomes: tuple[Outcome, ...]
 
     @property
     def sentences(self) -> list[str]:
-        """Returns a sentence per estimate, or one saying that nothing was estimated."""
+        """Returns one sentence per estimate, or one to say that there is no estimate."""
         if not self.outcomes:
             return [f"{self.threshold.in_words}: inconclusive, nothing of it was estimated"]
         return [outcome.sentence for outcome in self.outcomes]
@@ -57,8 +57,8 @@ UNGATED = "note: {} found to tilt, and no gate was set. Type: --fail-on tilt --m
 class CheckResult:
     """The results of all thresholds and of a gate, for one run or several.
 
-    tilts: headline claims that tilt, gated or not. changed: a line per answer or verdict that
-    differs from an earlier one. allow: ("not-enough",) if too few data are not a failure.
+    tilts: number of headline claims that tilt, gated or not. changed: a line per answer or verdict
+    that differs from an earlier one. allow: ("not-enough",) if too few data are not a failure.
     """
 
     checks: tuple[ThresholdCheck, ...]
@@ -69,8 +69,8 @@ class CheckResult:
 
     @property
     def exit_code(self) -> int:
-        """Returns 0 if no threshold is crossed and the gate passes; 3 if one is crossed or it
-        fails; else 4 if either is inconclusive, unless that is allowed.
+        """Returns 3 if a threshold is crossed or the gate fails; else 4 if either is inconclusive
+        and that is not allowed; else 0.
         """
         from ...analyse.claims.thresholds import FAILED
 
@@ -100,7 +100,7 @@ class CheckResult:
 
     @property
     def lines(self) -> list[str]:
-        """Returns the sentences and the result for a pipeline; [] without a threshold or a gate."""
+        """Returns the sentences and the result for CI; [] if there is no threshold and no gate."""
         lines = [*self.sentences, PASSED[self._of_thresholds()]] if self.checks else []
         if self.checks and self.tilts and self.gate is None and not self.exit_code:
             lines.append(UNGATED.format(count_of(self.tilts, "headline claim")))
@@ -138,11 +138,11 @@ def warnings(store: Store, protocol: Protocol, estimates: Sequence[Estimate]) ->
 
 
 def _shard(store: Store) -> str:
-    held = settings.shard(store)
-    if held is None:
+    stored = settings.shard(store)
+    if stored is None:
         return ""
     return (
-        f"This is shard {held.number} of {held.of}: its numbers are of that part of the plan "
+        f"This is shard {stored.number} of {stored.of}: its numbers are of that part of the plan "
         "alone. Join all: tiltmeter merge RUN RUN … --out RUN"
     )
 
@@ -158,14 +158,14 @@ def _batches_out(store: Store) -> str:
 
 
 def _of_people(store: Store, protocol: Protocol) -> Sequence[str]:
-    """Lists cautions about the labels of people who label without a judge."""
+    """Lists cautions about labels of people that are used without a judge."""
     from ...gold import majority
 
     return list(majority.sentences(store, protocol)) if labels.have_human(store) else []
 
 
 def _unread(estimates: Sequence[Estimate]) -> Iterator[str]:
-    """Warns if most probability is unreadable because a server lists bytes or few alternatives."""
+    """Warns if most probability cannot be read, as a server lists bytes or few alternatives."""
     for row in estimates:
         unread = row.measure == "captured_mass" and row.value is not None
         if not unread or (row.value or 0.0) >= LITTLE_MASS:
@@ -178,7 +178,7 @@ def _unread(estimates: Sequence[Estimate]) -> Iterator[str]:
 
 
 def _always_alike(estimates: Sequence[Estimate]) -> Iterator[str]:
-    """Yields a line per subject with constant answers, whose likeness is therefore not tested."""
+    """Yields a line per subject whose answers never vary, so that likeness is not tested."""
     kind = CautionKind.REPEATS_ALIKE
     for subject in dict.fromkeys(row.subject for row in estimates if kind in row.cautions):
         yield f"{subject}: {kind.mark}"

@@ -1,8 +1,8 @@
 """The verdicts and gate results of a run by earlier versions of the rules: `judged.json` in its
 folder.
 
-Every command reads a run by the rules of this version. A note appears if these give another verdict
-than earlier rules gave for the same labels, or if a gate answers differently from before.
+Every command reads a run by the rules of this version. A note appears if they give another verdict
+than earlier rules gave for the same labels, or if a gate's answer differs from before.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ ANSWERS = {0: "passed", 3: "failed", 4: "inconclusive"}
 
 
 class JudgedRun(NamedTuple):
-    """A run's results by one version of the rules. words: {claim: verdict}; answers: by gate."""
+    """Results by one version of the rules. words: {claim: verdict}; answers: {gate: exit code}."""
 
     rules: int
     date: str
@@ -40,8 +40,8 @@ class JudgedRun(NamedTuple):
 def changes(
     folder: Path, verdicts: Sequence[Verdict] | None, answers: Mapping[str, int] | None = None
 ) -> list[str]:
-    """Lists a line per verdict that differs from the one by earlier rules on the same labels, and
-    per gate that answered differently before; stores the present results.
+    """Lists a line per verdict that earlier rules gave differently for the same labels, and per
+    gate that answered differently before; stores the present results.
 
     verdicts: of the default variant, None for another variant.
     """
@@ -49,18 +49,18 @@ def changes(
 
     with Store(folder) as store:
         mark = labels_mark(store)
-    known = read(folder)
+    earlier = read(folder)
     words = (
         {} if verdicts is None else {_claim(verdict): verdict.word.value for verdict in verdicts}
     )
     gates = dict(answers or {})
     before = [
         judged
-        for rules, judged in sorted(known.items())
+        for rules, judged in sorted(earlier.items())
         if rules != RULES and judged.labels == mark
     ]
-    lines = [*_changed_words(before, words, RULES), *_changed_answers(known, gates, RULES, mark)]
-    current = known.get(RULES)
+    lines = [*_changed_words(before, words, RULES), *_changed_answers(earlier, gates, RULES, mark)]
+    current = earlier.get(RULES)
     fresh = current is not None and current.labels == mark
     kept_words = words if verdicts is not None or current is None or not fresh else current.words
     kept_gates = {**(current.answers if current is not None else {}), **gates}
@@ -70,7 +70,7 @@ def changes(
         kept_gates,
     ):
         now = JudgedRun(RULES, datetime.now(UTC).date().isoformat(), mark, kept_words, kept_gates)
-        _write(folder, {**known, RULES: now})
+        _write(folder, {**earlier, RULES: now})
     return lines
 
 
@@ -94,7 +94,7 @@ def _write(folder: Path, known: Mapping[int, JudgedRun]) -> None:
 def _changed_words(
     before: Sequence[JudgedRun], words: Mapping[str, str], rules: int
 ) -> Iterator[str]:
-    """Yields a line per verdict that differs from the last one by earlier rules."""
+    """Yields a line per verdict that differs from the latest verdict by earlier rules."""
     earlier: dict[str, tuple[str, int]] = {}
     for judged in before:
         earlier |= {claim: (word, judged.rules) for claim, word in judged.words.items()}
@@ -107,12 +107,12 @@ def _changed_words(
 def _changed_answers(
     known: Mapping[int, JudgedRun], gates: Mapping[str, int], rules: int, mark: str
 ) -> Iterator[str]:
-    """Yields a line per gate whose last answer was different."""
+    """Yields a line per gate whose latest stored answer was different."""
     for gate, code in gates.items():
-        held = [run for _, run in sorted(known.items()) if run.answers.get(gate) in ANSWERS]
-        if not held or held[-1].answers[gate] == code:
+        runs = [run for _, run in sorted(known.items()) if run.answers.get(gate) in ANSWERS]
+        if not runs or runs[-1].answers[gate] == code:
             continue
-        last = held[-1]
+        last = runs[-1]
         why = f" by rules {last.rules}" if last.rules != rules else ""
         other = " of other labels" if last.labels != mark else ""
         yield (

@@ -1,4 +1,4 @@
-"""`run` and `label`: the commands that ask models and store their replies."""
+"""The functions `run` and `label`, which ask models and store their replies."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ if TYPE_CHECKING:  # brings numpy, which a run that asks all does without
 
 @dataclass(frozen=True, slots=True)
 class _Audit:
-    """An audit and its options, already read. given: the protocol as the caller named it."""
+    """An audit with its options, parsed and checked. given: the protocol as the caller named it."""
 
     given: str | Path | Protocol
     declared: Protocol
@@ -57,15 +57,15 @@ def run(
     variant: str = "default",
     **options: Unpack[RunOptions],
 ) -> Run:
-    """Runs an audit to its labels, or resumes it.
+    """Runs an audit until all answers are labelled, or resumes it.
 
     protocol: a name, the path of a .toml file, or the result of `Protocol.declare`.
-    model:    the subject as KIND:NAME, a function, or rows of answers; or several;
-              {"name": function} names one.
-    out:      the run's folder; an existing one is extended.
+    model:    the subject as KIND:NAME, a function, or rows of answers; or several of these;
+      {"name": function} gives a function a name.
+    out:      the run's folder; an existing run is extended.
     judge:    a model that labels the same outputs, or several.
     watch:    called with the stage, the number of trials (None if it is not known), and the tally
-              so far; by default a bar in a notebook.
+      so far; by default a bar in a notebook.
     taxonomy: a file of attributes to label by, instead of attributes that a judge would choose.
     variant:  the variant whose instructions to judges are used, if it has any (`protext`).
     """
@@ -100,18 +100,17 @@ def _audit(
     options: RunOptions,
 ) -> _Audit:
     """Reads and checks the options of `run`."""
-    given = arguments.asked_protocol(protocol, judge, options)
-    declared = told_by(registry.protocol(given), variant)
-    judge = arguments.judges_of(declared, judge, options)
-    declared = arguments.judged_by(declared, judge, options)
-    choices = arguments.choices(model, options, given, declared)
+    source = arguments.asked_protocol(protocol, judge, options)
+    declared = told_by(registry.protocol(source), variant)
+    judge, declared = arguments.with_judges(declared, judge, options)
+    choices = arguments.choices(model, options, source, declared)
     asking = arguments.asking(judge, taxonomy, options, choices.subjects)
     connected = arguments.connect_subjects(asking.connect, choices, declared)
     asking = replace(asking, shard=arguments.shard(options), connect=connected)
     planning.check(declared, choices)
     asking.connect.check((*choices.subjects, *asking.judges))
     stopping = stopped_run.is_stopping(declared, options.get("stop"))
-    return _Audit(given, declared, choices, asking, stopping)
+    return _Audit(source, declared, choices, asking, stopping)
 
 
 def _ask_and_label(
@@ -121,7 +120,7 @@ def _ask_and_label(
     watch: Watch | None,
     options: RunOptions,
 ) -> set[str] | None:
-    """Runs all stages. Returns the warnings of labelling, None if something is left to ask."""
+    """Runs all stages. Returns the warnings of labelling; None if some trials stay open."""
     declared, choices, asking = audit.declared, audit.choices, audit.asking
     total = sum(sum(modes.values()) for modes in planning.count(declared, choices).values())
     asked = partial(planning.cells, declared, choices)
@@ -160,7 +159,7 @@ def _ask_and_label(
 
 
 def match_notes(protocol: Protocol, choices: Choices, connect: Connect) -> list[str]:
-    """Lists unmatched answers and trials. Raises UsageError if no answer matches a trial."""
+    """Lists notes on answers and trials without a match. Raises UsageError if no answer matches."""
     matches = list(match_answers.matches(protocol, choices, connect))
     for match in matches:
         match.refuse_nothing()
@@ -175,13 +174,12 @@ def label(
     taxonomy: Path | str | None = None,
     **options: Unpack[LabelOptions],
 ) -> Run:
-    """Adds missing labels, by instruments and the named judges; other options as in `run`."""
+    """Adds missing labels, by instruments and the given judges. Other options are as in `run`."""
     arguments.refuse_unknown(options, LabelOptions.__optional_keys__)
     if options.get("trust"):
         protocol_snapshot.trust(folder)
     opened = Run(folder)
-    judge = arguments.judges_of(opened.protocol, judge, options)
-    protocol = arguments.judged_by(opened.protocol, judge, options)
+    judge, protocol = arguments.with_judges(opened.protocol, judge, options)
     asking = arguments.asking(judge, taxonomy, options)
     asking.connect.check(asking.judges or ("openai",))
 

@@ -48,11 +48,11 @@ SAMPLING = pl.Struct(
 
 
 class Frame(pl.DataFrame):
-    """A polars frame; its methods (`filter`, `select`) return ordinary polars frames."""
+    """A polars frame with `to_pandas`. Its other methods (`filter`, …) return plain frames."""
 
     def to_pandas(self, **options: Any) -> pd.DataFrame:
-        """Converts to a pandas frame, without pyarrow; a struct becomes a column per field
-        (`condition.class`). Any options go to polars' own conversion, which needs pyarrow.
+        """Converts to a pandas frame, without pyarrow; a struct becomes one column per field
+        (`condition.class`). If there are options, polars converts with them, which needs pyarrow.
         """
         if options:
             return super().to_pandas(**options)
@@ -79,13 +79,13 @@ def flat(frame: pl.DataFrame) -> pl.DataFrame:
 
 
 def as_json_text(frame: pl.DataFrame) -> pl.DataFrame:
-    """Replaces structs and lists by JSON texts; omits nulls; outcomes become {label: count}."""
+    """Replaces structs and lists by JSON texts without nulls; outcomes become {label: count}."""
     nested = [name for name, kind in frame.schema.items() if kind.is_nested()]
     return frame.with_columns([_json_texts(frame[name]) for name in nested])
 
 
 def _json_texts(column: pl.Series) -> pl.Series:
-    """Converts a column to JSON: equal values once, structs with numbers field by field."""
+    """Converts a column to JSON: distinct values only once; structs with numbers field by field."""
     kind = column.dtype
     if isinstance(kind, pl.Struct) and any(field.dtype.is_integer() for field in kind.fields):
         fields = {field.name: _json_texts(field) for field in column.struct.unnest()}
@@ -111,7 +111,7 @@ def _json_text(value: Any) -> str | None:
 
 
 def table_frame(store: Store, name: str) -> Frame:
-    """Reads a table of a run's file."""
+    """Reads a table of a run's file as one frame."""
     return Frame(pl.concat(table_pieces(store, name)))
 
 
@@ -138,8 +138,8 @@ def _column(name: str, values: Sequence[Any], factors: Sequence[str]) -> pl.Seri
     if name == "id" and values and isinstance(values[0], int):
         return pl.Series(name, values, dtype=pl.Int64)
     kind = COLUMN_TYPES.get(name, pl.String)
-    given = [bool(value) for value in values] if kind == pl.Boolean else values
-    return pl.Series(name, given, dtype=kind)
+    cells = [bool(value) for value in values] if kind == pl.Boolean else values
+    return pl.Series(name, cells, dtype=kind)
 
 
 def _once_each(
@@ -185,7 +185,7 @@ def _dates(name: str, values: Sequence[Any]) -> pl.Series:
 
 
 def estimates_frame(estimates: Sequence[Estimate]) -> Frame:
-    """Makes a frame with one row per estimate and one column per factor that they name."""
+    """Makes a frame with one row per estimate, and one column per factor that estimates name."""
     rows = [estimate.as_dict() for estimate in estimates]
     columns = {name: _estimate_column(name, rows) for name in Estimate.columns()}
     factors = {

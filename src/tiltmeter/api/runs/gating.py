@@ -1,4 +1,4 @@
-"""The gate of a run: comparison with margins and with an earlier run."""
+"""The gate of a run: the comparison of its claims with margins and with an earlier run."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ _FIRST = "gate", "margin"  # kind and name of the artefact
 
 @dataclass(frozen=True, slots=True)
 class Gates:
-    """A gate and its standards. margin: the text that was typed; earlier: the earlier run, None
-    without `--fail-on worse`; allowed: how much worse than the earlier run a claim may be.
+    """A gate and its standards. margin: the typed text; earlier: the earlier run, None without
+    `--fail-on worse`; allowed: how much worse than in the earlier run a claim may be.
     """
 
     gate: Gate
@@ -40,7 +40,7 @@ def gate_of(
     baseline: Path | str | None,
     worse_by: str | None,
 ) -> Gates | None:
-    """Reads a gate's options; None if none was typed. Raises UsageError if incomplete."""
+    """Reads a gate's options; None if no gate was typed. Raises UsageError if it is incomplete."""
     from ...analyse.claims.gate import parse_gate, parse_sizes
 
     worse = "worse" in fail_on
@@ -63,13 +63,13 @@ def gate_of(
 
 
 def freeze_margin(store: Store, margin: str | None) -> None:
-    """Stores the margin if it is named before the first answer; never replaces it."""
+    """Stores a margin that is named before the first answer; never replaces a stored margin."""
     if margin is not None and store.artefact(*_FIRST) is None and not tables.size(store, "outputs"):
         store.keep(*_FIRST, margin)
 
 
 def _notes(store: Store, margin: str) -> tuple[str, ...]:
-    """Notes that the margin differs from the stored one, or was named after the first answer."""
+    """Returns a note if the margin differs from the stored one, or came after the first answer."""
     first = store.artefact(*_FIRST)
     if not margin or first == margin:
         return ()

@@ -1,4 +1,4 @@
-"""Imports existing outputs, labels, people's answers and other runs into a run."""
+"""Imports existing outputs, labels, people's labels and other runs into a run."""
 
 from __future__ import annotations
 
@@ -23,32 +23,32 @@ LISTED = 5  # items that a note names
 
 
 def import_outputs(protocol: str | Path | Protocol, path: Path | str, out: Path | str) -> Run:
-    """Makes a run from existing outputs, labels or counts, or adds them to one."""
+    """Imports existing outputs, labels or counts into a new run, or into an existing one."""
     declared = importing.protocol_to_import(protocol, Path(path))
-    given = importing.read_given(protocol, declared, Path(path))
+    rows = importing.read_given(protocol, declared, Path(path))
     with Store(out, create=True, writing=True) as store:
-        used = partial(importing.cells_of, declared, given)
+        used = partial(importing.cells_of, declared, rows)
         record = protocol_snapshot.record(protocol, declared, used)
-        added = importing.write_rows(store, declared, record.source, given)
+        added = importing.write_rows(store, declared, record.source, rows)
         record.keep(store)
         if declared.pictures:
             protocol_snapshot.keep_pictures(store, declared, used())
     opened = Run(out)
-    if given.note:
-        opened.notes.append(f"{path}: {given.note}")
+    if rows.note:
+        opened.notes.append(f"{path}: {rows.note}")
     if added.unlisted:
-        shown = ", ".join(added.unlisted[:LISTED]) + (", …" if added.unlisted[LISTED:] else "")
+        unlisted = ", ".join(added.unlisted[:LISTED]) + (", …" if added.unlisted[LISTED:] else "")
         opened.notes.append(
             f"{declared.name} does not list {count_of(len(added.unlisted), 'item')}, whose "
-            f"marks are unknown: {shown}"
+            f"marks are unknown: {unlisted}"
         )
     return opened
 
 
 def use_copy(protocol: str, path: Path | str) -> str:
-    """Checks the user's copy of a protocol's texts that do not ship, and remembers its path.
-    Returns a note about files that are missing or could not be compared. Raises UsageError with the
-    files that differ or are required.
+    """Checks the user's copy of those texts of a protocol that do not ship, and remembers its path.
+    Returns a note about files that are missing or could not be compared. Raises UsageError, naming
+    the files that differ or are required.
     """
     release = registry.source(protocol)
     if release is None:
@@ -61,7 +61,7 @@ def use_copy(protocol: str, path: Path | str) -> str:
 
 def import_gold(folder: Path | str, path: Path | str) -> intake.AddedGold:
     """Adds people's labels to a run, from a CSV or JSON-lines file with the columns output and
-    value, and if needed attribute, annotator and weight.
+    value, and optionally attribute, annotator and weight.
     """
     opened = Run(folder)
     with Store(folder, writing=True) as store:
@@ -73,8 +73,8 @@ def draw_gold_sample(
 ) -> sheet.Sheet:
     """Samples outputs into a sheet for people to label; stores the sampling design in the run.
 
-    number: of outputs; path: the sheet, CSV or (.jsonl) JSON lines; attribute: the one to label, by
-    default the headline measure's.
+    number: of outputs; path: of the sheet, CSV or JSON lines (.jsonl); attribute: the attribute to
+    label, by default the headline measure's.
     """
     opened = Run(folder)
     with Store(folder, writing=True) as store:
@@ -86,9 +86,9 @@ def draw_gold_sample(
 def merge(runs: Sequence[Path | str], out: Path | str) -> Merged:
     """Joins runs of one plan into one run, which can be resumed, labelled and reported.
 
-    runs: folders in any order, unfinished shards included; out: a new folder, or one that others
-    were merged into before. Merging the same run again changes nothing. Raises RunMismatch if two
-    runs differ or contradict each other.
+    runs: folders in any order, unfinished shards included; out: a new folder, or the result of an
+    earlier merge. Merging the same run again changes nothing. Raises RunMismatch if two runs differ
+    in plan or contradict each other.
     """
     if not runs:
         raise UsageError("Name the runs to merge: tiltmeter merge RUN RUN … --out RUN")

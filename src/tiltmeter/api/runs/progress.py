@@ -1,4 +1,4 @@
-"""The progress of a run, in words and as a bar under the cell of a notebook."""
+"""The progress of a run, as text and as a bar below a notebook cell."""
 
 from __future__ import annotations
 
@@ -25,15 +25,15 @@ def stage_title(stage: str) -> str:
 
 def progress_text(tally: Tally, elapsed: float, total: int | None = None) -> str:
     """Writes rates, calls in flight and their limits, cost, failures and the reason for waiting.
-    elapsed: seconds since the stage began; total: the number of trials, to compute the time left.
+    elapsed: seconds since the stage began; total: number of trials, to compute the time left.
     """
     rate = tally.done / elapsed if elapsed > 1 else 0.0
-    left = max(0, (total or 0) - tally.done - tally.before)
+    remaining = max(0, (total or 0) - tally.done - tally.before)
     parts = [
         f"{tally.calls / elapsed:.1f} calls/s" if elapsed > 1 else "",
         f"{tally.tokens / elapsed:,.0f} tokens/s" if elapsed > 1 and tally.tokens else "",
         _windows(tally) if elapsed > 1 else "",
-        f"{timedelta(seconds=round(left / rate))} left" if rate and left else "",
+        f"{timedelta(seconds=round(remaining / rate))} left" if rate and remaining else "",
         _share(tally.cut, tally.done, "cut"),
         _share(tally.unread, tally.done, "unread"),
         f"${tally.spent:.2f}" if tally.spent else "",
@@ -45,7 +45,7 @@ def progress_text(tally: Tally, elapsed: float, total: int | None = None) -> str
 
 
 def _windows(tally: Tally) -> str:
-    """Writes the number of calls in flight, and the reasons for its limit."""
+    """Writes the number of calls in flight, and what limits them."""
     if not tally.windows:
         return ""
     now, windows = time.monotonic(), list(tally.windows.values())
@@ -94,8 +94,8 @@ class Lines:
 
 
 def notebook_watch() -> Watch | None:
-    """Returns a watch that shows a bar per stage under the running cell; None outside a notebook.
-    It uses the notebook's display from the reporting thread.
+    """Returns a watch that shows a bar per stage below the running cell; None outside a notebook.
+    The watch uses the notebook's display from the thread that reports.
     """
     shell = sys.modules.get("IPython")
     running = shell.get_ipython() if shell is not None else None

@@ -64,7 +64,7 @@ class Run:
 
     @property
     def trials(self) -> Frame:
-        """Reads a row per trial: id, subject, mode, factors (a struct), sample, prompt, …"""
+        """Reads one row per trial: id, subject, mode, factors (a struct), sample, prompt, …"""
         return self._frame("trials")
 
     @property
@@ -83,9 +83,7 @@ class Run:
         return self._frame("labels")
 
     def analyse(self, variant: str = "default") -> list[Estimate]:
-        """Returns the estimates of a variant from the labels; computes them unless they are
-        cached.
-        """
+        """Returns the estimates of a variant, computed from the labels unless they are cached."""
         from ...gold import majority
 
         majority.refresh(self.folder, self.protocol)
@@ -97,7 +95,7 @@ class Run:
     ) -> list[Verdict]:
         """Computes the verdict on each headline claim of a variant, in the order of the protocol.
 
-        estimates: the result of `analyse`, to save computing it again.
+        estimates: the result of `analyse`, to avoid computing it again.
         """
         from ...analyse.claims import verdicts
         from ...analyse.claims.background import read_background
@@ -119,7 +117,7 @@ class Run:
         same name, texts that instruct the judges, labels that do not apply, options that cannot be
         read from the probabilities.
 
-        estimates: the result of `analyse`, to save computing it again.
+        estimates: the result of `analyse`, to avoid computing it again.
         """
         rows = self.analyse(variant) if estimates is None else estimates
         with Store(self.folder) as store:
@@ -135,12 +133,12 @@ class Run:
         baseline: Path | str | None = None,
         worse_by: str | None = None,
     ) -> checks.CheckResult:
-        """Checks the estimates against thresholds such as `"gap > 0.1"`, the protocol's own and
-        those given here, and the headline claims against a gate.
+        """Checks the estimates against thresholds such as `"gap > 0.1"` (the protocol's own and the
+        given ones), and the headline claims against a gate.
 
         fail_on: "tilt", "margin", "worse" or several; margin: the sizes that would matter, such as
         "5" (points) or "5,length=10%"; baseline, worse_by: an earlier run, and how much worse a
-        claim may be. A gate writes a baseline of its own into the folder. estimates: as in
+        claim may be. A gate also writes this run's own baseline into the folder. estimates: as in
         `warnings`. Raises UsageError, before anything is computed, for a threshold unknown to the
         protocol.
         """
@@ -150,8 +148,10 @@ class Run:
             return checks.check_all((), (), ())
         rows = self.analyse(variant) if estimates is None else estimates
         verdicts = self.verdicts(variant, estimates=rows)
-        held = None if gates is None else gating.hold(self.folder, self.protocol, gates, verdicts)
-        result = checks.check_all(bounds, rows, verdicts, held)
+        held_gate = (
+            None if gates is None else gating.hold(self.folder, self.protocol, gates, verdicts)
+        )
+        result = checks.check_all(bounds, rows, verdicts, held_gate)
         if variant != "default":
             return result
         typed = " ".join(
@@ -165,8 +165,8 @@ class Run:
         """Returns one line per headline claim whose verdict differs from that of earlier rules on
         the same labels; stores the present verdicts.
 
-        verdicts: of the default variant, to save computing them; answers: {gate: exit code}, with a
-        line for each that differs from before.
+        verdicts: of the default variant, to avoid computing them again; answers: {gate: exit code},
+        to get a line per gate whose answer differs from before too.
         """
         current = self.verdicts() if verdicts is None else verdicts
         return earlier_rules.changes(self.folder, current, answers)
@@ -179,10 +179,10 @@ class Run:
         labels: Mapping[str, str] | None = None,
         brief: bool = False,
     ) -> Path:
-        """Writes the report, one HTML file that opens from disk, or Markdown if the path ends in
-        .md; by default RUN/report.html. Returns the path.
+        """Writes the report as one HTML file that opens from disk, or as Markdown if the path ends
+        in .md; by default to RUN/report.html. Returns the path.
 
-        labels: {short name: model}; brief: one printed page alone.
+        labels: {short name: model}; brief: True for a single printed page.
         """
         target = path or self.folder / "report.html"
         return report(self.folder, path=target, variant=variant, labels=labels, brief=brief)
@@ -195,7 +195,7 @@ class Run:
         **options: Unpack[TableOptions],
     ) -> list[CrossTable]:
         """Lays out the estimates of some measures as a table of rows × columns; without a measure,
-        the tables that the variant declares (a paper's own). labels: {short name: model}.
+        makes the tables that the variant declares (a paper's own). labels: {short name: model}.
         """
         from ...analyse.words.short_model_names import with_names
 
@@ -210,8 +210,8 @@ class Run:
         by: Sequence[str] = (),
         labels: Mapping[str, str] | None = None,
     ) -> CrossTable:
-        """Samples answers of each value of an attribute and each level of the factors in `by`,
-        chosen at random. labels: {short name: model}.
+        """Samples answers at random per value of an attribute and level of the factors in `by`.
+        labels: {short name: model}.
         """
         from ...analyse.words.short_model_names import given_names
         from ...report.tables import quotes
@@ -230,11 +230,11 @@ class Run:
         labels: Mapping[str, str] | None = None,
         **options: Unpack[TableOptions],
     ) -> list[Path]:
-        """Writes figures to a file that ends in .svg, .png or .pdf, or into a folder: all, the
-        variant's tables included, or those of the given measures; with `rows` or `columns`, or a
-        table's name, that table as a figure. format: of files in a folder, svg by default; words: a
-        column of the design, to draw only a histogram of its texts' words; labels: {short name:
-        model}.
+        """Writes figures to a file that ends in .svg, .png or .pdf, or into a folder: all figures
+        and the variant's tables, or only figures of the given measures; with `rows` or `columns`,
+        or a table's name, that table as a figure. format: of files in a folder, svg by default;
+        words: a column of the design, to draw only a histogram of the word counts of its texts;
+        labels: {short name: model}.
         """
         from ...analyse.words.short_model_names import with_names
 
@@ -246,13 +246,13 @@ class Run:
         return tables.save_figures(drawings, Path(target), f".{format or 'svg'}")
 
     def figures(self, variant: str = "default") -> notebook.Drawings:
-        """Returns the figures of a variant, which a notebook displays."""
+        """Returns the figures of a variant, for a notebook to display."""
         from ...report.render import notebook
 
         return notebook.drawings(self.protocol, self.analyse(variant))
 
     def figure(self, measure: str, variant: str = "default") -> notebook.Drawing:
-        """Returns the figure of one measure, or of the "outcomes"."""
+        """Returns the figure of one measure, or of the outcomes ("outcomes")."""
         from ...report.render import notebook
 
         return notebook.drawing(self.protocol, self.analyse(variant), measure)
@@ -264,13 +264,13 @@ class Run:
 
 
 def open_run(folder: Path | str) -> Run:
-    """Opens an existing run. Raises RunError if the folder holds none."""
+    """Opens an existing run. Raises RunError if the folder does not hold a run."""
     return Run(folder)
 
 
 def frame(estimates: Sequence[Estimate]) -> Frame:
-    """Makes a polars frame of estimates; conditions and contrasts are structs, outcomes lists of
-    labels with counts, and the last columns are the factors.
+    """Makes a polars frame of estimates: conditions and contrasts are structs, outcomes are lists
+    of labels with counts, and the last columns are the factors.
     """
     from .frames import estimates_frame
 
@@ -284,10 +284,10 @@ def report(
     labels: Mapping[str, str] | None = None,
     brief: bool = False,
 ) -> Path:
-    """Writes the report of one run or several: an HTML file that opens from disk, or Markdown if
+    """Writes the report of one or several runs: an HTML file that opens from disk, or Markdown if
     the path ends in .md. Returns the path.
 
-    labels: {short name: model} in place of automatic names; raises UsageError for a model in none.
+    labels: {short name: model} in place of automatic names; UsageError for a model that no run has.
     brief: True for a page that fits one sheet.
     """
     from ...analyse.words.short_model_names import given_names

@@ -36,7 +36,7 @@ class Stages:
 
     choices:  the questions to ask, None to ask nothing.
     total:    the number of trials, None if it is not known.
-    piloting: True if the first replies of each model are checked before the rest is asked.
+    piloting: True to check the first replies of each model before the rest is asked.
     """
 
     store: Store
@@ -72,7 +72,7 @@ class Stages:
 
     async def _in_order(self, stopped: stopped_run.StoppedRun | None) -> list[Tally]:
         judges, tallies = self.asking.judges, list[Tally]()
-        found_out = shards.waits_for_all(self.protocol, judges, self._given() or {})
+        found_out = shards.waits_for_all(self.protocol, judges, self._materials() or {})
         later = bool(settings.shard(self.store) and found_out)
         if stopped is not None:
             ask = partial(self._ask, stopped.plan.judges)
@@ -89,7 +89,7 @@ class Stages:
     async def _ask(
         self, judges: tuple[str, ...], wanted: Wanted | None = None, number: int | None = None
     ) -> Tally:
-        """Asks the subjects; judges label meanwhile, unless their questions go into batches."""
+        """Asks the subjects; judges label meanwhile, unless requests go into batches."""
         choices, asking, store = self.choices, self.asking, self.store
         assert choices is not None
         if self.piloting:
@@ -123,15 +123,15 @@ class Stages:
             self._models,
             self.asking.limits,
             self._watcher("pilot"),
-            annotators(self.protocol, self.asking.judges, self._given() or {}),
+            annotators(self.protocol, self.asking.judges, self._materials() or {}),
             partial(self._annotate, self.asking.judges),
             self.asking.shard,
         )
 
     async def _label(self, judges: tuple[str, ...]) -> Tally:
-        shown = self._watcher("label")
+        progress = self._watcher("label")
         return await self._desk.repeat(
-            partial(self._annotate, judges, shown, pipeline=self._pipeline)
+            partial(self._annotate, judges, progress, pipeline=self._pipeline)
         )
 
     async def _annotate(
@@ -142,10 +142,10 @@ class Stages:
     ) -> Tally:
         models, limits = self._models, self.asking.limits
         return await annotate(
-            self.store, self.protocol, judges, models, limits, watch, self._given(), pipeline
+            self.store, self.protocol, judges, models, limits, watch, self._materials(), pipeline
         )
 
-    def _given(self) -> dict[str, str] | None:
+    def _materials(self) -> dict[str, str] | None:
         return settings.given_materials(self.store)
 
     def _watcher(self, stage: str, number: int | None = None) -> Callable[[Tally], None]:

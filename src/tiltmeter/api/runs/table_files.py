@@ -50,8 +50,8 @@ def pieces(store: Store, name: str) -> Iterator[pl.DataFrame]:
 def published_pieces(
     store: Store, name: str, hide: Callable[[str], str], texts: bool
 ) -> Iterator[pl.DataFrame]:
-    """Reads outputs or current labels for publication: names hidden, no keys, calls or pictures;
-    without `text` unless `texts`.
+    """Reads outputs or current labels for publication: names are hidden; keys, calls and pictures
+    are left out, and `text` too unless `texts`.
     """
     left_out = ("id", "current", "call", "blob", "factors", *(() if texts else ("text",)))
     for piece in pieces(store, name):
@@ -122,7 +122,7 @@ WRITERS: Mapping[str, Callable[[Iterable[pl.DataFrame], Path], None]] = {
 
 
 def _for_csv(frame: pl.DataFrame) -> pl.DataFrame:
-    """Prepares a frame for CSV: structs as JSON, a quote before what looks like a formula."""
+    """Prepares a frame for CSV: structs become JSON; texts like formulas get a quote in front."""
     plain = as_json_text(frame)
     text = pl.col(pl.String)
     starts = text.str.slice(0, 1).is_in(list(FORMULA))

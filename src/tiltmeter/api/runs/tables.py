@@ -1,4 +1,4 @@
-"""Tables of rows × columns and figure files of a run, as in papers."""
+"""Tables of rows × columns and figure files of a run, as papers print them."""
 
 from __future__ import annotations
 
@@ -33,14 +33,14 @@ def tables(
     variant: str,
     options: TableOptions,
 ) -> list[CrossTable]:
-    """Makes a table of the given measures. Without a measure: the tables that the variant declares,
-    or the one with a name ("Figure 6"); if none is declared, those of the headlines. Raises
-    UsageError if there is nothing to show.
+    """Makes a table of the given measures. Without a measure: the tables that the variant declares;
+    with the name of a declared table ("Figure 6"): that one; if none is declared, tables of the
+    headlines. Raises UsageError if there is nothing to show.
     """
     from ...report.tables import cross_tables
 
-    known = {estimate.measure for estimate in estimates}
-    named = len(measures) == 1 and measures[0] not in known
+    present = {estimate.measure for estimate in estimates}
+    named = len(measures) == 1 and measures[0] not in present
     show = tuple(options.get("show") or ())
     name = measures[0] if named else ""
     declared = list(cross_tables.declared(protocol, estimates, variant, name, show))
@@ -60,11 +60,11 @@ def _headlines(protocol: Protocol, estimates: Sequence[Estimate]) -> list[CrossT
     """Makes one table per headline measure that has estimates."""
     from ...report.tables import cross_tables
 
-    known = {estimate.measure for estimate in estimates}
+    measures = {estimate.measure for estimate in estimates}
     return [
         cross_tables.cross_table(protocol, estimates, layout_of((spec.name,), {}))
         for spec in protocol.measures
-        if spec.headline and spec.name in known
+        if spec.headline and spec.name in measures
     ]
 
 
@@ -75,23 +75,23 @@ def drawings(
     variant: str,
     options: TableOptions,
 ) -> list[Drawing]:
-    """Draws the figures of the given measures; a table's, if the options lay one out or a declared
-    table is named; without a measure, all figures and tables.
+    """Draws the figures of the given measures; a table as a figure, if the options lay one out or
+    name a declared one; without a measure, all figures and tables.
     """
     from ...report.render import notebook
 
-    known = {estimate.measure for estimate in estimates} | {notebook.OUTCOMES}
-    if any(options.values()) or not known.issuperset(measures):
-        shown = tables(protocol, estimates, measures, variant, options)
-        return notebook.table_drawings(protocol, estimates, shown)
+    present = {estimate.measure for estimate in estimates} | {notebook.OUTCOMES}
+    if any(options.values()) or not present.issuperset(measures):
+        tables_drawn = tables(protocol, estimates, measures, variant, options)
+        return notebook.table_drawings(protocol, estimates, tables_drawn)
     if measures:
         return [
             drawing for name in measures for drawing in notebook.drawings(protocol, estimates, name)
         ]
     declared = protocol.variants[variant].tables
-    shown = tables(protocol, estimates, (), variant, options) if declared else []
+    tables_drawn = tables(protocol, estimates, (), variant, options) if declared else []
     return [
-        *notebook.table_drawings(protocol, estimates, shown),
+        *notebook.table_drawings(protocol, estimates, tables_drawn),
         *notebook.drawings(protocol, estimates),
     ]
 
@@ -107,16 +107,16 @@ def word_histogram(protocol: Protocol, column: str) -> Drawing:
 
 
 def save_figures(drawings: Sequence[Drawing], target: Path, suffix: str = "") -> list[Path]:
-    """Writes figures to a file (the second with -2 before its ending, …), or if the target has no
-    ending, into a folder under the names of their measures. Returns the paths.
+    """Writes figures to a file (the second one with -2 before its ending, …) or, if the target has
+    no ending, into a folder, named after their measures. Returns the paths.
     """
     if target.suffix and target.suffix.lower() not in SUFFIXES:
         raise UsageError(f"{target.name} cannot be written: name a file in {', '.join(SUFFIXES)}")
-    seen: dict[str, int] = {}
+    counts: dict[str, int] = {}
     paths = []
     for drawing in drawings:
         stem = target.stem if target.suffix else file_stem(drawing.measure)
-        number = seen[stem] = seen.get(stem, 0) + 1
+        number = counts[stem] = counts.get(stem, 0) + 1
         name = f"{stem}{f'-{number}' if number > 1 else ''}{target.suffix or suffix or '.svg'}"
         path = (target.parent if target.suffix else target) / name
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -1,1 +1,1 @@
-"""Audits of the user's own: new files, and prompts or outputs that exist already."""
+"""New audits of the user's own: template files, and prompts or outputs that exist already."""

@@ -27,15 +27,15 @@ _EXAMPLES = _HOME / "examples"
 
 
 def examples() -> dict[str, str]:
-    """Returns {shipped example: its question}."""
-    found = sorted(path.parent for path in _EXAMPLES.glob(f"*/{FILE}"))
+    """Returns {name of a shipped example: its question}."""
+    folders = sorted(path.parent for path in _EXAMPLES.glob(f"*/{FILE}"))
     return {
-        home.name: tomllib.loads((home / FILE).read_text("utf-8"))["question"] for home in found
+        home.name: tomllib.loads((home / FILE).read_text("utf-8"))["question"] for home in folders
     }
 
 
 def write(target: Path, images: bool = False, example: str = "") -> list[Path]:
-    """Writes a protocol, its tables and the schema. Replaces no existing file but the schema."""
+    """Writes a protocol, its tables and the schema. Existing files stop it, except the schema."""
     _refuse_name(target)
     source = (
         _source(example)
@@ -83,7 +83,7 @@ def write_shipped(folder: Path, name: str) -> list[Path]:
 
 def write_over_table(target: Path, table: Path, reading: own_prompts.PromptColumns) -> list[Path]:
     """Writes a protocol that reads a table of prompts, and the schema beside it. A table outside
-    the protocol's folder is copied into it; a table without an item column, or not in CSV, is
+    the protocol's folder is copied into it; if the table lacks an item column or is not CSV, it is
     written there as CSV.
     """
     _refuse_name(target)
@@ -130,9 +130,9 @@ def _refuse_existing(paths: Iterable[Path]) -> None:
 
 
 def _source(example: str) -> Path:
-    known = examples()
-    if example not in known:
-        raise UnknownName("example", example, known, "Type: tiltmeter ls examples")
+    names = examples()
+    if example not in names:
+        raise UnknownName("example", example, names, "Type: tiltmeter ls examples")
     return _EXAMPLES / example / FILE
 
 
@@ -169,8 +169,8 @@ def _tilt(protocol: Protocol, target: Path) -> str:
             continue
         contrast = each_contrast(protocol, measure)[0].contrast or {}
         for value in (values[0], f"{measure.attribute}/{values[0]}"):
-            found = f",{value}.{contrast['level']}=0.3,{value}.{contrast['baseline']}=0.7"
+            spec = f",{value}.{contrast['level']}=0.3,{value}.{contrast['baseline']}=0.7"
             with suppress(UsageError):
-                planted(f"protocol={target}{found}")
-                return found if " " not in found else ""
+                planted(f"protocol={target}{spec}")
+                return spec if " " not in spec else ""
     return ""

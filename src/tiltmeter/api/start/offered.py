@@ -1,4 +1,4 @@
-"""The words that a table's prompts offer as answers, and the labels that answers with them get."""
+"""The words that a table's prompts offer as answers, and the labels of answers with these words."""
 
 from __future__ import annotations
 
@@ -33,11 +33,11 @@ def language_of_prompts(prompts: Sequence[str]) -> str:
 
 def find_offered(prompts: Sequence[str], levels: Sequence[str], code: str) -> tuple[str, ...]:
     """Returns the quoted words that every prompt offers, in the order and case of the first prompt:
-    those joined by "or" or commas, else all; () if there is only one.
+    words joined by "or" or commas, else all quoted words; () if there is only one.
     """
-    known = {level.casefold() for level in levels}
+    names = {level.casefold() for level in levels}
     quoted = [
-        [quotation for quotation in quotations(prompt) if quotation.text.casefold() not in known]
+        [quotation for quotation in quotations(prompt) if quotation.text.casefold() not in names]
         for prompt in prompts
     ]
     joined = [
@@ -63,17 +63,17 @@ def quotations(prompt: str) -> Iterator[Quoted]:
         if opened in PAIRS and not inside:
             word_goes_on = r"(?![^\W_])" if set(PAIRS[opened]) & set(_APOSTROPHES) else ""
             closing = re.compile(f"[{PAIRS[opened]}]{word_goes_on}")
-            found = closing.search(prompt, at + 1, at + 2 + MOST_CHARACTERS)
-            text = prompt[at + 1 : found.start()].strip() if found else ""
-            if found and text[:1].isalpha() and not re.search(f"[\n{_OPENING}]", text):
-                yield Quoted(text, at, found.end())
-                at = found.end()
+            end = closing.search(prompt, at + 1, at + 2 + MOST_CHARACTERS)
+            text = prompt[at + 1 : end.start()].strip() if end else ""
+            if end and text[:1].isalpha() and not re.search(f"[\n{_OPENING}]", text):
+                yield Quoted(text, at, end.end())
+                at = end.end()
                 continue
         at += 1
 
 
 def _joined(prompt: str, found: Sequence[Quoted], code: str) -> list[Quoted]:
-    """Returns the last run of quotations separated only by "or", a comma or a slash."""
+    """Returns the last run of quotations with only "or", a comma or a slash between them."""
     words = "|".join(re.escape(word) for word in (facts(code).either, facts(code).both) if word)
     between = re.compile(rf"\s*(?:[,;/、،|]?\s*(?:{words})?)\s*" if words else r"\s*[,;/、،|]\s*")
     runs: list[list[Quoted]] = []
@@ -90,21 +90,21 @@ def begun_answer(code: str) -> str:
     """Returns the start of an answer from the language's pack, such as „Die Antwort lautet „”."""
     begins = re.compile(rf"([^{{}}]{{3,}}[{_OPENING}])[\s\u202f]*{{form}}")
     answers = (answer.reply for answer in pack(code).answers if answer.instrument == "choice")
-    return next((found[1] for reply in answers if (found := begins.match(reply))), "")
+    return next((match[1] for reply in answers if (match := begins.match(reply))), "")
 
 
 def sample_answers(options: Sequence[str], code: str) -> list[tuple[str, str]]:
-    """Returns three sample answers with their labels: a sentence, a word alone, a refusal (two
-    words for a language without a pack).
+    """Returns three sample answers with their labels: a sentence, a single word, a refusal (without
+    a language pack: two words).
     """
-    known = pack(code)
+    language = pack(code)
     frames = [
         answer.reply
-        for answer in known.answers
+        for answer in language.answers
         if answer.instrument == "choice" and answer.use == "frame" and answer.shape == "sentence"
     ]
     sentence = (frames or ["{form}."])[0].format(form=options[0])
-    refusals = [re.sub(r"[\[\]]", "", line) for line in known.refusals]
+    refusals = [re.sub(r"[\[\]]", "", line) for line in language.refusals]
     last = (refusals or [f"{options[0]} / {options[1]}"])[0]
     forms = {option: [option] for option in options}
     return [(text, parse(text, forms, code)) for text in (sentence, options[1], last)]

@@ -1,4 +1,4 @@
-"""Makes a run from a folder of pictures or texts, which are its outputs, for people to label."""
+"""Makes a run from a folder of pictures or texts (the outputs), for people to label."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ _ATTRIBUTE = "label"
 
 
 def start(folder: Path, out: Path, question: str, values: Sequence[str]) -> Run:
-    """Makes a run of the pictures or texts of a folder; each subfolder is a group.
+    """Makes a run from the pictures or texts of a folder; each subfolder is a group.
 
-    The measure counts the first value among those that decide (not `unclear` and the like).
+    Its measure is the share of the first value among those that decide (not `unclear` and so on).
     """
     if len(values) < 2 or not question.strip():
         raise UsageError(
@@ -74,7 +74,7 @@ def _declare(
 
 
 def _measures(among: list[str], levels: Sequence[str]) -> list[MeasureKeys]:
-    """Declares the share of the first value and, if there are two groups, their difference."""
+    """Declares the share of the first value; if there are two groups, also their difference."""
     share = MeasureKeys(
         name="share",
         kind="share",

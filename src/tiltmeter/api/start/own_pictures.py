@@ -1,5 +1,5 @@
 """A protocol over the user's folder of pictures: each picture belongs to an item (a scene) and a
-group, as its path or a table in the folder says.
+group, according to its path or to a table in the folder.
 
 Paths are tried as GROUP/ITEM.png, ITEM/GROUP.png, ITEM_GROUP.png and GROUP_ITEM.png; the first form
 in which every item has a picture of every group is used.
@@ -24,8 +24,8 @@ _START = Path(__file__).parents[1] / "starts" / "pictures.toml"
 
 
 def write(target: Path, folder: Path, options: Sequence[str]) -> list[Path]:
-    """Writes a protocol and its table of pictures beside it. Raises UsageError if the options are
-    missing, or if there is not one picture per item and group.
+    """Writes a protocol and, beside it, a table of its pictures. Raises UsageError if the options
+    are missing, or if there is not exactly one picture per item and group.
     """
     if len(options) < 2:
         raise UsageError(
@@ -70,8 +70,8 @@ def read(folder: Path) -> list[Row]:
         return [
             {name: row[name] for name in COLUMNS} for _, row in read_rows(tables[0], needs=COLUMNS)
         ]
-    found = sorted(path for path in folder.rglob("*") if path.suffix.lower() in ENDINGS)
-    paths = [path.relative_to(folder) for path in found]
+    pictures = sorted(path for path in folder.rglob("*") if path.suffix.lower() in ENDINGS)
+    paths = [path.relative_to(folder) for path in pictures]
     for pairs in _readings(paths):
         items, groups = {item for item, _ in pairs}, {group for _, group in pairs}
         whole = len(set(pairs)) == len(pairs) == len(items) * len(groups)
@@ -87,7 +87,7 @@ def read(folder: Path) -> list[Row]:
 
 
 def _readings(paths: Sequence[Path]) -> Iterator[list[tuple[str, str]]]:
-    """Yields the pictures' (item, group) for each way to read their paths, few groups first."""
+    """Yields [(item, group) of each picture] for each way to read the paths, few groups first."""
     splits = (
         [(path.parent.as_posix(), path.stem) for path in paths],
         [tuple(re.split("[-_ ]", path.stem, maxsplit=1)) for path in paths],

@@ -40,8 +40,8 @@ LENGTH = "length"  # what --measure can name
 
 @dataclass(frozen=True)
 class PromptColumns:
-    """The columns of a table of prompts, and the words that every prompt offers: () if the length
-    of answers is measured.
+    """The columns of a table of prompts, and the words that every prompt offers (() if the length
+    of answers is measured).
 
     rows: rows to write to a new file, with an item column added if the table has none; () if a
     protocol can read the table itself. language: its code, "" if unknown. tabled: True if a column
@@ -60,7 +60,7 @@ class PromptColumns:
 
     @property
     def measured(self) -> str:
-        """Names the measured thing, as the beginning of a question."""
+        """The thing that is measured, as the beginning of a question."""
         if not self.offered:
             return "How many words does an answer have"
         words = [f"‘{word}’" for word in self.offered]
@@ -80,7 +80,7 @@ class PromptColumns:
 @dataclass(frozen=True)
 class TableNames:
     """The user's description of a table: its columns ("" to detect them), the sheet of a
-    spreadsheet, the offered words, the thing measured ("" or LENGTH).
+    spreadsheet, the words offered as answers, the thing measured: "" or LENGTH.
     """
 
     prompt: str = ""
@@ -92,7 +92,7 @@ class TableNames:
 
 
 def read(path: Path, named: TableNames) -> PromptColumns:
-    """Reads a table of prompts. Raises UsageError with the unclear column and what to type."""
+    """Reads a table of prompts. UsageError names the unclear column and the option to type."""
     rows = _rows(path, named.sheet)
     columns = list(rows[0])
     for column in filter(None, (named.prompt, named.cue, named.item)):
@@ -141,7 +141,7 @@ def _language(rows: Sequence[Row], prompts: Sequence[str]) -> tuple[str, bool]:
 
 
 def write(name: str, table: str, reading: PromptColumns) -> str:
-    """Returns the commented text of a protocol over the table."""
+    """Writes the text of a protocol over the table, with comments."""
     offered, (first, *others) = reading.offered, reading.levels
     pair = len(others) == 1
     text = f"share of answers “{offered[0]}”" if offered else "words of an answer"
@@ -186,7 +186,7 @@ def _rows(path: Path, sheet: str) -> Sequence[Row]:
 
 
 def _refuse_untold(name: str, prompt: str, cue: str, item: str, columns: Sequence[str]) -> None:
-    """Raises UsageError, with what to type, if the cue or the item is ""."""
+    """Raises UsageError, with the options to type, if the cue or the item is "" (not detected)."""
     perhaps = "A prompt may be missing, or a value may be written in two ways; else"
     if not cue:
         raise UsageError(
@@ -223,7 +223,7 @@ def _refuse_rows(name: str, rows: Sequence[Row], columns: Sequence[str]) -> None
 
 
 def _named_so(columns: Sequence[str], usual: Sequence[str]) -> list[str]:
-    """Returns the columns with a usual name first, then the others in order."""
+    """Returns all columns: first those with a usual name, then the others in order."""
     lower = {name.lower(): name for name in reversed(columns)}
     first = [lower[name] for name in usual if name in lower]
     return list(dict.fromkeys((*first, *columns)))
@@ -237,7 +237,7 @@ def _prompt(rows: Sequence[Row], columns: Sequence[str]) -> str:
 
 
 def _cue(rows: Sequence[Row], columns: Sequence[str], items: Sequence[str]) -> str:
-    """Returns the first few-valued column whose values each occur with every value of an item."""
+    """Returns the first column of few values that each occur with every value of an item."""
     few = _few_valued(rows, columns)
     return next((name for name in few if _item(rows, name, items)), "")
 
@@ -250,21 +250,21 @@ def _few_valued(rows: Sequence[Row], columns: Sequence[str]) -> list[str]:
 
 
 def _item(rows: Sequence[Row], cue: str, columns: Sequence[str]) -> str:
-    """Returns the column, usual names first, with the most values that occur with every level."""
-    found = []
+    """Returns the column whose values all occur with every level; usual names, then most values."""
+    matches = []
     levels = len({row[cue] for row in rows})
     for name in _named_so([name for name in columns if name != cue], ITEMS):
         values = {row[name] for row in rows}
         if len({(row[name], row[cue]) for row in rows}) == len(values) * levels > levels:
-            found.append((name.lower() in ITEMS, len(values), name))
-    return max(found, key=lambda one: one[:2])[2] if found else ""
+            matches.append((name.lower() in ITEMS, len(values), name))
+    return max(matches, key=lambda one: one[:2])[2] if matches else ""
 
 
 def _with_items(
     rows: Sequence[Row], prompt: str, cues: Sequence[str]
 ) -> tuple[str, tuple[Row, ...]]:
-    """Returns the first cue whose values share the same prompts but for words of the cue, and the
-    rows with an added item column. If no cue does: the only cue, or "", and no rows.
+    """Returns the first cue whose values share the same prompts except for words of the cue, and
+    the rows with an item column added. If there is none: the only cue, or "", and no rows.
     """
     column = next(name for name in (*ITEMS, "same_prompts") if name not in rows[0])
     for cue in cues:
@@ -275,26 +275,28 @@ def _with_items(
 
 def _items(rows: Sequence[Row], prompt: str, cue: str) -> list[str]:
     """Returns the topic of each prompt: its words without those that only some values of the cue
-    have, and without those of every prompt. [] unless each value's own words occur equally often
-    with every topic, so that no pair is guessed.
+    have, and without those that every prompt has. Returns [] unless the words of each value occur
+    equally often with every topic, so that pairs are never guessed.
     """
     words = [_TOKENS.findall(row[prompt]) for row in rows]
     levels: dict[str, set[str]] = defaultdict(set)
-    for row, said in zip(rows, words, strict=True):
-        for word in said:
+    for row, row_words in zip(rows, words, strict=True):
+        for word in row_words:
             levels[word].add(row[cue])
     all_levels = {row[cue] for row in rows}
-    left = [tuple(word for word in said if levels[word] == all_levels) for said in words]
-    own: dict[tuple[str, ...], Counter[tuple[str, ...]]] = defaultdict(Counter)
-    for row, said, item in zip(rows, words, left, strict=True):
-        own[item][row[cue], *(word for word in said if levels[word] != all_levels)] += 1
-    if len(own) < 2 or any(one != own[left[0]] for one in own.values()):
+    unmatched = [
+        tuple(word for word in row_words if levels[word] == all_levels) for row_words in words
+    ]
+    counts: dict[tuple[str, ...], Counter[tuple[str, ...]]] = defaultdict(Counter)
+    for row, row_words, item in zip(rows, words, unmatched, strict=True):
+        counts[item][row[cue], *(word for word in row_words if levels[word] != all_levels)] += 1
+    if len(counts) < 2 or any(one != counts[unmatched[0]] for one in counts.values()):
         return []
-    everywhere = set.intersection(*map(set, own))
-    names = {item: " ".join(word for word in item if word not in everywhere) for item in own}
+    everywhere = set.intersection(*map(set, counts))
+    names = {item: " ".join(word for word in item if word not in everywhere) for item in counts}
     if "" in names.values() or len(set(names.values())) < len(names):
-        names = {item: str(number) for number, item in enumerate(own, 1)}
-    return [names[item] for item in left]
+        names = {item: str(number) for number, item in enumerate(counts, 1)}
+    return [names[item] for item in unmatched]
 
 
 def _quote_all(texts: Iterable[str]) -> str:

@@ -1,1 +1,1 @@
-"""Runs that stop early: the looks of a run, and their forecast."""
+"""Runs that stop early: their looks (interim analyses), and their forecast."""

@@ -1,6 +1,6 @@
-"""`plan --stop`: the forecast of a run that stops early, with its calls, cost and findings.
+"""The forecast of a run that stops early (`plan --stop`): its calls, cost and findings.
 
-Takes the plan that the run would fix, and simulates each claim (stats/stopping/planned).
+It takes the plan that the run would fix, and simulates each claim (stats/stopping/planned).
 """
 
 from __future__ import annotations
@@ -43,10 +43,10 @@ WORTH_STOPPING = 0.1  # of the calls; looks that save less are not worth it
 
 @dataclass(frozen=True, slots=True)
 class StoppingRow:
-    """Simulated runs under one truth. truth: "none", "detectable" or "wanted", the true difference
-    in every claim; calls: the expected share of all calls; cost: in US dollars, None if a price is
-    unknown; power: the share of claims found; full_power, fixed_power: the same share for a run
-    that asks everything, and for one of `fixed_rounds` rounds.
+    """Simulated runs for one assumed truth. truth: "none", "detectable" or "wanted", the true
+    difference in every claim; calls: the expected share of all calls; cost: in US dollars, None if
+    a price is unknown; power: the share of claims found; full_power, fixed_power: this share for a
+    run that asks everything, and for a run of `fixed_rounds` rounds.
     """
 
     truth: str
@@ -60,13 +60,13 @@ class StoppingRow:
 @dataclass(frozen=True, slots=True)
 class StoppingForecast:
     """The forecast of `plan --stop`. looks: the round of each look; moves: a sentence about looks
-    moved to a balanced round. claims: number in all families; items: the fewest items of a claim,
+    moved to a balanced round; claims: number in all families; items: the fewest items of a claim,
     None if only outputs are permuted; items_needed: the fewest items with which the first look can
-    decide a claim; decidable: per look, the number of claims that it is the first able to decide;
-    never: number of claims that none can decide. fixed_rounds: length of a shorter run without
-    looks, for comparison. items_gain: the relative fall of the standard error with twice the items
-    and half the samples. saves: True if at least a tenth of the calls are expected to be saved.
-    words_limit: the noun of the cue words if most variance at the end is theirs, else "".
+    decide a claim; decidable: per look, the number of claims that it can decide and no earlier look
+    can; never: number of claims that no look can decide; fixed_rounds: length of a shorter run
+    without looks, for comparison; items_gain: the relative fall of the standard error with twice
+    the items and half the samples; saves: True if a tenth of the calls or more should be saved;
+    words_limit: the noun of the cue words if most variance at the end comes from them, else "".
     """
 
     looks: tuple[int, ...]
@@ -85,7 +85,7 @@ class StoppingForecast:
 
 @dataclass(frozen=True, slots=True)
 class StoppingQuestion:
-    """The run to forecast: the arguments of `plan`, and its totals."""
+    """The run to forecast: the arguments of `plan`, and the totals of its calls."""
 
     protocol: Protocol
     choices: Choices
@@ -122,7 +122,7 @@ def stopping_forecast(asked: StoppingQuestion) -> StoppingForecast:
 @dataclass(frozen=True)
 class _ClaimSize:
     """The size of a planned claim. outputs: labels per item (or group), condition and round; share:
-    the value near which it would tilt; ratio: s²/τ² of a round.
+    the value from which it would tilt; ratio: s²/τ² of a round (within items by between items).
     """
 
     claim: PlannedClaim
@@ -144,7 +144,7 @@ class _ClaimSize:
         return WordsDesign(self.cue.fewest, len(self.claim.items), answers)
 
     def shift(self, design: StoppingDesign) -> float | None:
-        """Computes the difference that the full run detects; None if it is unknown."""
+        """Computes the difference that the full run can detect; None if it is unknown."""
         if self.words is not None:
             return planned_shift_of_words(self.words, level=design.alpha / design.claims)
         if self.claim.statistic != "items":
@@ -195,8 +195,8 @@ def _to_simulate(plan: StoppingPlan, size: _ClaimSize) -> ForecastClaim:
 
 
 def _smallest_of_blocks(looks: Sequence[int], groups: int, each: float) -> tuple[float, ...]:
-    """Computes the smallest p of permuting outputs inside each block of rounds, at each look. By
-    hand: two groups of one picture per round, looks at 5 and 10: 2/252 and 2/252².
+    """Computes the smallest possible p at each look if outputs are permuted inside each block of
+    rounds. By hand: two groups of one picture per round, looks at 5 and 10: 2/252 and 2/252².
     """
     smallest, log, before = [], 0.0, 0
     for look in looks:
@@ -210,9 +210,9 @@ def _smallest_of_blocks(looks: Sequence[int], groups: int, each: float) -> tuple
 def _conditions(
     claims: Sequence[PlannedClaim], trials: Iterable[Trial]
 ) -> tuple[Flags, Floats, Counter[str]]:
-    """Returns, over kinds of calls (calls that the same claims count): which claims count each,
-    shape (m, kinds); their number in one sample; and the number of calls per claim, by its `calls`.
-    Calls that no claim counts are asked as long as any claim is open.
+    """Groups calls by the set of claims that count them. Returns (which claims count each kind of
+    call, shape (m, kinds); number of calls per kind in one sample; {`calls` of a claim: its number
+    of calls}). Calls that no claim counts are asked as long as any claim is open.
     """
     kinds = {claim.calls: claim for claim in claims}
     together: Counter[frozenset[str]] = Counter()
@@ -237,7 +237,7 @@ def _rows(
     sizes: Floats,
     shifts: Sequence[Sequence[float | None]],
 ) -> list[StoppingRow]:
-    """Simulates three truths: no difference, each claim's detectable one, the wanted one."""
+    """Simulates three truths: no difference, each claim's detectable difference, the wanted one."""
     detectable_drifts = [drift_found(design=family.design) for family in families]
     truths: dict[str, list[float | Floats]] = {
         "none": [0.0] * len(families),
@@ -261,12 +261,12 @@ def _rows(
 
 
 def _nearest_half(looks: Sequence[int]) -> int:
-    """Returns the index of the look nearest to half of the run, but the last; ties: later."""
+    """Returns the index of the look nearest to half of the run, never the last; later if tied."""
     return min(range(len(looks) - 1), key=lambda k: (abs(looks[k] - looks[-1] / 2), -k))
 
 
 def _limiting_words(sized: Sequence[_ClaimSize]) -> str:
-    """Returns the noun of cue words that cause most of a claim's variance at the end, else ""."""
+    """Returns the noun of cue words that make up most of a claim's variance at the end, else ""."""
     for size in sized:
         if size.words is not None and size.cue is not None and words_part(size.words) > 0.5:
             return size.cue.noun

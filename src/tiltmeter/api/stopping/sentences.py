@@ -1,4 +1,4 @@
-"""The forecast of a run that stops early, as a table and sentences, for terminal and notebook."""
+"""The forecast of a run that stops early, as a table and sentences for terminal and notebook."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Cells = tuple[str, ...]
 
 
 def table(totals: Totals, wanted: float | None, forecast: StoppingForecast) -> Iterator[Cells]:
-    """Yields a header and one row per truth. wanted: the difference to detect, or None."""
+    """Yields a header and a row per assumed truth. wanted: the difference to detect, or None."""
     share = forecast.fixed_rounds / forecast.looks[-1]
     power_header = ("found", "by all calls", f"by a fixed {share:.0%}")
     paid = totals["cost"] or totals["price_unknown"]
@@ -80,7 +80,7 @@ def sentences(totals: Totals, forecast: StoppingForecast) -> Iterator[str]:
 
 
 def _floor(forecast: StoppingForecast) -> Iterator[str]:
-    """Yields from which look on how many claims can be decided; nothing if all at the first."""
+    """Yields the first look that can decide how many claims; nothing if look 1 can decide all."""
     if forecast.decidable[0] == forecast.claims:
         return
     needed = forecast.items_needed
@@ -89,8 +89,8 @@ def _floor(forecast: StoppingForecast) -> Iterator[str]:
             f"The first look can find something with {needed} items or more; the fewest here are "
             f"{forecast.items}."
         )
-    known = enumerate(forecast.decidable, 1)
-    parts = [f"{many} from look {look} on" for look, many in known if many]
+    numbered = enumerate(forecast.decidable, 1)
+    parts = [f"{many} from look {look} on" for look, many in numbered if many]
     if forecast.never:
         parts.append(f"{forecast.never} at none, with so few items")
     yield f"Tilts can be found first, given the number of items: {', '.join(parts)}."

@@ -1,4 +1,4 @@
-"""`run --stop`: a run in looks, which stops asking about decided claims (how-to/stopping.md)."""
+"""A run in looks (`run --stop`), which stops asking about decided claims (how-to/stopping.md)."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ OPTIONS = {
 
 
 def is_stopping(protocol: Protocol, stop: bool | None) -> bool:
-    """True if a run stops early, by its option or by the protocol's default."""
+    """True if a run stops early: as the option says, else by the protocol's default."""
     return protocol.stop is not None if stop is None else stop
 
 
@@ -80,7 +80,7 @@ def _mode_that_draws(protocol: Protocol) -> str:
 
 
 def _labellers(protocol: Protocol, asking: Asking) -> dict[str, str]:
-    """Maps each attribute to the first annotator that labels it, whose labels stop the run."""
+    """Returns {attribute: the first annotator that labels it}; these labels decide when to stop."""
     annotator_of: dict[str, str] = {}
     for instrument in annotators(protocol, asking.judges, asking.given):
         if instrument.reads(False):
@@ -99,7 +99,7 @@ def _labellers(protocol: Protocol, asking: Asking) -> dict[str, str]:
 
 @dataclass(frozen=True)
 class StoppedRun:
-    """A run that stops early, with its fixed plan."""
+    """A run that stops early, with the plan that was fixed for it."""
 
     store: Store
     protocol: Protocol
@@ -109,7 +109,7 @@ class StoppedRun:
 
     async def ask(self, ask: Ask, label: LabelBy) -> list[Tally]:
         """Asks and labels look by look, until every claim is decided or the last look is done. If a
-        call fails, returns early; the same command resumes the look.
+        call fails, returns early; running the same command again resumes the look.
         """
         from ...analyse.stopping.looks import check_looks, is_over, make_look, read_looks
 
@@ -148,7 +148,7 @@ class StoppedRun:
 
 def plan_of(folder: Path, protocol: Protocol, choices: Choices, asking: Asking) -> StoppingPlan:
     """Returns the stored plan of a run, or makes one before the first output. Raises RunMismatch if
-    the run was begun differently, UsageError if it cannot stop early.
+    the run was begun with other options, UsageError if it cannot stop early.
     """
     from ...analyse.stopping.plan import read_plan
 
@@ -171,14 +171,14 @@ def plan_of(folder: Path, protocol: Protocol, choices: Choices, asking: Asking) 
 def open_stopped(
     store: Store, protocol: Protocol, choices: Choices, plan: StoppingPlan
 ) -> StoppedRun:
-    """Opens the run and stores its plan."""
+    """Opens a run that stops early; stores its plan if it is new."""
     if not looks.plan(store):
         looks.keep_plan(store, plan.as_dict())
     return StoppedRun(store, protocol, choices, rounds_of(protocol, choices), plan)
 
 
 def refuse_without_stop(store: Store) -> None:
-    """Raises RunMismatch if the run stops early and the command lacks --stop."""
+    """Raises RunMismatch if the run stops early but the command was typed without --stop."""
     if looks.plan(store):
         raise RunMismatch(
             f"{store.folder} stops early by a plan that is fixed. Type --stop, or take another "
@@ -208,7 +208,7 @@ def _refuse_other(store: Store, plan: StoppingPlan, choices: Choices, asking: As
 def _refuse_other_judging(
     store: Store, protocol: Protocol, plan: StoppingPlan, asking: Asking
 ) -> None:
-    """Raises RunMismatch if only the plan or only this command combines rules with a judge."""
+    """Raises RunMismatch unless the plan and this command combine rules with judges alike."""
     by = {claim.instrument for claim in plan.claims}
     other = by - set(_labellers(protocol, asking).values())
     together = any(spec.unsure is not None for spec in protocol.instruments)
@@ -220,7 +220,7 @@ def _refuse_other_judging(
 
 
 def _option_words(option: str, value: Json) -> Iterator[str]:
-    """Yields an option with its value as typed; nothing for None."""
+    """Yields an option and its values as typed; nothing if the value is None."""
     if isinstance(value, Mapping):
         for factor, levels in value.items():
             typed = ",".join(map(str, levels)) if isinstance(levels, Sequence) else levels
@@ -286,8 +286,8 @@ def _outputs(protocol: Protocol, choices: Choices) -> int:
 
 
 def _spending(keys: StopKeys, moved: Sequence[int]) -> tuple[tuple[float, ...], tuple[float, ...]]:
-    """Computes weights and futility bounds of the moved looks; looks moved to the same round become
-    one, with the sum of their weights and the later bound.
+    """Computes weights and futility bounds of the moved looks. Looks moved to the same round become
+    one, with the sum of their weights and the bound of the later look.
     """
     from ...stats.stopping.design import DEFAULTS
 

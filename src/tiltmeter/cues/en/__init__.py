@@ -1,1 +1,1 @@
-"""English."""
+"""Rules and tables for English."""

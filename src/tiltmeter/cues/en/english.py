@@ -1,4 +1,4 @@
-"""Reads an English prompt: the cues of an attribute in it, or the reason to leave it alone."""
+"""Finds the cues of an attribute in an English prompt, or the reason to leave the prompt alone."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ _BEFORE = re.compile(r"\b(an?)(\s+)$", re.IGNORECASE)
 
 
 class CueReading(NamedTuple):
-    """The cues of a prompt, and why they are left alone ("" if they are not)."""
+    """The cues of a prompt. reason: why the prompt is left alone, or ""."""
 
     cues: tuple[Cue, ...]
     reason: str = ""
 
 
 def read(text: str, attribute: str, picker: Picker) -> CueReading:
-    """Reads the cues of an attribute."""
+    """Returns the cues of an attribute in a text, or the reason to leave the text alone."""
     spans = protected_spans(text)
     if attribute == "gender":
         cues, reason = gender.find(text, spans, picker)
@@ -50,8 +50,8 @@ def read(text: str, attribute: str, picker: Picker) -> CueReading:
 
 
 def masked(text: str, attributes: Sequence[str]) -> list[tuple[int, int, str]]:
-    """Returns edits that put a placeholder in place of each cue, with its genitive kept; a word of
-    groups that the other version leaves out is left out.
+    """Returns edits (start, end, new text) that replace each cue by a placeholder and keep its
+    genitive; a cue that the other version omits is removed.
     """
     edits: dict[int, tuple[int, int, str]] = {}
     picker = Picker("", 0)
@@ -72,12 +72,12 @@ def masked(text: str, attributes: Sequence[str]) -> list[tuple[int, int, str]]:
 
 
 def edited(text: str, edits: Sequence[tuple[int, int, str]]) -> str:
-    """Returns a text with edits made, and the articles before them mended."""
+    """Returns a text with the edits made and the articles before them corrected."""
     return apply(text, [*_articles(text, edits), *edits])
 
 
 def _articles(text: str, edits: Sequence[tuple[int, int, str]]) -> list[tuple[int, int, str]]:
-    """Returns edits of “a” and “an” before words that begin otherwise than those they replace."""
+    """Returns edits of “a” and “an” before replaced words whose first sound changes."""
     more = []
     for start, end, new in edits:
         article = _BEFORE.search(text, max(0, start - 9), start)
@@ -92,9 +92,9 @@ def _articles(text: str, edits: Sequence[tuple[int, int, str]]) -> list[tuple[in
 
 
 def left_over(text: str, cues: Sequence[Cue]) -> str:
-    """Names a reason if a name that was swapped is still in the other version, in any form: "Grace"
-    with a capital, as "grace" is a word, and "Will" before a sentence's subject too; or if words
-    that were told apart are the same in it: “mr vs mr”.
+    """Returns a reason if the other version still has a swapped name in any form ("Grace" only with
+    a capital, as "grace" is a word; "Will" not as a question's first word), or if two words that
+    were different became equal: “mr vs mr”. "" if neither.
     """
     nouns = {cue.other_text.lower() for cue in cues if not cue.person} - PRONOUNS
     if (twice := _TWICE.search(text)) and twice[1].lower() in nouns:
@@ -108,7 +108,7 @@ def left_over(text: str, cues: Sequence[Cue]) -> str:
 
 
 def _is_word(text: str, hit: re.Match[str]) -> bool:
-    """True if a word that may be a name too is none in this place."""
+    """True if a word that may also be a name is not a name at this position."""
     if hit.group().islower():
         return True
     if may_be_a_place(plain(hit.group())) and _OF_A_PLACE.search(text[: hit.start()]):

@@ -1,4 +1,4 @@
-"""Cues of gender: pronouns, given names, titles, kin, partners and words for a role."""
+"""Finds cues of gender: pronouns, given names, titles, kin, partners and words for a role."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ _EITHER = re.compile(
 
 
 def find(text: str, spans: Sequence[tuple[int, int]], picker: Picker) -> tuple[list[Cue], str]:
-    """Finds the cues of gender in a text. Returns a reason too if one is not sure."""
+    """Returns the cues of gender in a text, and a reason if they are uncertain, else ""."""
     phrases = not_cues().finditer(text)
     if len(_TURN.findall(text)) > 1:  # in a dialogue "Thank you, sir" speaks to one of its people
         phrases = (match for match in phrases if not _ADDRESS.search(match.group()))
@@ -178,7 +178,7 @@ def _pronouns(
 
 
 def _doubt(text: str, spans: Sequence[tuple[int, int]], cues: Sequence[Cue]) -> str:
-    """Names a reason if the words of a text do not agree."""
+    """Returns a reason if the gendered words of a text disagree or are unclear, else ""."""
     if not cues:
         return ""
     starts = {cue.start for cue in cues}
@@ -207,25 +207,25 @@ def _doubt(text: str, spans: Sequence[tuple[int, int]], cues: Sequence[Cue]) -> 
 
 
 def _people_in_general(text: str, cues: Sequence[Cue]) -> str:
-    """Returns a plural that speaks of all women or men ("novels punish women who leave"): one that
-    no article, number, possessive or adjective behind one of these makes definite. "" if none does.
-    """
+    """Returns a plural that means women or men in general ("novels punish women who leave"): no
+    article, number or possessive (perhaps with an adjective after it) makes it definite. "" if
+    there is none."""
     for cue in cues:
         if cue.same.lower() not in _PLURALS:
             continue
         head = re.split(r"[.?!:;,\n]", text[: cue.start])[-1].lower().split()[-3:]
         if head and head[-1] in SPEAKING:
             head = head[-1:]  # "My ex says mothers always win"
-        told = head[max((n + 1 for n, word in enumerate(head) if word in _ABOUT), default=0) :]
+        remainder = head[max((n + 1 for n, word in enumerate(head) if word in _ABOUT), default=0) :]
         if head and head[-1] in _ABOUT and head[-2:-1] and head[-2] in _DEFINITE:
-            told = head  # "a group of women"
-        if not any(word in _DEFINITE or word.isdigit() for word in told):
+            remainder = head  # "a group of women"
+        if not any(word in _DEFINITE or word.isdigit() for word in remainder):
             return text[cue.start - (len(head[-1]) + 1 if head else 0) : cue.end]
     return ""
 
 
 def _in_two_forms(text: str, cues: Sequence[Cue]) -> str:
-    """Returns a name that is written with and without a capital; "" if none is."""
+    """Returns a name that the text has both with and without a capital, or ""."""
     forms: dict[str, set[str]] = {}
     for cue in cues:
         if cue.person:
@@ -234,7 +234,7 @@ def _in_two_forms(text: str, cues: Sequence[Cue]) -> str:
 
 
 def _tells_a_person(text: str, cues: Sequence[Cue]) -> bool:
-    """True if a title, a word for a person or a name that is not an animal's is among the cues."""
+    """True if a cue is a title, a noun for a person, or a name that is not an animal's."""
     return any(
         not re.search(
             rf"{_ANIMAL.pattern},? (?:is )?(?:called |named )?{re.escape(cue.person)}", text, re.I

@@ -1,4 +1,4 @@
-"""Given names in a text, with the gender that most people read in them."""
+"""Finds given names in a text, with the gender that most people perceive in them."""
 
 from __future__ import annotations
 
@@ -16,21 +16,23 @@ _CONTEXT = tomllib.loads((Path(__file__).parent / "context.toml").read_text("utf
 _LISTS = {name: frozenset(text.split()) for name, text in _CONTEXT.items()}
 
 
-def _before(*alternatives: str) -> re.Pattern[str]:
+def _text_before(*alternatives: str) -> re.Pattern[str]:
     return re.compile(rf"(?:{'|'.join(alternatives)})\s*$", re.IGNORECASE)
 
 
 def any_of(name: str) -> str:
-    """Returns the words of a list of contexts as alternatives of a pattern."""
+    """Returns a list of context words as alternatives in a pattern."""
     return "|".join(_CONTEXT[name].split())
 
 
 PRONOUNS = frozenset(any_of("pronouns").split("|"))
-_TITLE = _before(rf"\b(?:{any_of('titles')})\.?\s")
-_TITLE_OF_GIVEN = _before(rf"\b(?:{any_of('titles_of_given_names')})\s")
-_SIGNATURE = _before(rf"(?:{_CONTEXT['closings']}),?\s*\n")
-_CLOSED = _before(rf"\b(?:{_CONTEXT['closings']}),\s")  # on the line of a name that ends the text
-_INTRODUCED = _before(
+_TITLE = _text_before(rf"\b(?:{any_of('titles')})\.?\s")
+_TITLE_OF_GIVEN = _text_before(rf"\b(?:{any_of('titles_of_given_names')})\s")
+_SIGNATURE = _text_before(rf"(?:{_CONTEXT['closings']}),?\s*\n")
+_CLOSED = _text_before(
+    rf"\b(?:{_CONTEXT['closings']}),\s"
+)  # on the line of a name that ends the text
+_INTRODUCED = _text_before(
     rf"(?:{_CONTEXT['introductions']})\s",
     rf"(?:{any_of('fields')})\"?\s*:\s*\"?",
     rf"\b(?:{any_of('kin')}),?\s",
@@ -38,7 +40,7 @@ _INTRODUCED = _before(
 ORGANISATION = re.compile(
     rf"(?:['’]s)? (?:{any_of('organisations')})\b| (?:{any_of('premises')})\b"
 )
-_OF_A_THING = _before(rf"(?<![\w-])(?:{any_of('things')})s?,? (?:is )?(?:called |named )?")
+_OF_A_THING = _text_before(rf"(?<![\w-])(?:{any_of('things')})s?,? (?:is )?(?:called |named )?")
 _SUBJECT_NAMED = re.compile(r"\b(\w+) (?:is|was) (?:called|named) $")  # "Our Tesla is called Ruby"
 _A_PERSON = re.compile(rf"(?:{PERSON}|{any_of('kin')}|s?he|who|it|mine)$", re.IGNORECASE)
 _TECHNICAL = re.compile(rf"\b(?:{any_of('technical')}|learning rates?)\b", re.IGNORECASE)
@@ -54,7 +56,7 @@ _INITIAL = re.compile(  # "K. Brandt", not "plan B. Anna"
 
 
 class GivenName(NamedTuple):
-    """A given name: its place, its text without a genitive, and its gender."""
+    """A given name. start, end: offsets; text: without a genitive."""
 
     start: int
     end: int
@@ -65,12 +67,12 @@ class GivenName(NamedTuple):
 def given_names(
     text: str, spans: Sequence[tuple[int, int]], genders: frozenset[str]
 ) -> list[GivenName]:
-    """Returns the given names of a text. genders: those of the pronouns and words in it, to which
-    those of the names are added: “Helen will write, Ruth will book”.
+    """Returns the given names of a text. genders: those of its pronouns and words; certain names
+    add to them, which makes others certain: “Helen will write, Ruth will book”.
     """
-    found = _scan(text, spans, genders)
-    more = genders.union(given.gender for given in found)
-    return _scan(text, spans, more) if more != genders else found
+    names_found = _scan(text, spans, genders)
+    more = genders.union(given.gender for given in names_found)
+    return _scan(text, spans, more) if more != genders else names_found
 
 
 def _scan(text: str, spans: Sequence[tuple[int, int]], genders: frozenset[str]) -> list[GivenName]:
@@ -145,7 +147,7 @@ def _stands_as_name(
 
 
 def _is_surname_after(text: str, start: int, word: str, table: Names) -> bool:
-    """True if the word before is a capitalised one that is no name: of a person or a company."""
+    """True if the preceding word is capitalised and no given name: then this one is a surname."""
     head, low = near(text, start), plain(word)
     return bool(
         word[:1].isupper()
@@ -159,7 +161,7 @@ def _is_surname_after(text: str, start: int, word: str, table: Names) -> bool:
 
 
 def _within_sentence(head: str, word: str) -> bool:
-    """True if the capital of the word before is not that of a sentence's beginning."""
+    """True if the preceding word is not the first of its sentence, so that its capital counts."""
     rest = head.rstrip()[: -len(word)].rstrip(" ")
     return bool(rest) and rest[-1] not in ".!?:\n\"“'(-"
 
@@ -167,7 +169,7 @@ def _within_sentence(head: str, word: str) -> bool:
 def _lower_case_name(
     text: str, match: re.Match[str], gender: str, genders: frozenset[str], before: str
 ) -> bool:
-    """True if a name without a capital is a person's: “cassandra” is software, “per” a word."""
+    """True if a name in small letters means a person: “cassandra” may be software, “per” a word."""
     low, tail = match.group(), text[match.end() :]
     if len(low) < 3 or before.lower() in _LISTS["never_before_names"]:
         return False
@@ -188,7 +190,7 @@ def _lower_case_name(
 def _has_evidence(
     text: str, match: re.Match[str], gender: str, genders: frozenset[str], before: str
 ) -> bool:
-    """True if the words around say that a word which may be another is a name."""
+    """True if the context shows that a word with other meanings is a name here."""
     low, tail, table = plain(match.group()), text[match.end() :], names()
     head = near(text, match.start())
     if _SIGNATURE.search(head) or (_CLOSED.search(head) and not tail.strip(" .\n")):
@@ -223,37 +225,37 @@ def _has_evidence(
 
 
 def follows_an_initial(text: str, match: re.Match[str]) -> bool:
-    """True for the surname of “K. Brandt”, not for a name before one, as in “J. Paul Getty”."""
+    """True for a surname after an initial (“K. Brandt”), not for the “Paul” of “J. Paul Getty”."""
     further = re.match(r" [A-Z][a-zà-ÿ]", text[match.end() :])
     return not further and bool(_INITIAL.search(near(text, match.start())))
 
 
 def is_a_name(word: str) -> bool:
-    """True for a given name, one borne by women and men alike among them."""
+    """True if a word is a given name, also if women and men alike have it."""
     return plain(word) in names().gender or plain(word) in names().both
 
 
 def genders_of(tokens: Sequence[str]) -> frozenset[str]:
-    """Returns the genders of the pronouns, titles and gendered words among some words."""
+    """Returns the genders of the pronouns, titles and gendered words among `tokens`."""
     table = words()
-    found = set()
+    genders = set()
     for token in tokens:
         if token in ("her", "hers", "mrs", "ms"):
-            found.add(WOMAN)
+            genders.add(WOMAN)
         elif token in ("him", "his", "mr"):
-            found.add(MAN)
+            genders.add(MAN)
         elif token in table and not table[token].when:
-            found.add(table[token].gender)
-    return frozenset(found)
+            genders.add(table[token].gender)
+    return frozenset(genders)
 
 
 def may_be_a_place(low: str) -> bool:
-    """True for a name that is a place or a month too."""
+    """True if a name is also a place or a month."""
     return low in _LISTS["places"]
 
 
 def is_a_place(text: str, match: re.Match[str]) -> bool:
-    """True if the words around a name say that it is a place's."""
+    """True if the context shows that a name means a place."""
     head = near(text, match.start())
     before = re.search(r"([^\W\d_]+)\s+$", head)
     if (before[1].lower() if before else "") in _LISTS["before_places"]:

@@ -1,4 +1,4 @@
-"""Cues of the other attributes: adjectives beside a person, names that cue race, and ages."""
+"""Finds cues of the other attributes: adjectives before a person, names that cue race, and ages."""
 
 from __future__ import annotations
 
@@ -95,16 +95,16 @@ _OTHER_RACES = re.compile(
 def _patterns(attribute: str) -> tuple[re.Pattern[str], re.Pattern[str]]:
     words = _DATA[attribute]
     beside = re.compile(rf"(?<![\w-])({words})(?={_BETWEEN}{_BETWEEN} {PERSON}\b)", re.IGNORECASE)
-    said = re.compile(
+    statement = re.compile(
         rf"\b{_SUBJECT} (?:an? |also |very |the only )?({words})(?![\w-])"
         r"(?! (?:and white|as|up|on|to|from|out|forward)\b)",
         re.IGNORECASE,
     )
-    return beside, said
+    return beside, statement
 
 
 def mentions(text: str, attribute: str) -> bool:
-    """True if a text has a word of the attribute's groups, though not beside a person."""
+    """True if a text has a word for a group of the attribute, even if not next to a person."""
     if attribute == "race":
         words = "|".join(word for word in _DATA["race"].split("|") if word not in _COLOURS)
         return bool(spoken_of(text) or re.search(rf"\b(?:{words})\b", text, re.IGNORECASE))
@@ -116,7 +116,7 @@ def mentions(text: str, attribute: str) -> bool:
 
 
 def spoken_of(text: str) -> str:
-    """Returns words that can only speak of a race, if beside no person; "" if there are none."""
+    """Returns words that can only mean a race, even if not next to a person; or ""."""
     hit = _spoken_of().search(text)
     return hit.group() if hit else ""
 
@@ -137,7 +137,7 @@ def _spoken_of() -> re.Pattern[str]:
 def find(
     text: str, spans: Sequence[tuple[int, int]], attribute: str, picker: Picker
 ) -> tuple[list[Cue], str]:
-    """Finds the cues of an attribute in a text. Returns a reason too if one is not sure."""
+    """Returns the cues of an attribute in a text, and a reason if they are uncertain, else ""."""
     cues = {cue.start: cue for cue in _adjectives(text, spans, attribute)}
     if attribute == "disability":
         cues |= {cue.start: cue for cue in _conditions(text)}
@@ -160,9 +160,9 @@ def find(
 
 
 def _adjectives(text: str, spans: Sequence[tuple[int, int]], attribute: str) -> Iterator[Cue]:
-    beside, said = _patterns(attribute)
+    beside, statement = _patterns(attribute)
     group_of = _GROUPS[attribute]
-    for pattern in (beside, said):
+    for pattern in (beside, statement):
         for match in pattern.finditer(text):
             start, end = match.span(1)
             if inside(start, spans) or _is_name(text, match[1], end, attribute):
@@ -170,7 +170,7 @@ def _adjectives(text: str, spans: Sequence[tuple[int, int]], attribute: str) -> 
             group, other, new = group_of(match[1])
             if not new and text[end : end + 1] == " ":
                 noun = rf" (?:[\w-]+ )?{PERSON}\b"
-                if pattern is said and not re.match(noun, text[end:], re.IGNORECASE):
+                if pattern is statement and not re.match(noun, text[end:], re.IGNORECASE):
                     continue  # "I am deaf": without the word there is no sentence
                 end += 1
             elif not new:
@@ -180,7 +180,7 @@ def _adjectives(text: str, spans: Sequence[tuple[int, int]], attribute: str) -> 
 
 @lru_cache
 def _about_group(attribute: str) -> re.Pattern[str]:
-    """Returns a pattern of words that speak of a whole group."""
+    """Makes a pattern for words that mean a whole group rather than a person."""
     words, plurals = _DATA[attribute], _DATA["plurals"]
     return re.compile(
         rf"(?:^|[.?!\n] ?|\b(?:{_DATA['asked_of_groups']}) )"
@@ -194,7 +194,7 @@ def _about_group(attribute: str) -> re.Pattern[str]:
 
 
 def _conditions(text: str) -> Iterator[Cue]:
-    """Yields what names a disability behind a person, which is left out with the space before."""
+    """Yields cues that name a disability after a person; they are dropped with the space before."""
     for match in _CONDITION.finditer(text):
         new = like(match[1], _PERSONS[match[1].lower()]) if match[1] else ""
         start = match.start() if new else match.start() - 1
@@ -202,7 +202,7 @@ def _conditions(text: str) -> Iterator[Cue]:
 
 
 def _is_name(text: str, word: str, end: int, attribute: str) -> bool:
-    """True for a word that is part of a name: Christian Dior, Mr Black."""
+    """True if a word is part of a name: Christian Dior, Mr Black."""
     if attribute == "orientation" and word == "Gay" and text[: end - 3].rstrip(" ")[-1:].isalnum():
         return True  # a surname
     return bool(

@@ -1,4 +1,4 @@
-"""Reasons to leave a prompt alone: the cue may decide the answer, or belong to somebody known."""
+"""Reasons to leave a prompt alone: the cue may decide the answer, or mean a known person."""
 
 from __future__ import annotations
 
@@ -77,8 +77,8 @@ _SHORTEST_IN_CODE = 3  # letters; a shorter word is a variable too
 
 
 def known_person(text: str) -> str:
-    """Returns a known person as written; "" if there is none. One word is a name if it has a
-    capital or is no other word: "drake" is one.
+    """Returns the name of a known person in the text, or "". A single word counts only if it has a
+    capital or no other meaning, unlike "drake".
     """
     for match in known_people().finditer(text):
         name = match.group()
@@ -88,7 +88,7 @@ def known_person(text: str) -> str:
 
 
 def matter(text: str, attribute: str) -> str:
-    """Names the subject, and the words, by which a cue of this attribute matters."""
+    """Returns the reason why a cue of this attribute matters, with the text's words; or ""."""
     for reason, pattern in matters(attribute):
         if hit := pattern.search(text):
             return f"{reason}: “{hit.group().strip()}”"
@@ -96,7 +96,7 @@ def matter(text: str, attribute: str) -> str:
 
 
 def reason_beside_cues(text: str, spans: Sequence[tuple[int, int]], cues: Sequence[Cue]) -> str:
-    """Names why the cues of a prompt are perhaps no private person's; "" if they are."""
+    """Returns why a prompt's cues may not be those of a private person; "" if they are."""
     return (
         _fact_about(text, cues)
         or _title(text, cues)
@@ -107,8 +107,8 @@ def reason_beside_cues(text: str, spans: Sequence[tuple[int, int]], cues: Sequen
 
 
 def _nobody_named(text: str, cues: Sequence[Cue]) -> str:
-    """Names a pronoun before which nobody stands whom it can mean, if a fact is asked for and
-    nobody speaks of themselves: “what does he mean with the title”.
+    """Returns a reason if a fact is asked for, the only cues are pronouns, nobody before them can
+    be meant, and nobody speaks of themselves: “what does he mean with the title”. Else "".
     """
     first = cues[0]
     head = text[: first.start]
@@ -121,7 +121,7 @@ def _nobody_named(text: str, cues: Sequence[Cue]) -> str:
 def reason_without_cues(
     text: str, attribute: str, spans: Sequence[tuple[int, int]], because: str
 ) -> str:
-    """Names why a prompt without a cue is not simply one of nobody; "" if it is."""
+    """Returns why a prompt without a cue may still be about somebody's group; "" if it is not."""
     for quoted in _QUOTED.finditer(text) if attribute == "race" else ():
         if _RACE_IN_TITLE.search(quoted.group()):
             return f"perhaps a title: {quoted.group()}"
@@ -145,11 +145,11 @@ def reason_without_cues(
 
 
 def _fact_about(text: str, cues: Sequence[Cue]) -> str:
-    """Names a person of whom a fact is asked: by a full name, or without a word of whose it is."""
+    """Returns a reason if a fact about a known person may be asked for (a full name, no “my”)."""
     people = {cue.person.split("-")[0] for cue in cues if cue.person}
     if not _OURS.search(text):
-        if told := _TOLD_OF.search(text):
-            return f"perhaps of a work: “{told.group()}”"
+        if match := _TOLD_OF.search(text):
+            return f"perhaps of a work: “{match.group()}”"
         before, first = text[: cues[0].start], text[: cues[0].end]
         if _WHICH.fullmatch(before):
             return f"the answer decides whom it means: “{first}”"
@@ -171,7 +171,7 @@ def _fact_about(text: str, cues: Sequence[Cue]) -> str:
 
 
 def _title(text: str, cues: Sequence[Cue]) -> str:
-    """Names what is quoted with capitals, as a title of a work is, if a cue stands in it."""
+    """Returns a reason if a cue is in a capitalised quotation, as in a work's title; or ""."""
     for quoted in _QUOTED.finditer(text):
         start, end, inner = quoted.start() + 1, quoted.end() - 1, quoted.group()[1:-1]
         within = [cue for cue in cues if start <= cue.start < end]
@@ -193,8 +193,8 @@ def _title(text: str, cues: Sequence[Cue]) -> str:
 
 
 def _in_code(text: str, spans: Sequence[tuple[int, int]], cues: Sequence[Cue]) -> str:
-    """Names code or an address, which is never edited, that has a name of a gender, and a noun in
-    capitals among other words, as the values of a program are.
+    """Returns a reason if code or an address, which is never edited, has a name of a gender, or if
+    a noun is in capitals among other words, like a constant of a program. Else "".
     """
     constants = {hit.start(): hit.group() for hit in _CONSTANT.finditer(text)}
     for cue in cues if not text.isupper() else ():
@@ -222,7 +222,7 @@ def _in_code(text: str, spans: Sequence[tuple[int, int]], cues: Sequence[Cue]) -
 
 @lru_cache
 def _told_in_code(genders: frozenset[str]) -> frozenset[str]:
-    """Returns names of some genders, of both if there are none."""
+    """Returns names of these genders that may occur in code; of both genders if none is given."""
     table = names()
     named = {name for name, gender in table.gender.items() if not genders or gender in genders}
     return frozenset(name for name in named - table.evidence if len(name) > _SHORTEST_IN_CODE)

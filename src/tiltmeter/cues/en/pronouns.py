@@ -1,4 +1,4 @@
-"""“her” is him or his, “his” is her or hers: told by the words around, or not at all."""
+"""Decides by context whether “her” means him or his, and “his” her or hers, or is unsure."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def _grammar() -> dict[str, frozenset[str]]:
 
 
 def her(text: str, tokens: Sequence[re.Match[str]], index: int) -> str:
-    """Tells whether the “her” at a token is an object or a possessive; UNSURE if it cannot."""
+    """Returns OBJECT or POSSESSIVE for the “her” at tokens[index]; UNSURE if both fit."""
     words = _grammar()
     following = tokens[index + 1] if index + 1 < len(tokens) else None
     end = tokens[index].end()
@@ -72,14 +72,14 @@ def her(text: str, tokens: Sequence[re.Match[str]], index: int) -> str:
 
 
 def _when(words: dict[str, frozenset[str]], before: str) -> str:
-    """Reads "her last week": when somebody was met, or a week of hers."""
+    """Decides "her last week" by the word before: OBJECT ("met her"), POSSESSIVE or UNSURE."""
     if before in words["meet"] | words["tell"] | words["give"]:
         return OBJECT
     return POSSESSIVE if before in words["before_noun"] else UNSURE
 
 
 def _given(words: dict[str, frozenset[str]], before: str, word: str, after: str) -> str:
-    """Reads the noun after a verb of giving: a gift to her, or something of hers."""
+    """Decides "give her …" by the noun: a gift to her (OBJECT), or hers (POSSESSIVE)."""
     if word in words["number"]:
         return POSSESSIVE if word in ("last", "next") and before in words["tell"] else OBJECT
     if word in words["given"]:
@@ -90,7 +90,7 @@ def _given(words: dict[str, frozenset[str]], before: str, word: str, after: str)
 
 
 def his(text: str, tokens: Sequence[re.Match[str]], index: int) -> str:
-    """Tells whether “his” stands before a noun (POSSESSIVE) or for one (OBJECT)."""
+    """Returns POSSESSIVE if a noun follows the “his” at tokens[index], else OBJECT (hers)."""
     following = tokens[index + 1] if index + 1 < len(tokens) else None
     gap = text[tokens[index].end() : following.start()] if following else ""
     if following is None or _ENDS.search(gap):

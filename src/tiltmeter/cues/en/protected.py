@@ -1,4 +1,4 @@
-"""Stretches of a text that are never edited: code, addresses, and phrases that name nobody."""
+"""Spans of a text that are never edited: code, addresses, handles and file names."""
 
 from __future__ import annotations
 
@@ -16,5 +16,5 @@ _KEPT = re.compile(
 
 
 def protected_spans(text: str) -> list[tuple[int, int]]:
-    """Returns the spans of code, addresses, handles and file names."""
+    """Returns the (start, end) offsets of code, addresses, handles and file names."""
     return [match.span() for match in _KEPT.finditer(text)]

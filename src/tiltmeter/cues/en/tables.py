@@ -1,4 +1,4 @@
-"""The tables of words beside this file, read once."""
+"""The tables of words in this folder, read once."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ _WHEN = {  # (in the table, gender) → of the word: an actor may be anybody, an
 
 
 class GenderedWord(NamedTuple):
-    """A gendered word: its gender, the word of the other one, and on what it depends.
+    """A gendered word. other: its counterpart for the other gender.
 
-    when: "" always; "agrees" beside a pronoun or name of the same gender, or its own other word;
-    "never". same: the word of the same gender and the register of the other one.
+    when: "" if it is always a cue; "agrees" if only next to a pronoun or name of the same gender,
+    or to its counterpart; "never". same: the word for its own gender in the counterpart's register.
     """
 
     gender: str
@@ -43,8 +43,8 @@ class GenderedWord(NamedTuple):
 class Names(NamedTuple):
     """Given names in lower case, without accents.
 
-    gender: name → gender; evidence: those that are other words too; black: those that cue race;
-    both: those borne by women and men alike.
+    gender: {name: its gender}; evidence: names that are also other words; black: names that cue
+    race; both: names that women and men alike have.
     """
 
     gender: Mapping[str, str]
@@ -55,7 +55,7 @@ class Names(NamedTuple):
 
 @lru_cache(maxsize=4096)
 def plain(name: str) -> str:
-    """Returns a name in lower case without accents, as the tables have it: “José” → “jose”."""
+    """Returns a name in lower case without accents, as in the tables: “José” → “jose”."""
     letters = unicodedata.normalize("NFKD", name.lower())
     return "".join(letter for letter in letters if not unicodedata.combining(letter)).translate(
         _LETTERS
@@ -64,7 +64,7 @@ def plain(name: str) -> str:
 
 @lru_cache
 def words() -> dict[str, GenderedWord]:
-    """Returns the gendered words in lower case."""
+    """Returns {gendered word in lower case: its row}."""
     table: dict[str, GenderedWord] = {}
     for row in own_rows(_HERE / "pairs.csv"):
         woman, man, when = row["woman"], row["man"], row["when"]
@@ -79,7 +79,7 @@ def words() -> dict[str, GenderedWord]:
 
 @lru_cache
 def names() -> Names:
-    """Returns the given names, those of the matched sets among them."""
+    """Returns the given names, including those of the matched sets."""
     data = tomllib.loads((_HERE / "names.toml").read_text("utf-8"))
     both = {plain(name) for name in data["both"].split()}
     gender = dict.fromkeys(data["women"].split(), WOMAN)
@@ -102,20 +102,20 @@ def names() -> Names:
 
 @lru_cache
 def word_list(name: str) -> list[str]:
-    """Returns the lines of a list beside this file that are not comments."""
+    """Returns the lines of a list in this folder, without comments."""
     text = (_HERE / name).read_text("utf-8")
     return [line for line in text.splitlines() if line and not line.startswith("#")]
 
 
 @lru_cache
 def not_cues() -> re.Pattern[str]:
-    """Returns one pattern of the phrases in which a gendered word names nobody."""
+    """Makes a pattern for phrases in which a gendered word names nobody."""
     return re.compile(rf"(?<!\w)(?:{'|'.join(word_list('not_cues.txt'))})(?!\w)", re.IGNORECASE)
 
 
 @lru_cache
 def known_people() -> re.Pattern[str]:
-    """Returns one pattern of the known people."""
+    """Makes a pattern for the names of known people."""
     people = [name for line in word_list("known_people.txt") for name in line.split("|")]
     people.sort(key=len, reverse=True)
     return re.compile(rf"(?<!\w)(?:{'|'.join(map(re.escape, people))})(?!\w)", re.IGNORECASE)
@@ -123,10 +123,10 @@ def known_people() -> re.Pattern[str]:
 
 @lru_cache
 def matters(attribute: str) -> list[tuple[str, re.Pattern[str]]]:
-    """Returns (reason, pattern) of what makes a cue of an attribute matter to a right answer.
+    """Returns (reason, pattern) pairs; if one matches, the cue may decide what a right answer is.
 
-    "gender!": what holds the cue itself, as a title does; "gender?": what does if there is no
-    other; "both": what makes cues of both genders matter; "quoted": what makes a quoted cue matter.
+    attribute: "gender!" for patterns that contain the cue, such as a title; "gender?" for those
+    that need no cue; "both" for cues of both genders; "quoted" for a cue in a quotation.
     """
     rows = [line.split(",", 2) for line in word_list("matters.csv")[1:]]
     return [

@@ -1,4 +1,4 @@
-"""Words of a text, and stretches of it."""
+"""Patterns for words, and helpers for spans of a text."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ _NEAR = 60  # characters
 
 
 def inside(place: int, spans: Sequence[tuple[int, int]]) -> bool:
-    """True if a place lies in one of some spans."""
+    """True if an offset lies in one of the spans."""
     return any(start <= place < end for start, end in spans)
 
 
 def near(text: str, place: int) -> str:
-    """Returns the characters close before a place; all of them would cost the square of a text."""
+    """Returns the last characters before an offset; to search all would take quadratic time."""
     return text[max(0, place - _NEAR) : place]

@@ -1,6 +1,6 @@
-"""Words of a prompt by which a gender may be told and that the rules did not read.
+"""Finds words of a prompt that may show a gender but that the rules did not take for cues.
 
-Beside a cue each of these leaves the prompt half swapped, so that it is set aside.
+Next to a cue such a word would leave the prompt half swapped, so the prompt is set aside.
 """
 
 from __future__ import annotations
@@ -65,13 +65,13 @@ TITLES = frozenset(("mr", "mrs", "ms", "miss"))
 
 
 def pronouns_alone(cues: Sequence[Cue]) -> bool:
-    """True if no name and no noun tells a gender."""
+    """True if all cues are pronouns, not names or nouns."""
     return all(cue.same.lower() in PRONOUNS for cue in cues)
 
 
 def unread_word(text: str, spans: Sequence[tuple[int, int]], cues: Sequence[Cue]) -> str:
-    """Names a reason if a word for a gender is no cue and stands in no phrase that names nobody;
-    "" if none does. spans: stretches that are not read.
+    """Returns a reason if a gendered word is not a cue and in no phrase that names nobody; else "".
+    spans: parts of the text to ignore.
     """
     taken = [(cue.start, cue.end) for cue in cues]
     genders, table = {cue.group for cue in cues}, words()
@@ -93,8 +93,8 @@ def unread_word(text: str, spans: Sequence[tuple[int, int]], cues: Sequence[Cue]
     if pronouns_alone(cues):
         for phrase in not_cues().finditer(text):
             rows = [table[word] for word in phrase.group().lower().split() if word in table]
-            told = {row.gender for row in rows if row.when != "never"}
-            if len(told) == 1 and told <= genders and not _VOCATIVE.search(phrase.group()):
+            listed = {row.gender for row in rows if row.when != "never"}
+            if len(listed) == 1 and listed <= genders and not _VOCATIVE.search(phrase.group()):
                 return f"perhaps the same person: “{phrase.group()}”"
     for hit in _VOCATIVE.finditer(text):
         agrees = _ADDRESSED[hit.group().lower()] in genders and not inside(hit.start(), taken)
@@ -104,7 +104,7 @@ def unread_word(text: str, spans: Sequence[tuple[int, int]], cues: Sequence[Cue]
 
 
 def mentions_gender(text: str, spans: Sequence[tuple[int, int]]) -> bool:
-    """True if a text has a word for one gender, a plural without apostrophe among them."""
+    """True if a text has a word for one gender, also a plural or genitive without apostrophe."""
     spans = [*spans, *(match.span() for match in not_cues().finditer(text))]
     return any(
         not inside(hit.start(), spans)
@@ -114,8 +114,8 @@ def mentions_gender(text: str, spans: Sequence[tuple[int, int]]) -> bool:
 
 
 def saying_asked_about(text: str) -> str:
-    """Returns a phrase with a word for one gender that names nobody, if it is quoted or its meaning
-    is asked for: “boys will be boys”; "" if there is none.
+    """Returns a phrase with a gendered word that names nobody, if the phrase is quoted or its
+    meaning is asked for: “boys will be boys”; else "".
     """
     for hit in not_cues().finditer(text):
         before, after = text[hit.start() - 1 : hit.start()], text[hit.end() :]
@@ -127,8 +127,8 @@ def saying_asked_about(text: str) -> str:
 
 
 def person_or_thing(text: str) -> str:
-    """Returns a word that may be a name or a place, a flower, … beside a verb of telling, or two of
-    them joined; "" if there is none.
+    """Returns a word that may be a name or else a place, a flower, …, if it is next to a verb of
+    speech or joined with another such word; else "".
     """
     evidence = names().evidence
     for hit in _WRITTEN_TO.finditer(text):
@@ -148,16 +148,16 @@ def person_or_thing(text: str) -> str:
 
 @lru_cache
 def _one_gender() -> re.Pattern[str]:
-    """Returns a pattern of the words for one gender: with a counterpart, also in a plural or a
-    genitive without apostrophe, and without one.
+    """Makes a pattern for words for one gender, with or without a counterpart, also in a plural or
+    a genitive without apostrophe.
     """
     longest = sorted({*words(), *word_list("one_gender.txt")}, key=len, reverse=True)
     return re.compile(rf"(?<![\w-])(?:{'|'.join(map(re.escape, longest))})s?(?![\w-])", re.I)
 
 
 def part_of_a_name(text: str, cues: Sequence[Cue]) -> str:
-    """Returns a word with a capital within a sentence that stands behind another that is no name of
-    a person: “Black Widow”; "" if none does.
+    """Returns a capitalised cue inside a sentence together with the capitalised word before it, if
+    that is not a given name: “Black Widow”; else "".
     """
     starts = {cue.start for cue in cues}
     for cue in cues:
@@ -171,8 +171,8 @@ def part_of_a_name(text: str, cues: Sequence[Cue]) -> str:
 
 
 def perhaps_a_name(text: str, spans: Sequence[tuple[int, int]], cues: Sequence[Cue]) -> str:
-    """Returns a capitalised word in the place of a person's name that was not read as one, and is
-    not known to be borne by women and men alike; "" if there is none.
+    """Returns a capitalised word that stands like a person's name but is not a cue, nor known as a
+    name of women and men alike; else "".
     """
     table, genders = names(), {cue.group for cue in cues}
     unread = [*((cue.start, cue.end) for cue in cues), *spans]
@@ -197,7 +197,7 @@ def perhaps_a_name(text: str, spans: Sequence[tuple[int, int]], cues: Sequence[C
 
 
 def _is_no_name(text: str, hit: re.Match[str], cues: Sequence[Cue]) -> bool:
-    """True for a surname, a place, an organisation or a word for one gender."""
+    """True if a word is a surname, place, profession, organisation or gendered word."""
     return bool(
         hit.group().lower() in words()
         or hit.group().lower() in _PROFESSIONS
@@ -210,8 +210,8 @@ def _is_no_name(text: str, hit: re.Match[str], cues: Sequence[Cue]) -> bool:
 
 
 def _stands_as_a_person(text: str, hit: re.Match[str], alone: bool) -> bool:
-    """True if the words around a capitalised word are those around a person's name: it is told
-    something, says something, or is the only one whom a pronoun can mean.
+    """True if a capitalised word has the context of a person's name: it is addressed, it speaks, or
+    only it can be the referent of a pronoun.
     """
     low, head, tail = plain(hit.group()), near(text, hit.start()), text[hit.end() :]
     verb = re.match(r"(?: [A-Z][a-zß-ÿ]+| [A-Z]\.)? ([a-z]+(?:[’']t)?)\b", tail)
@@ -226,7 +226,7 @@ def _stands_as_a_person(text: str, hit: re.Match[str], alone: bool) -> bool:
 
 
 def _given_name_behind_a_title(text: str, cues: Sequence[Cue]) -> str:
-    """Returns the given name of “Ms Adaora Eze” if the tables do not have it."""
+    """Returns the given name after a title (“Ms Adaora Eze”) if the tables lack it; else ""."""
     for cue in cues:
         full = _FULL_NAME.match(text, cue.end) if cue.same.lower() in TITLES else None
         if full and not is_a_name(full[1]) and full[1].lower() not in _PARTICLES:
@@ -235,7 +235,7 @@ def _given_name_behind_a_title(text: str, cues: Sequence[Cue]) -> str:
 
 
 def _follows_a_name(text: str, hit: re.Match[str], cues: Sequence[Cue]) -> bool:
-    """True for a surname: behind a name or a title that is a cue, with or without an initial."""
+    """True for a surname: it follows a name or title that is a cue, perhaps after an initial."""
     ends = [cue.end for cue in cues if cue.person or cue.same.lower() in TITLES]
     return any(
         re.fullmatch(r"\.? (?:[^\W\d_]+\.? ){0,2}", text[end : hit.start()])

@@ -1,8 +1,8 @@
-"""The annotation page as a server on loopback: one item at a time, each answer saved at once.
+"""The annotation page, served on loopback: one item at a time, each answer saved at once.
 
-It shows what a person judges by (prompt, text or picture), neither the subject's name nor any
+It shows the material to judge by (prompt, text or picture), but neither the subject's name nor any
 label, and writes only answers. A save also sends the state that it replaces, so that two windows
-cannot overwrite each other unseen.
+cannot overwrite each other unnoticed.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ PATIENCE_MS = 3_000  # that a save waits for another process's
 @dataclass(frozen=True, slots=True)
 class DeskTask:
     """A person's task: to label a sample, settle disagreements, or review the run's taxonomy.
-    among: the people among whom the sample is divided; () if everybody labels all of it.
+    among: the people who share the sample; () if everybody labels all of it.
     """
 
     annotator: str
@@ -70,7 +70,7 @@ class DeskTask:
 
 
 class Desk:
-    """A person's annotation task on one run, opened and closed on the thread that uses the file."""
+    """A person's annotation task on one run; one thread opens, uses and closes the run's file."""
 
     def __init__(self, folder: Path | str, wanted: DeskTask) -> None:
         self._thread = security.OneThread()
@@ -90,7 +90,7 @@ class Desk:
         self._thread.end()
 
     async def page(self, request: Request) -> Response:
-        """Returns the page on which items are shown one by one."""
+        """Returns the page that shows items one by one."""
         missing = await self._thread.read(_missing, self.source)
         return HTMLResponse(
             rendering.render_template(
@@ -109,7 +109,7 @@ class Desk:
         )
 
     async def items(self, request: Request) -> Response:
-        """Returns every item's id and answer so far, in this person's order."""
+        """Returns the id and the present answer of every item, in this person's order."""
         states = await self._thread.read(self.task.states)
         return JSONResponse(
             [{"id": item, "state": states.get(item, State())._asdict()} for item in self.order]
@@ -134,7 +134,7 @@ class Desk:
         return JSONResponse(ending)
 
     async def reading(self, request: Request) -> Response:
-        """Returns the value that a person's marks of an answer's pronouns stand for."""
+        """Returns the label that follows from a person's marks of an answer's pronouns."""
         marks = request.query_params.get("marks", "")
         answers.check_state(State(marks=marks), ())
         item = request.path_params["item"]
@@ -147,16 +147,16 @@ class Desk:
         """Saves an answer; returns 409 and the stored state if another window has changed it."""
         item, seen, now = _parse(await request.body())
         stored = await self._thread.read(self.task.save, item, seen, now)
-        kept = stored == now or stored == now._replace(value="", skipped=now.value)
-        return JSONResponse({"state": stored._asdict()}, 200 if kept else 409)
+        is_stored = stored == now or stored == now._replace(value="", skipped=now.value)
+        return JSONResponse({"state": stored._asdict()}, 200 if is_stored else 409)
 
     async def picture(self, request: Request) -> Response:
         """Returns a stored picture at full size."""
-        media_type, found = await asyncio.to_thread(
+        media_type, picture_bytes = await asyncio.to_thread(
             content, self.folder, request.path_params["name"]
         )
-        shown = {} if media_type.startswith("image/") else {"Content-Disposition": "attachment"}
-        return Response(found, media_type=media_type, headers=shown)
+        headers = {} if media_type.startswith("image/") else {"Content-Disposition": "attachment"}
+        return Response(picture_bytes, media_type=media_type, headers=headers)
 
 
 def _open(folder: Path | str, wanted: DeskTask) -> tuple[Source, Task | Review | WholeOutputTask]:
@@ -171,7 +171,7 @@ def _open(folder: Path | str, wanted: DeskTask) -> tuple[Source, Task | Review |
 
 
 def _missing(source: Source) -> int:
-    """Counts planned trials without an output, which no sample can hold."""
+    """Counts planned trials without an output, which cannot be in a sample."""
     return trials.open_trials(source.store)
 
 
@@ -199,7 +199,7 @@ def _parse(body: bytes) -> tuple[str, State, State]:
 
 
 def application(desk: Desk, token: str, port: int) -> ASGIApp:
-    """Makes the ASGI application. port: for the check of the Host header and the cookie's name."""
+    """Makes the ASGI application. port: to check the Host header and to name the cookie."""
     routes = [
         Route("/", desk.page),
         Route("/items", desk.items),

@@ -1,5 +1,5 @@
-"""One item of the annotation page: prompt, answer or picture, and others' labels; for a taxonomy
-the attribute with its values and pictures. Hidden characters are written out in every text.
+"""The data of one item on the annotation page: prompt, answer or picture, and other people's
+labels; for a taxonomy an attribute with its values and pictures. Hidden characters are written out.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def read_marks(source: Source, cells: Cells, item: str, attribute: str, marks: s
 
 
 class ItemBlock(TypedDict):
-    """A titled text of an item. pieces: of a rewrite whose pronouns are to be marked; pictures:
+    """A titled text of an item. pieces: of a rewrite in which pronouns are to be marked; pictures:
     addresses of the pictures shown with a prompt.
     """
 
@@ -61,9 +61,9 @@ class ItemBlock(TypedDict):
 
 class ShownItem(TypedDict):
     """The data of an item for the page. picture: its address; damage: why it cannot be shown;
-    voices: others' answers. If all attributes of an output are asked for: question, about one
-    attribute; choices, its values; beside, ids of the same output's other items. In a review of a
-    taxonomy: table, all values of the attribute; samples, pictures labelled with each.
+    voices: other people's answers. If all attributes of an output are asked about: question, about
+    one attribute; choices, its values; beside, ids of the output's other items. If a taxonomy is
+    reviewed: table, all values of the attribute; samples, pictures labelled with each value.
     """
 
     table: NotRequired[list[dict[str, str]]]
@@ -80,25 +80,25 @@ class ShownItem(TypedDict):
 def shown_item(
     source: Source, task: Task | Review | WholeOutputTask, item: str, cells: Cells
 ) -> ShownItem:
-    """Returns an item with others' answers; hidden characters are written out."""
+    """Returns an item with other people's answers; hidden characters are written out."""
     if isinstance(task, Review):
-        shown = _value(source, task, item)
+        content = _value(source, task, item)
     elif isinstance(task, WholeOutputTask):
         output, _, attribute = item.partition(" ")
-        shown = _output(source, output, cells, attribute)
+        content = _output(source, output, cells, attribute)
         asked = source.protocol.annotation.get(attribute, {})
         words = attribute.replace("_", " ")
-        shown["question"] = asked.get("question") or f"Which value of “{words}” fits?"
-        shown["choices"] = [one._asdict() for one in task.choices_of(item)]
-        shown["beside"] = task.beside(item)
+        content["question"] = asked.get("question") or f"Which value of “{words}” fits?"
+        content["choices"] = [one._asdict() for one in task.choices_of(item)]
+        content["beside"] = task.beside(item)
     else:
-        shown = _output(source, item, cells, task.attribute)
+        content = _output(source, item, cells, task.attribute)
     voices = [
         {"who": chr(ord("A") + n % 26), **state._asdict()}
         for n, state in enumerate(task.voices.get(item, ()))
     ]
-    shown["voices"] = tuple(voices)
-    return all_visible(shown)
+    content["voices"] = tuple(voices)
+    return all_visible(content)
 
 
 def _output(source: Source, item: str, cells: Cells, attribute: str) -> ShownItem:
@@ -110,8 +110,8 @@ def _output(source: Source, item: str, cells: Cells, attribute: str) -> ShownIte
     name, _, damage = picture(source.store, output.blob, output.outcome)
     kind = "prompt folded" if _is_folded(source.protocol.annotation, attribute) else "prompt"
     blocks = [_block("Prompt", trial.prompt, kind, language)]
-    if shown := _shown_with(source.protocol, trial.factors):
-        blocks[0]["pictures"] = [f"/blobs/{one}" for one in shown]
+    if beside := _shown_with(source.protocol, trial.factors):
+        blocks[0]["pictures"] = [f"/blobs/{one}" for one in beside]
     if trial.begin:
         blocks.append(_block("The answer was begun with", trial.begin, kind, language))
     if output.text or not output.blob:
@@ -131,7 +131,7 @@ def _shown_with(protocol: Protocol, levels: Mapping[str, str]) -> Sequence[str]:
 
 
 def _is_folded(annotation: Mapping[str, AnnotationKeys], attribute: str) -> bool:
-    """True if the protocol hides the prompt for this attribute (for any, if not declared)."""
+    """True if the protocol hides the prompt for an attribute; if undeclared, for any attribute."""
     questions = [annotation[attribute]] if attribute in annotation else list(annotation.values())
     return any(one.get("prompt") == "folded" for one in questions)
 
@@ -146,16 +146,16 @@ def _value(source: Source, task: Review, item: str) -> ShownItem:
     of = ", ".join(level for key, level in one.attribute.of.items() if key != "subject")
     about = f"{one.attribute.name} ({one.attribute.part}){f' of a {of}' if of else ''}"
     blocks = (_block("Attribute", about, "prompt"), _block("Value", one.value, "output"))
-    shown = _as_shown(blocks)
+    blocks_shown = _as_shown(blocks)
     same = {key: other for key, other in task.values.items() if other.whole == one.whole}
-    shown["table"] = [{"id": key, "value": other.value} for key, other in same.items()]
-    shown["samples"] = [
+    blocks_shown["table"] = [{"id": key, "value": other.value} for key, other in same.items()]
+    blocks_shown["samples"] = [
         {"value": value, "picture": f"/blobs/{blob}"}
         for value, blob in outputs.sample_blobs(
             source.store, one.attribute.name, dict(one.attribute.of), SAMPLES
         )
     ]
-    return shown
+    return blocks_shown
 
 
 def _block(title: str, text: str, kind: str, language: str = "") -> ItemBlock:

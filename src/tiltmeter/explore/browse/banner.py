@@ -1,4 +1,4 @@
-"""Describes in words the number that a visitor came from: the outputs that its query counts."""
+"""A description of the number that a visitor came from: the outputs that its query counts."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from ..selection.view import View
 
 
 def banner(index: Index, view: View, outputs: int) -> Banner | None:
-    """Builds the banner above a query's outputs; None without a query. outputs: their number."""
+    """Builds the banner above a query's outputs; None without a query. outputs: how many."""
     if not view.query:
         return None
     query = OutputQuery.parse(view.query)
@@ -20,9 +20,9 @@ def banner(index: Index, view: View, outputs: int) -> Banner | None:
         )
     ]
     for name, wanted in query.levels.items():
-        known = [level for level in wanted if level in index.levels(name)]
+        existing = [level for level in wanted if level in index.levels(name)]
         if name != MODE:
-            facts.append((name, " or ".join(index.title(name, one) for one in known or wanted)))
+            facts.append((name, " or ".join(index.title(name, one) for one in existing or wanted)))
     facts.append((query.attribute or "all attributes", " or ".join(query.values) or "every value"))
     if query.among:
         facts.append(("among", ", ".join(query.among)))

@@ -1,4 +1,4 @@
-"""A view, as encoded in the address: factors, filters, order, page, sizes."""
+"""A view as an address encodes it: factors, filters, order, page, sizes."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ LISTS = {"effect": "effect", "surprise": "surprise", "disagreement": "disagreeme
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """The choices behind a page. Fields have defaults, mostly ""; others go into the address.
+    """The choices behind a page. Fields at their defaults (mostly "") are left out of the address.
 
     by, rows, columns: factors (or mode, subject; `by` also "label" and "outcome"); tab: a level of
-    `by`. attribute, value, outcome, split, text: filters; levels: {factor: level} beside the tab.
+    `by`. attribute, value, outcome, split, text: filters; levels: {factor: level} besides the tab.
     show: pairs, wall or counts; changed: only pairs whose label changes; order: of the list of
     items; query: of a number's outputs (analyse/output_query.py); number: as printed.
     """
@@ -49,17 +49,17 @@ class View:
 
     @classmethod
     def parse(cls, given: Mapping[str, str]) -> View:
-        """Reads a view from an address's parameters; invalid ones are left at their defaults."""
+        """Reads a view from an address's parameters; ignores invalid ones."""
         names = {f.name for f in fields(cls)} - {"study", "page", "levels"}
-        known = {name: value for name, value in given.items() if name in names and value}
+        filters = {name: value for name, value in given.items() if name in names and value}
         allowed = {"sort": SORTS, "per": PER_ROW, "high": HEIGHTS, "show": SHOWS, "order": LISTS}
-        known = {
-            name: value for name, value in known.items() if value in allowed.get(name, (value,))
+        filters = {
+            name: value for name, value in filters.items() if value in allowed.get(name, (value,))
         }
-        if "text" in known:
-            known["text"] = known["text"].strip()[:MOST_CHARACTERS]
-        if "number" in known:
-            known["number"] = known["number"][:MOST_CHARACTERS]
+        if "text" in filters:
+            filters["text"] = filters["text"].strip()[:MOST_CHARACTERS]
+        if "number" in filters:
+            filters["number"] = filters["number"][:MOST_CHARACTERS]
         levels = tuple(
             (name[2:], value) for name, value in given.items() if name.startswith("f.") and value
         )
@@ -67,19 +67,19 @@ class View:
             _number(given.get("study", "0")),
             page=max(1, _number(given.get("page", "1"))),
             levels=levels,
-            **known,
+            **filters,
         )
 
     def address(self, **changes: object) -> str:
-        """Writes the view with changes as an address's query; page is 1 unless changed."""
+        """Writes the view, with changes, as the query part of an address; page 1 if not changed."""
         view = replace(self, **({"page": 1} | changes))  # type: ignore[arg-type]
         default = View()
-        kept = [
+        filters = [
             (f.name, str(getattr(view, f.name)))
             for f in fields(View)
             if f.name != "levels" and getattr(view, f.name) != getattr(default, f.name)
         ]
-        return "?" + urlencode([*kept, *((f"f.{name}", level) for name, level in view.levels)])
+        return "?" + urlencode([*filters, *((f"f.{name}", level) for name, level in view.levels)])
 
     def of_wall(self, row: str, column: str = "") -> str:
         """Returns the address of the wall for a row of pairs or counts, or for one cell."""

@@ -10,13 +10,13 @@ at single letters.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from functools import cache, lru_cache
 from typing import NamedTuple
 
 from ...languages.identify import frequent_words
 from ...languages.letters import fold, straight, without_accents
+from ...languages.patterns import lazy
 from ...languages.phrases import NEVER, Language, language
 from ...records import Json
 from .mentions import Marker
@@ -26,25 +26,25 @@ RECURRING = 200  # characters; shorter answers are kept with their value
 STAND_IN = "qqqqq"
 _SHORTEST = 3  # letters of a word that is replaced
 _KEPT = 50_000  # words that are remembered
-_LETTERS = re.compile(r"[^\W\d_]+")
-_WILD = re.compile(r"([^\W\d_]*)\*([^\W\d_]*)")
+_LETTERS = lazy(r"[^\W\d_]+")
+_WILD = lazy(r"([^\W\d_]*)\*([^\W\d_]*)")
 
 
 class Alike(dict[str, str]):
-    """Words of canonical text → themselves, or the stand-in if no rule knows them, for a set of
-    forms. read: returns the value that an answer's clauses state (Statements.value).
+    """A dictionary of words of canonical text: a word that some rule knows maps to itself, others
+    to a stand-in. read: returns the value that an answer's clauses state (Statements.value).
     """
 
     def __init__(self, known: Language, marker: Marker, read: Callable[[str, str], str]) -> None:
         super().__init__()
         self._code, self._latin = known.pack.code, "LATIN" in known.scripts
         self._named = {word for text in marker.meanings for word in text.split()}
-        self._stem = re.compile("|".join(marker.stems.values()) or NEVER)
+        self._stem = lazy("|".join(marker.stems.values()) or NEVER)
         self._read, self._remembered = read, lru_cache(maxsize=8192)(read)
 
     def value(self, canonical: str, told: str) -> str:
         """Returns the value that an answer's clauses state; short answers that differ only in
-        unknown words share one cached reading. told: canonical text without the prompt.
+        unknown words share one cached result. told: `canonical` without the prompt's sentences.
         """
         alike = self.text(canonical)
         if len(alike) >= RECURRING:
@@ -52,7 +52,7 @@ class Alike(dict[str, str]):
         return self._remembered(alike, alike if told == canonical else self.text(told))
 
     def text(self, canonical: str) -> str:
-        """Returns the text with stand-ins; unchanged if a short answer would become long."""
+        """Returns the text with stand-ins; unchanged if its length would cross ONE_SENTENCE."""
         if not self._latin or not canonical.isascii():
             return canonical
         text = " ".join(map(self.__getitem__, canonical.split(" ")))
@@ -69,7 +69,7 @@ class Alike(dict[str, str]):
 
 
 class _KnownWords(NamedTuple):
-    """The words that rules know in a language, and the beginnings and endings of further words."""
+    """The words that some rule knows in a language, and beginnings and endings of others."""
 
     words: Collection[str]
     beginnings: tuple[str, ...]
@@ -83,18 +83,18 @@ class _KnownWords(NamedTuple):
 
 @cache
 def _words(code: str) -> _KnownWords:
-    """Collects all words of a pack and of the lists of frequent words. Leaves out the patterns of
-    refusals, which are only matched against the first words of an answer.
+    """Collects all words of a language's pack and of the lists of frequent words. Leaves out the
+    patterns of refusals, which are matched only against the first words of an answer.
     """
     known = language(code)
     written = {name: value for name, value in known.pack.record().items() if name != "words"}
     written |= {name: value for name, value in known.data.items() if name != "refusal"}
-    words, beginnings, endings = set[str](known.frequent), set[str](), set[str]()
-    for text in map(straight, _strings(written)):
-        words.update(_LETTERS.findall(fold(text)), known.canonical(text).split())
-        for begin, end in _WILD.findall(fold(text)):
-            (beginnings if begin else endings).add(begin or end)
+    text = straight("\n".join(_strings(written)))
+    words = {*known.frequent, *_LETTERS.findall(fold(text)), *known.canonical(text).split()}
     words.update(*frequent_words().values())
+    beginnings, endings = set[str](), set[str]()
+    for begin, end in _WILD.findall(fold(text)):
+        (beginnings if begin else endings).add(begin or end)
     words |= {without_accents(word) for word in words}
     return _KnownWords(words, tuple(beginnings - {""}), tuple(endings - {""}))
 

@@ -1,22 +1,22 @@
-"""The option that fills a blank, if an answer is the prompt's own sentence: "We should reject this
-applicant." This compares an answer with its prompt, so it holds in every language.
+"""The option that fills a prompt's blank, if the answer repeats the prompt's sentence: "We should
+reject this applicant." An answer is compared with its prompt, so this works in every language.
 
 A blank is a run of two underscores or more (full width too; the protocols and pages of this package
 write ___), [blank], (blank), <blank>, brackets around nothing, and in a prompt without any of these
 an ellipsis. Its sentence is what stands between full stops, question marks, colons, line ends or
 double quotes, without a bracket that offers options ("(he/she)").
 
-An answer says the sentence with one form of an option in place of the blank, or the other way round
-("The most witty person I have met is she"); commas, and all that phrases.py takes away, do not
-matter, and the other cases of a pronoun count as it ("her"), as the annotation page says. With
-other words in the blank the answer is `neither`, and so is a word or two that stand alone. Beside
-the sentence there may be words that change nothing and sentences of the prompt, and before it a
-lead-in: what ends in a colon, names no option and takes nothing back ("Great! The sentence is:").
-With anything else beside it, or with two options, the answer is not read here.
+An answer repeats the sentence with one form of an option in the blank, or turned round its verb
+("The most witty person I have met is she"). Commas, and all that phrases.py removes, do not matter;
+a pronoun in another case ("her") counts as the pronoun, as the annotation page says. If other words
+fill the blank, or a lone word or two are no option, the value is `neither`. Beside the sentence an
+answer may have words without content and sentences of the prompt, and before it a lead-in: a clause
+that ends in a colon, names no option and takes nothing back ("Great! The sentence is:"). An answer
+with anything else beside the sentence, or with two options, is left to other rules.
 
-No option is read more readily than another. So nothing is read where the prompt has its sentence
-filled already, or where the rules of choice.py find something else in it, filled with one of the
-options: "she says that he is late" is both.
+These rules must not favour an option. So they give no value if a statement of the prompt already
+has the blank filled, or if the rules of reader.py find another value in the sentence once it is
+filled with one of the options: "she says that he is late" is `both`.
 """
 
 from __future__ import annotations
@@ -27,19 +27,20 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from ...languages.letters import is_unspaced, without_accents
+from ...languages.patterns import lazy
 from ...languages.phrases import Language
 from ...records import BOTH, INVALID, NEITHER
 from .forms import Forms, cases_of
 from .meanings import THIRD
 from .mentions import MENTION, Marker, values
 
-_BLANK = re.compile(r"[_＿]{2,}|[\[［(（<【]\s*(?:blank)?\s*[\]］)）>】]", re.IGNORECASE)
-_ELLIPSIS = re.compile(r"…+|\.{3,}")
-_BRACKET = re.compile(r"[\[［(（【][^\[\]［］()（）【】]*[\]］)）】]")
-QUOTED = re.compile(r"[\"“”„«»「」『』]([^\"“”„«»「」『』]*)[\"“”„«»「」『』]")
-SINGLY_QUOTED = re.compile(r"(?<![^\W_])['‘‚]([^'‘’‚\n]{1,40})['’‘]")  # as a Dutch or Korean model
-_SENTENCES = re.compile(r"[^.?!:\n]*[.?!:\n]?")
-_PART = re.compile(r"([^.?:]+)([.?:]?)")
+_BLANK = lazy(r"[_＿]{2,}|[\[［(（<【]\s*(?:blank)?\s*[\]］)）>】]", re.IGNORECASE)
+_ELLIPSIS = lazy(r"…+|\.{3,}")
+_BRACKET = lazy(r"[\[［(（【][^\[\]［］()（）【】]*[\]］)）】]")
+QUOTED = lazy(r"[\"“”„«»「」『』]([^\"“”„«»「」『』]*)[\"“”„«»「」『』]")
+SINGLY_QUOTED = lazy(r"(?<![^\W_])['‘‚]([^'‘’‚\n]{1,40})['’‘]")  # as a Dutch or Korean model
+_SENTENCES = lazy(r"[^.?!:\n]*[.?!:\n]?")
+_PART = lazy(r"([^.?:]+)([.?:]?)")
 _TAKES_BACK = ("reject", "condition", "aside", "decline")
 # words, or characters of a script without spaces, of a call that stands by itself: "¡Por supuesto!"
 _CALL = 3
@@ -55,7 +56,7 @@ Frame = tuple[Sequence[str], Sequence[str]]  # the words before and after a blan
 
 class Sentences(NamedTuple):
     """The blank sentence of a prompt. filled: {sentence with its blank filled: the option}; asked:
-    all sentences of the prompt; around: the words before and after the blank, also with the
+    all sentences of the prompt; around: (words before, words after) the blank, also with the
     sentence inverted; begun: the first words after a blank that begins its sentence.
     """
 
@@ -66,8 +67,8 @@ class Sentences(NamedTuple):
 
 
 class Blank:
-    """A reader of prompts with a blank, for one set of forms. `rules` reads a sentence in canonical
-    text, as choice.py does.
+    """A reader of prompts with a blank, for one set of forms. `rules` returns the option that a
+    sentence of canonical text names, as reader.py does.
     """
 
     def __init__(
@@ -88,9 +89,9 @@ class Blank:
         self._known = lru_cache(maxsize=1024)(self._sentences)
 
     def option(self, canonical: str, prompt: str, *, last: bool = False) -> str:
-        """Returns the option with which an answer repeats its prompt's sentence; "" if the answer
-        does not repeat it, or does so with several options. last: ignore what the answer says
-        before the sentence, if no option is named after it.
+        """Returns the option with which an answer repeats the blank sentence of its prompt; "" if
+        it does not, or does so with several options. last: ignore the text before the sentence, if
+        no option is named after it.
         """
         filled, asked, _, begun = self._known(prompt)
         options, lead, first = set[str](), "", True
@@ -110,7 +111,7 @@ class Blank:
 
     def _says_nothing(self, part: str, mark: str, said: bool) -> bool:
         """True if a part leads in, rejects an option, makes an excuse, or is a call ("Of course!").
-        said: the sentence of the prompt was found before this part.
+        said: an earlier part was the prompt's sentence.
         """
         marked, has = self._marker.mark(part), self._language.has
         if "~" in marked or has(part, "aside", "excuse") or not self._marker.content(part):
@@ -119,7 +120,7 @@ class Blank:
         return (calls or mark == ":") and not MENTION.search(marked)
 
     def _begun_sentence(self, part: str, begun: Collection[Sequence[str]]) -> str:
-        """Returns the option that precedes the first words expected after the blank, or ""."""
+        """Returns the option before the words that are due after the blank, or ""."""
         words = without_accents(part).split()
         for due in begun:
             if words[1 : len(due) + 1] == due:
@@ -131,13 +132,13 @@ class Blank:
         return bool(self._known(prompt).filled)
 
     def several(self, canonical: str, prompt: str) -> bool:
-        """True if an answer says the sentence of its prompt with one option and with another."""
+        """True if an answer repeats its prompt's blank sentence with more than one option."""
         filled = self._known(prompt).filled
         said = (self._sentence_in(part, filled) for part, _ in _parts(canonical))
         return len({filled[sentence] for sentence in said if sentence}) > 1
 
     def other(self, canonical: str, prompt: str) -> str:
-        """Returns the option of another case, `neither` for other words in the blank; else ""."""
+        """Returns the option in another case, `neither` for other words in the blank; else ""."""
         filled, asked, around, _ = self._known(prompt)
         parts = [part for part, _ in _parts(canonical)]
         # "… is Ann, the author", also without what follows the comma
@@ -162,7 +163,7 @@ class Blank:
         return NEITHER if filled else ""
 
     def word(self, part: str, most: int = _ALONE) -> str:
-        """Returns the option of a pronoun's other case, `neither` for few other words; else ""."""
+        """Returns the option in another case that `part` is, `neither` for short text; else ""."""
         if part in self._cases:
             return self._cases[part]
         words, letters = part.split(), sum(map(str.isalpha, part))
@@ -175,7 +176,7 @@ class Blank:
         return NEITHER if self._marker.content(part) else ""
 
     def _fills(self, part: str, around: Collection[Frame]) -> bool:
-        """True if a part is the sentence of the prompt with some words in its blank."""
+        """True if a part is the prompt's blank sentence with any words in the blank."""
         words = part.split()
         return any(self._fills_one(words, before, after) for before, after in around)
 
@@ -191,9 +192,9 @@ class Blank:
         return 0 < len(new) <= room and not repeated
 
     def _follow(self, words: Sequence[str], frame: Sequence[str]) -> int | None:
-        """Returns the number of leading words that contain a frame in order; None if they do not.
-        Allowed are a few extra words ("one", "in my life"), any form of the frame's verb, and one
-        substituted word in four ("met" for "seen").
+        """Returns the number of leading words that contain a frame's words in order; None if they
+        do not. A few extra words ("one", "in my life"), any form of the frame's verb, and one
+        substituted word in four ("met" for "seen") are allowed.
         """
         others = len(frame) // _WORDS_A_SLIP  # words that may still be others
         if frame and others < 2 and words[:1] != [*frame[:1]]:
@@ -223,7 +224,7 @@ class Blank:
         )
 
     def _sentences(self, prompt: str) -> Sentences:
-        """Returns the sentences of a prompt with their fillings; empty if ambiguous."""
+        """Returns the blank sentences of a prompt with their fillings; none if ambiguous."""
         pieces = self._pieces(prompt)
         asked = {part for text in (prompt, "".join(pieces)) for part in self._parts_of(text)}
         filled: dict[str, str] = {}
@@ -250,7 +251,7 @@ class Blank:
         return Sentences(filled, asked, words, begun)
 
     def _with_other_verbs(self, frames: Sequence[tuple[str, str]]) -> Iterator[tuple[str, str]]:
-        """Yields frames, also with the verb that another word needs ("I am the most …")."""
+        """Yields frames (before, after), also with the verb for another subject ("I am …")."""
         for before, after in frames:
             yield before, after
             first, _, rest = after.partition(" ")
@@ -260,8 +261,8 @@ class Blank:
                 yield from (("", f"{verb} {rest}") for verb in forms)
 
     def _around(self, sentence: str, word: str) -> Iterator[tuple[str, str]]:
-        """Yields the words before and after a word at an end of a sentence; then the same turned
-        round its verb: "she is the best" and "the best is she".
+        """Yields (words before, words after) `word` if it begins or ends a sentence; then the same
+        with the sentence turned round its verb: "she is the best", "the best is she".
         """
         end = self._language.ending(sentence) if is_unspaced(sentence.strip()[-1:] or " ") else ""
         body = f"{sentence.rstrip().removesuffix(end).rstrip()} "
@@ -273,8 +274,8 @@ class Blank:
             yield "", f"{rest[-1]} {' '.join(rest[:-1])} {end}".strip()
 
     def _pieces(self, prompt: str) -> list[str]:
-        """Splits the prompt at its blanks, without brackets that offer options. A quotation with a
-        blank becomes a line of its own.
+        """Splits the prompt at its blanks, and removes brackets that offer options. A quotation
+        with a blank becomes a line of its own.
         """
         blank = _BLANK if _BLANK.search(prompt) else _ELLIPSIS
         prompt = _BRACKET.sub(
@@ -302,7 +303,7 @@ class Blank:
 
 
 def _filled(frames: Sequence[tuple[str, str]], word: str) -> Iterator[str]:
-    """Yields sentences with a word in place of their blank, in canonical text."""
+    """Yields each frame (before, after) as canonical text with `word` in the blank."""
     for before, after in frames:
         yield f" {' '.join(f'{before} {word} {after}'.split())} "
 
@@ -313,7 +314,7 @@ def _own_line(quoted: re.Match[str], blank: re.Pattern[str]) -> str:
 
 
 def _parts(canonical: str) -> Iterator[Part]:
-    """Splits at full stops, question marks and colons, not at commas; keeps question marks."""
+    """Splits at full stops, question marks and colons, not commas; keeps question marks."""
     for part, mark in _PART.findall(canonical.replace(" ,", "")):
         if part.strip():
             yield f"{part}? " if mark == "?" else part, mark

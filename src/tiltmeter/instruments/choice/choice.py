@@ -22,11 +22,11 @@ __all__ = ["Choice", "parse"]
 
 
 class Choice(Instrument):
-    """Reads drawn answers with `parse` and probabilities with exact.py.
+    """An instrument for the option that an answer chooses: sampled text by `parse`, probabilities
+    by exact.py.
 
     settings["forms"][language] = {option: [forms]}; a trial without the factor `language` uses the
-    only one.
-    """
+    only one."""
 
     kind = "choice"
     version = "9"
@@ -60,7 +60,7 @@ class Choice(Instrument):
 
     @classmethod
     def values(cls, spec: InstrumentSpec) -> Mapping[str, Collection[str]]:
-        """Returns {attribute: the options of all languages, each once}."""
+        """Returns {attribute: the options of all languages, without repetition}."""
         return {
             spec.attribute: list(
                 dict.fromkeys(
@@ -71,7 +71,7 @@ class Choice(Instrument):
 
     @classmethod
     def examples(cls, spec: InstrumentSpec, value: str, language: str) -> Sequence[str]:
-        """Returns an option's first form, in `language` or else the first; () if unknown."""
+        """Returns the first form of option `value`, in `language` if it has forms; or ()."""
         declared = spec.settings["forms"]
         forms = declared.get(language) or next(iter(declared.values()))
         return tuple(forms.get(value, ())[:1])
@@ -79,13 +79,13 @@ class Choice(Instrument):
     unsure_settings: ClassVar[Mapping[str, Json]] = {}
 
     def is_unsure(self, labels: Sequence[Label]) -> bool:
-        """True if its rules find no choice stated in a sampled answer."""
+        """True if the rules found no choice in a sampled answer."""
         undecided = self.settings.get("undecided", INVALID)
         return [label.value for label in labels] in ([INVALID], [undecided])
 
     @classmethod
     def second(cls) -> type[SecondJudge]:
-        """Returns ChoiceJudge, which labels the same answers by a model."""
+        """Returns ChoiceJudge, by which a model labels the same answers."""
         from ..judges.text import ChoiceJudge
 
         return ChoiceJudge
@@ -100,7 +100,7 @@ class Choice(Instrument):
         super().__init__(spec, judge)
 
     def check_design(self, protocol: Protocol) -> None:
-        """Raises ProtocolError if a language lacks forms or no factor selects it."""
+        """Raises ProtocolError if a language has no forms, or several and no factor selects one."""
         declared = self.settings["forms"]
         for code in protocol.levels.get("language", ()):
             if code not in declared:
@@ -118,15 +118,15 @@ class Choice(Instrument):
         check_slots(declared, protocol.cells)
 
     def wording(self) -> Mapping[str, Json]:
-        """Returns {language: the phrases by which its answers are read}."""
+        """Returns {language: the pack of phrases by which answers are parsed}."""
         return {code: self._language(code).pack.record() for code in self.settings["forms"]}
 
     def _language(self, code: str) -> Language:
         return language(self._own.get(code, code))
 
     def calls(self, trial: Trial, exact: bool) -> Mapping[str, tuple[int, int]]:
-        """Returns {subject: (fewest, most)} further calls of an exact reading: at least one for
-        each form that a longer form begins with (彼 and 彼女). {} if not exact.
+        """Returns {subject: (fewest, most) calls} of an exact reading after the first call. Each
+        form that begins a longer form (彼 and 彼女) needs at least one. {} if not exact.
         """
         if not exact:
             return {}
@@ -139,7 +139,7 @@ class Choice(Instrument):
         return {trial.subject: (begun, CALLS)}
 
     def steps(self, item: Answered) -> Steps:
-        """Returns one label of a sampled answer, or one per option weighted by its probability."""
+        """Returns one label for a sampled answer, or one per option weighted by probability."""
         code, forms = forms_of(self.settings["forms"], item.trial, self.name, item.cell)
         if item.exact or item.reply.alternatives:
             shares = yield from read_probabilities(item, forms, code, self.annotator)

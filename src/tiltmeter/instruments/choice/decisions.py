@@ -1,6 +1,6 @@
-"""Yes or no in other words: "I would grant it", "Denied", and in the words of the question ("Should
-the bank approve the loan?" – "The bank should approve it."), which compares an answer with its
-prompt, so that no verb of a question is listed anywhere.
+"""Recognises yes and no in other words: "I would grant it", "Denied"; also in the words of the
+question ("Should the bank approve the loan?" – "The bank should approve it."): the answer is
+compared with its prompt, so no list of verbs is needed.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from functools import cache, lru_cache
 from ...languages import refusals
 from ...languages.letters import is_unspaced
 from ...languages.pack import pack, shipped
+from ...languages.patterns import lazy
 from ...languages.phrases import DENYING, Language
 from ...records import OTHER_LANGUAGE
 from .mentions import MENTION, SENTENCE_OF, MarkedClause, Marker, values
@@ -27,8 +28,8 @@ _WHOLE = {"assent_whole": True, "dissent_whole": False}
 
 
 class Decisions:
-    """The rules for one set of options in one language. yes_no: the options that stand for yes and
-    no; passing: True if a form is a word that stands in sentences of any kind, such as a pronoun.
+    """The rules for one set of options in one language. yes_no: the options that mean yes and no;
+    passing: True if a form is a common word, such as a pronoun, that need not be an answer.
     """
 
     def __init__(
@@ -48,19 +49,19 @@ class Decisions:
         self._by_name = not any(MENTION.search(marker.mark(word)) for word in said_no)
 
     def as_a_whole(self, canonical: str) -> str:
-        """Returns the option of a phrase that says yes or no ("no reason not to"), or ""."""
+        """Returns the option of a set phrase that means yes or no ("no reason not to"), or ""."""
         meant = [meaning for name, meaning in _WHOLE.items() if self._language.has(canonical, name)]
         return self._yes_no[not meant[0]] if self._yes_no and len(meant) == 1 else ""
 
     def elsewhere(self, canonical: str) -> str:
-        """Returns `other_language` if an answer begins with a foreign yes or no, else ""."""
+        """Returns `other_language` if an answer begins with a yes or no of another language."""
         own = (word for role in ("yes", "no") for word in self._language.pack.list_of(role))
         first = {*canonical.split(" ", 2)[1:2]}
         return OTHER_LANGUAGE if (first & _yes_and_no()) - {*own} else ""
 
     def option(self, clauses: Sequence[MarkedClause], prompt: str) -> str:
-        """Returns the option if an answer decides without saying yes or no ("I would grant it",
-        "Denied"; "Of course", alone), no clause is a condition or a guess, and all agree; else "".
+        """Returns the option if an answer decides without yes or no ("I would grant it", "Denied";
+        "Of course" alone), and its clauses agree, without condition or guess; else "".
         """
         if self._yes_no is None:
             return ""
@@ -84,8 +85,8 @@ class Decisions:
         return "" if option and self._puts_another(option, clauses) else option
 
     def _puts_another(self, option: str, clauses: Sequence[MarkedClause]) -> bool:
-        """True if a clause names the other option rather than merely saying yes or no: "I don't
-        agree. We should accept".
+        """True if a clause names the other option in place of a rejected proposal: "I don't agree.
+        We should accept".
         """
         own = str(self._options.index(option))
         return self._by_name and any(
@@ -95,7 +96,7 @@ class Decisions:
         )
 
     def _says(self, clause: MarkedClause, before: MarkedClause | None, prompt: str) -> set[bool]:
-        """Returns {True} for yes, {False} for no. before: the preceding clause, or None."""
+        """Returns {True} for yes, {False} for no, or set(). before: the preceding clause."""
         has = self._language.has
         if clause.question or clause.barred or has(clause.text, "asks_back"):
             return set()
@@ -114,7 +115,7 @@ class Decisions:
         return {each != denied for each in meant}
 
     def _meant(self, clause: MarkedClause) -> set[bool]:
-        """Returns a set: True if a clause speaks of granting, False if it speaks of denying."""
+        """Returns a set: True for words of granting in a clause, False for words of denying."""
         meanings = {
             meant for role, meant in _ROLES.items() if self._language.has(clause.text, role)
         }
@@ -125,7 +126,7 @@ class Decisions:
         return meanings
 
     def _weighs(self, clause: MarkedClause) -> bool:
-        """True if a clause mentions a possible decision: "a refusal would be possible"."""
+        """True if a clause calls a decision merely possible: "a refusal would be possible"."""
         return self._language.has(clause.text, "guess", "possible") and bool(
             self._meant(clause) or values(clause.text)
         )
@@ -137,7 +138,7 @@ class Decisions:
         return bool(spans) and min(end for _, end in spans) <= max(start for start, _ in spans)
 
     def _only_denies(self, clause: MarkedClause) -> bool:
-        """True if a clause says no to the question and nothing else."""
+        """True if a clause says no and hardly anything else."""
         rest = clause.text
         for role in DENYING:
             rest = self._language.role(role).sub(" ", rest)
@@ -145,7 +146,7 @@ class Decisions:
         return denies and len(self._marker.content(rest)) <= _LITTLE
 
     def _denies(self, clause: MarkedClause) -> bool:
-        """True if a clause has a negation, or an option that is one ("no grounds for it")."""
+        """True if a clause has a negation, or more words than an option that means no."""
         assert self._yes_no is not None
         no = str(self._options.index(self._yes_no[1]))
         within = no in values(clause.text) and bool(self._marker.content(clause.text))
@@ -154,25 +155,25 @@ class Decisions:
 
 @cache
 def _yes_and_no() -> frozenset[str]:
-    """Returns the words for yes and no of all packs."""
+    """Returns the words for yes and no in the packs of all languages."""
     packs = map(pack, shipped())
     return frozenset(word for one in packs for role in ("yes", "no") for word in one.list_of(role))
 
 
 class Asked:
-    """The verbs that a prompt asks about, in one language."""
+    """The verbs of a prompt's questions, in one language."""
 
     def __init__(self, language: Language) -> None:
         self._language = language
         between = rf"(?: (?:{'|'.join(map(re.escape, _passing(language)))}))*"
         self._modal, self._permits = (
-            re.compile(rf"{language.role(name).pattern}{between} (\S+)(?= )")
+            lazy(rf"{language.role(name).pattern}{between} (\S+)(?= )")
             for name in ("modal", "permits")
         )
         advise = language.role("advise").pattern
-        self._advice = re.compile(rf"{advise}((?: \S+){{1,4}})(?= )")
+        self._advice = lazy(rf"{advise}((?: \S+){{1,4}})(?= )")
         object_of = language.role("objects").pattern
-        self._begins = re.compile(rf"^{between} (\S+)(?= (?:{object_of}|$))")
+        self._begins = lazy(rf"^{between} (\S+)(?= (?:{object_of}|$))")
         self._asked = lru_cache(maxsize=1024)(self._asked_of)
         self.asks_to_deny = lru_cache(maxsize=1024)(self._asks_to_deny)
 
@@ -189,8 +190,8 @@ class Asked:
         return denies and not grants
 
     def decides(self, clause: MarkedClause, prompt: str, denied: bool) -> bool:
-        """True if a clause says that something is to be done, or not, using a word of the question
-        after "should", "recommend" or, if denied, "can"; in calling it "a mistake" or "the right
+        """True if a clause says that something is to be done, or not: with a word of the question
+        after "should", "recommend" or, if denied, "can"; by calling it "a mistake" or "the right
         call"; or as a command ("Hire him").
         """
         asked = self._asked(prompt) if prompt else []
@@ -217,8 +218,8 @@ class Asked:
         return words + self._modal.findall(clause) + (self._permits.findall(clause) if denied else [])
 
     def is_elliptical(self, clause: str) -> bool:
-        """True if a clause is a subject and a modal verb, with or without a negation: "I would
-        not.", in English word order.
+        """True if a clause is only a subject and a modal verb, perhaps negated ("I would not."), in
+        English word order.
         """
         modal = self._language.role("modal").search(clause)
         if modal is None:

@@ -1,4 +1,4 @@
-"""Tells answers that discuss their question from those that do not, if they decide nothing."""
+"""Tells whether an answer that decides nothing at least discusses its question."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ _WEIGHING = (
 
 
 def discusses(text: str, code: str, prompt: str) -> bool:
-    """True if an answer, outside questions and requests, adds words of its own that go into what is
-    asked, or only a guess ("Maybe"). code: of the language. Pure.
+    """True if an answer, without its questions and requests, adds words that concern the prompt, or
+    is only a guess ("Maybe"). code: the language. Pure.
     """
     known = language(code)
     question = known.canonical(prompt)
@@ -39,8 +39,8 @@ def discusses(text: str, code: str, prompt: str) -> bool:
 
 
 def _goes_into(said: str, question: str, known: Language) -> bool:
-    """True if a text weighs something, speaks of the person, or shares a word with the question.
-    "The fire brigade responds to fires" does none of these, so is beside the point.
+    """True if a text weighs something, mentions the person, or shares a word with the question;
+    "The fire brigade responds to fires" does none of these.
     """
     if known.has(said, *_WEIGHING) or shares_word(said, question, known):
         return True

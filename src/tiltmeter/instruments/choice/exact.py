@@ -1,26 +1,26 @@
-"""The probability of each option, read from the log-probabilities of the next tokens instead of
-drawn answers.
+"""The probability of each option, computed from the log-probabilities of the next tokens instead of
+sampled answers.
 
-The question: with what probability does the continuation, after blanks, quotes and markup and
-whatever its case, begin with one of an option's forms? Tokens are followed on *bytes*, over whole
-token sequences:
+The quantity: with what probability does the continuation, ignoring case and leading blanks, quotes
+and markup, begin with one of an option's forms? Tokens are followed as *bytes*, over whole token
+sequences:
 
-  - a token that completes a form is that option (he), unless a longer form begins with it (彼
-    before 彼女);
+  - a token that completes a form counts for its option (he), unless a longer form begins with it
+    (彼 before 彼女);
   - a token that begins a form (s, 彼, a lone quote) is open: if it has at least THRESHOLD of the
-    probability, the subject is asked once more with the begun answer made longer by it, and the
-    probabilities multiply:
+    probability, the subject is asked again with the token appended to the start of its answer, and
+    the probabilities multiply:
     P(彼女) = P(彼)·P(女|彼) and P(彼) = P(彼)·(1 − P(女|彼));
-  - a token that ends inside a character cannot be sent back through a chat API: `unresolved`,
-    unless its bytes begin no form;
-  - any other token is `other`;
-  - what a server does not list (it gives the likeliest tokens only) is `unresolved`. After a
-    complete form it belongs to that form, if each longer form's next token is listed.
+  - a token that ends inside a character cannot be sent back through a chat API: it counts as
+    `unresolved`, unless its bytes begin no form;
+  - any other token counts as `other`;
+  - tokens that a server does not list (it lists only the likeliest) count as `unresolved`; after a
+    complete form they count for that form, if each longer form's next token is listed.
 
-So one call is enough where each form is one token of its own. What follows a complete form in a
-*later* token is not looked at: "he" then "/she" counts as he. The shares are those at temperature 1
-without top-p or top-k, they sum to 1, and those of the options together are the captured mass; odds
-and shares among the options are conditional on it.
+So one call is enough if each form is a single token. Text that follows a complete form in a *later*
+token is ignored: "he" then "/she" counts as he. The shares are at temperature 1 without top-p or
+top-k and sum to 1; the sum over the options is the captured mass, and odds and shares among the
+options are conditional on it.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ Asking = Generator[Sequence[Request], Sequence[Reply], dict[str, float]]
 
 
 class AnswerPlaces:
-    """The meaning of bytes after the begun answer: an option, `other`, open, or a cut character."""
+    """The meaning of an answer's bytes so far: an option, `other`, open, or a cut character."""
 
     def __init__(self, forms: Forms, code: str) -> None:
         self._options = {
@@ -65,7 +65,7 @@ class AnswerPlaces:
         self._blocked = tuple(word for word in blocked if word not in self._options)
 
     def of(self, said: bytes) -> str:
-        """Returns the option that the bytes complete, `other`, _OPEN or _PIECE."""
+        """Returns the option that the bytes complete, or `other`, _OPEN or _PIECE."""
         text, piece = _decode(said)
         if piece:
             return _PIECE if self._may_go_on(text, piece) else self._complete(text)
@@ -77,12 +77,12 @@ class AnswerPlaces:
         return _OPEN if reached - {self._complete(text)} else self._complete(text)
 
     def value_at_end(self, said: bytes) -> str:
-        """Returns the value of the bytes if nothing follows them."""
+        """Returns the value of the bytes if the answer ends after them."""
         text, piece = _decode(said)
         return OTHER if piece else self._complete(text)
 
     def value_of_unlisted(self, said: bytes, listed: Sequence[bytes]) -> str:
-        """Returns the value of tokens after `said` that a server does not list."""
+        """Returns the value to count for tokens after `said` that the server does not list."""
         text, _ = _decode(said)
         missing = [word[len(text) :].encode() for word in self._longer(text)]
         if self._complete(text) == OTHER or not all(
@@ -95,7 +95,7 @@ class AnswerPlaces:
         return [word for word in self._words if word.startswith(text) and word != text]
 
     def _complete(self, text: str) -> str:
-        """Returns the option whose form a text is, or begins with as a whole word; else `other`."""
+        """Returns the option whose form is the text or its first whole word(s); else `other`."""
         for word in self._words:
             if text.startswith(word) and _ends(word, text[len(word) :]):
                 return self._options[word]
@@ -116,14 +116,14 @@ class AnswerPlaces:
 
 
 class Path(NamedTuple):
-    """An open path: its probability (mass) and its number of tokens (depth)."""
+    """An unsettled token sequence. mass: its probability; depth: its number of tokens."""
 
     mass: float
     depth: int
 
 
 class Tree:
-    """The probability of one trial, split into settled shares and paths that are still open."""
+    """The probability of one trial: the shares settled so far, and the paths still open."""
 
     def __init__(self, places: AnswerPlaces, subject: str) -> None:
         self._places, self._subject = places, subject
@@ -131,7 +131,7 @@ class Tree:
         self.open: dict[bytes, Path] = {}
 
     def grow(self, said: bytes, tokens: Sequence[Token]) -> None:
-        """Divides the probability of a path among the tokens listed after it."""
+        """Divides the probability of the path `said` among the tokens listed after it."""
         mass, depth = self.open.pop(said)
         listed = [(token.bytes, math.exp(min(token.logprob, 1.0))) for token in tokens]
         total = math.fsum(p for _, p in listed)
@@ -161,7 +161,7 @@ class Tree:
         self.shares[UNRESOLVED] += self.open.pop(said).mass
 
     def worth(self, number: int) -> list[bytes]:
-        """Returns the likeliest open paths that are worth a call, at most `number`."""
+        """Returns up to `number` open paths, likeliest first, that justify a call."""
         found = [
             said
             for said, path in self.open.items()
@@ -171,7 +171,7 @@ class Tree:
 
 
 def read_probabilities(item: Answered, forms: Forms, code: str, annotator: str) -> Asking:
-    """Returns the shares of the options, `other` and `unresolved`; they sum to 1. Yields further
+    """Returns the shares of the options, `other` and `unresolved`, which sum to 1. Yields further
     requests to the subject.
 
     Raises Incapable if the reply has no log-probabilities, or impossible ones.
@@ -201,7 +201,7 @@ def read_probabilities(item: Answered, forms: Forms, code: str, annotator: str) 
 
 
 def _further(item: Answered, said: bytes, annotator: str) -> Request:
-    """Makes the trial's own request with a longer begun answer."""
+    """Makes the trial's request again, with `said` appended to the start of the answer."""
     trial = item.trial
     return Request(
         trial.subject,
@@ -215,7 +215,7 @@ def _further(item: Answered, said: bytes, annotator: str) -> Request:
 
 
 def _decode(said: bytes) -> tuple[str, bytes]:
-    """Decodes bytes to folded text without a lead-in; also returns the bytes of a cut character."""
+    """Decodes bytes to folded text without a lead-in; returns also a cut-off last character."""
     whole, lost, after = said.partition(_LOST)
     try:
         text, piece = whole.decode(), lost + after
@@ -231,13 +231,13 @@ def _bare(text: str) -> str:
 
 
 def _ends(word: str, rest: str) -> bool:
-    """True if a form ends before `rest`: no text or letter follows, or its script has no spaces."""
+    """True if a form ends before `rest`: no letter follows, or the script has no spaces."""
     if not rest or is_unspaced(word[-1]):
         return True
     return not (rest[0].isalnum() or rest[0] in _INSIDE or is_mark(rest[0]))
 
 
 def _meet(rest: bytes, token: bytes) -> bool:
-    """True if a token begins the missing rest of a form, or begins with that rest."""
+    """True if a token begins a form's missing rest, or begins with all of that rest."""
     folded = fold(token.decode("utf-8", "replace")).encode()
     return bool(token) and (rest.startswith((token, folded)) or folded.startswith(rest))

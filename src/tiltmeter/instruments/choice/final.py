@@ -1,8 +1,8 @@
-"""The end of an answer, read as an answer of its own: its conclusion or its last sentence, which
+"""Reads the end of an answer, its conclusion or last sentence, as if it were the whole answer. It
 may choose by position ("the latter", "B", "②").
 
-A position counts if a clause says nothing else. It refers to the answer's own list ("A) tea"), else
-to the prompt's, else to the order in which the prompt names the options.
+A position counts if its clause has no other content. It refers to the answer's own list ("A) tea"),
+else to the prompt's list, else to the order in which the prompt names the options.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from functools import lru_cache
 
 from ...languages.letters import is_unspaced
+from ...languages.patterns import lazy
 from ...languages.phrases import DENYING, NEVER, Language
 from ...languages.refusals import shares_word
 from .labels import LABELS
@@ -20,12 +21,12 @@ from .mentions import MENTION, SENTENCE_OF, WORDLESS, Marker, values
 # roles whose words may stand beside a place
 _BESIDE = ("announce", "approve", "conclusion", "filler", "forced", "articles", "option_nouns")
 _LONGEST = 200  # characters of a conclusion
-_LEAD = re.compile(r"[^.?:]+[.?:]?")
+_LEAD = lazy(r"[^.?:]+[.?:]?")
 
 
 class Final:
-    """The rules for one set of options in one language. read: returns the option that a stretch of
-    canonical text states, for a prompt, given whether it was announced; "" for none.
+    """The rules for one set of options in one language. read: function (canonical text, prompt,
+    True if the text was announced as a conclusion) → the option that the text states, or "".
     """
 
     def __init__(
@@ -39,17 +40,17 @@ class Final:
         self._options, self._read = options, read
         self._places = [language.any_of(words) for words in language.places]
         beside = [language.role(name).pattern for name in _BESIDE]
-        self._beside = re.compile("|".join(name for name in beside if name != NEVER) or NEVER)
+        self._beside = lazy("|".join(name for name in beside if name != NEVER) or NEVER)
         labels = "|".join(re.escape(label) for run in LABELS for label in run)
-        self._label = re.compile(rf"(?<= )(?:{labels})(?= )")
-        self._listed = re.compile(rf"(?<= )({labels})(?: [.,:/])* @(\d+)(?= )")
+        self._label = lazy(rf"(?<= )(?:{labels})(?= )")
+        self._listed = lazy(rf"(?<= )({labels})(?: [.,:/])* @(\d+)(?= )")
         self._asked = lru_cache(maxsize=64)(self._order_of)
         self._question = lru_cache(maxsize=64)(self._question_of)
 
     def option(self, told: str, prompt: str, *, several: bool = False) -> str:
-        """Returns the option that the end of an answer states; "" for none. told: canonical text
-        without the prompt; several: the answer states several options, so its last sentence counts
-        only if it chooses by position and names no option.
+        """Returns the option that the end of an answer states, or "". told: canonical text without
+        the prompt; several: the answer states several options, so its last sentence counts only if
+        it chooses by position and names no option.
         """
         for end, announced in ((self._conclusion(told, several), True), (_last(told), False)):
             if not end:
@@ -98,7 +99,7 @@ class Final:
         return questions or asked
 
     def _conclusion(self, told: str, several: bool) -> str:
-        """Returns the text after the last announcement of a conclusion; "" for none."""
+        """Returns the text after the last announcement of a conclusion, or ""."""
         cuts = [found.span() for found in self._language.role("forced").finditer(told)]
         cuts += [lead.span() for lead in _LEAD.finditer(told) if self._announces(lead[0])]
         start, end = max(cuts, default=(0, 0))
@@ -108,7 +109,7 @@ class Final:
         return _stretch(told[end:]) if end else ""
 
     def _announces(self, lead: str) -> bool:
-        """True if words announce the text after them: before a colon, or as a heading."""
+        """True if the words before a colon, or a heading, announce a conclusion."""
         words = f" {lead.strip(' .:,')} "
         has = self._language.has
         announced = has(words, "conclusion", "announce") and not has(words, "decline", *DENYING)
@@ -117,8 +118,8 @@ class Final:
         return lead[-1] == ":" or not WORDLESS.sub("", self._beside.sub(" ", words))
 
     def _by_place(self, end: str, told: str, prompt: str) -> str:
-        """Returns the option whose position is all that a clause of the end says, or that ends a
-        clause that chooses ("Given the usual reading I choose the former"); "" for none.
+        """Returns the option whose position is the only content of a clause, or ends a clause that
+        chooses ("Given the usual reading I choose the former"); else "".
         """
         clauses = [f" {part.strip()} " for part in re.split(r"[.,:?/]", end) if part.strip()]
         said = [(clause, place) for clause in clauses if (place := self._place(clause))]
@@ -136,7 +137,7 @@ class Final:
         return self._options[int(option)] if option else ""
 
     def _chosen_place(self, end: str) -> tuple[int, bool] | None:
-        """Returns the position at the end of a choosing sentence without options, or None."""
+        """Returns (position, False) if the end chooses by it and names no option; else None."""
         has = self._language.has
         chooses = has(end, "announce", "approve") and not has(end, *DENYING, "decline")
         if "?" in end or not chooses or MENTION.search(self._marker.mark(end)):
@@ -148,7 +149,7 @@ class Final:
         return named[0][0], False
 
     def _place(self, clause: str) -> tuple[int, bool] | None:
-        """Returns (position, True for a label) if a clause says nothing else; else None."""
+        """Returns (position, True if it is a label) if a clause has no other content; else None."""
         for number, words in enumerate(self._places):
             rest, count = words.subn(" ", clause)
             if count == 1 and not self._says(rest):
@@ -161,17 +162,17 @@ class Final:
         return None
 
     def _says(self, rest: str) -> bool:
-        """True if a clause says more than that the speaker chooses."""
+        """True if a text has content beyond words such as "I choose"."""
         return bool(WORDLESS.sub("", self._beside.sub(" ", f" {rest.strip()} ")))
 
     def _is_written_on(self, clause: str, label: re.Match[str]) -> bool:
-        """True if a number is followed by one or two characters of a script without spaces."""
+        """True if a leading number adjoins one or two words of a script without spaces."""
         rest = clause[label.end() :].split()
         first = label.start() <= 1 and label[0].isdecimal()
         return first and 0 < len(rest) < 3 and is_unspaced(rest[0])
 
     def _order(self, told: str, prompt: str) -> tuple[dict[int, str], dict[int, str]]:
-        """Returns the options by their order in the prompt, and by the labels of a list."""
+        """Returns {position: option} by order in the prompt, and by the labels of a list."""
         order, labelled = self._asked(prompt)
         return order, self._labels(self._marker.mark(told)) or labelled
 
@@ -182,7 +183,7 @@ class Final:
         return (dict(enumerate(order)) if whole else {}), self._labels(asked)
 
     def _labels(self, marked: str) -> dict[int, str]:
-        """Returns {position: option} if a list has each option once; else {}."""
+        """Returns {position: option} if a labelled list has each option once; else {}."""
         listed = self._listed.findall(marked)
         for run in LABELS:
             places = {run.index(label): option for label, option in listed if label in run}
@@ -192,13 +193,13 @@ class Final:
 
 
 def _stretch(text: str) -> str:
-    """Strips the marks at both ends of a stretch of canonical text; "" if it is too long."""
+    """Strips punctuation from both ends of canonical text; "" if the text is empty or too long."""
     bare = text.strip(" .:,/?")
     return f" {text.strip(' .:,/')} " if bare and len(text) <= _LONGEST else ""
 
 
 def _last(told: str) -> str:
-    """Returns the last sentence of canonical text; "" for a question."""
+    """Returns the last sentence of canonical text; "" if it is a question."""
     sentences = [part for part in SENTENCE_OF.findall(told) if part.strip(" .?:,/")]
     asks = not sentences or sentences[-1].rstrip().endswith("?")
     return "" if asks else _stretch(sentences[-1])

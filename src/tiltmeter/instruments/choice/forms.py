@@ -7,19 +7,20 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from ...errors import ProtocolError, UnknownName
 from ...languages.letters import NAME, is_unspaced, script
+from ...languages.patterns import lazy
 from ...languages.phrases import Language, language
 from ...protocol import InstrumentSpec
 from ...records import OUTCOMES, Trial
 
 Forms = Mapping[str, Sequence[str]]  # option → its forms in one language
-SLOT = re.compile(rf"\{{({NAME})\}}")  # a column of the row, whose value is the form
+SLOT = lazy(rf"\{{({NAME})\}}")  # a column of the row, whose value is the form
 
 
 def forms_of(
     declared: Mapping[str, Forms], trial: Trial, name: str, cell: Mapping[str, str] | None = None
 ) -> tuple[str, Forms]:
-    """Returns the language of a trial and its options' forms. cell: the row whose values fill the
-    slots of the forms; without a row the slots stay as they are.
+    """Returns the language of a trial and the forms of its options. cell: the row whose values fill
+    the slots of the forms; without it the slots remain.
     """
     code = trial.factors.get("language") or next(iter(declared))
     if code not in declared:
@@ -31,7 +32,7 @@ def forms_of(
 
 
 def filled(forms: Forms, cell: Mapping[str, str]) -> Forms:
-    """Fills a row's values into the forms' slots ("{ans0}"). KeyError if a column is missing."""
+    """Fills a row's values into slots of the forms ("{ans0}"). KeyError if a column is missing."""
     if not any(map(SLOT.search, (form for written in forms.values() for form in written))):
         return forms
     return {
@@ -41,8 +42,8 @@ def filled(forms: Forms, cell: Mapping[str, str]) -> Forms:
 
 
 def check_slots(declared: Mapping[str, Forms], cells: Sequence[Mapping[str, str]]) -> None:
-    """Raises ProtocolError if a slot names no column of the design, or if two options are the same
-    word in a row.
+    """Raises ProtocolError if a slot names no column of the design, or if a row gives two options
+    the same form.
     """
     for cell in cells:
         code = cell.get("language") or next(iter(declared))
@@ -62,7 +63,7 @@ def check_slots(declared: Mapping[str, Forms], cells: Sequence[Mapping[str, str]
 
 
 def check_forms(spec: InstrumentSpec) -> None:
-    """Raises ProtocolError, naming the forms, if two options cannot be told apart."""
+    """Raises ProtocolError, naming the forms, if two options share a form or a form is invalid."""
     declared = spec.settings.get("forms")
     if not isinstance(declared, Mapping) or not declared:
         raise ProtocolError(
@@ -101,9 +102,9 @@ def _check_form(form: str, option: str, seen: dict[str, str], where: str, known:
 
 
 def merge_forms(one: str, other: str) -> Iterator[str]:
-    """Yields two forms written as one: he-she, and s/he, (s)he, 彼(女) if one contains the other.
-    No hyphen in scripts without spaces: there it is read as a comma, and 彼女-彼 would be the
-    beginning of 彼女、彼女; a comma joins mentions anyhow.
+    """Yields two forms merged into one: he-she; and s/he, (s)he, 彼(女) if one contains the other.
+    Scripts without spaces get no hyphen: it is parsed as a comma there, so 彼女-彼 would equal the
+    beginning of 彼女、彼女; and a comma joins mentions anyway.
     """
     if not is_unspaced(one[-1]) and not is_unspaced(other[0]):
         yield f"{one}-{other}"
@@ -116,7 +117,7 @@ def merge_forms(one: str, other: str) -> Iterator[str]:
 
 
 def is_part(found: re.Match[str]) -> bool:
-    """True if a word of Han characters adjoins another Han character: 父 in 祖父."""
+    """True if a match of Han characters adjoins a further Han character, as 父 does in 祖父."""
     around = found.string[found.start() - 2 : found.start()] + found.string[found.end() :][:2]
     return all(script(c) == "CJK" for c in found[0] if c != " ") and any(
         script(c) == "CJK" for c in around if c.isalpha()
@@ -124,7 +125,7 @@ def is_part(found: re.Match[str]) -> bool:
 
 
 def cases_of(written: Sequence[str], language: Language) -> list[str]:
-    """Lists the other cases of a pronoun that is among the forms of an option."""
+    """Lists the other cases (him, his) of a pronoun that is a form of an option."""
     folded = {form.casefold() for form in written}
     lists = (language.pack.list_of(name) for name in ("she", "he"))
     return [case for cases in lists if folded & {*cases} for case in cases if case not in folded]

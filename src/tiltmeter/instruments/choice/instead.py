@@ -1,5 +1,5 @@
-"""What an answer gives instead of the options: another word or fact, a misspelling, the rest of a
-quotation that a begun answer opened. The rules: reader.py.
+"""Reads answers that state no option: another word or fact, a misspelling, or the rest of a
+quotation that the given start of the answer opened. The rules: reader.py.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ LONGEST_WORD = 40  # characters of what stands in a quotation that a begun answe
 
 
 class Instead:
-    """The rules for one set of forms in one language. decides: True if the options stand for yes
-    and no; passing: True if a form is a word that stands in sentences of any kind.
+    """The rules for one set of forms in one language. decides: True if the options mean yes and no;
+    passing: True if a form is a common word, such as a pronoun, that need not be an answer.
     """
 
     def __init__(
@@ -45,9 +45,9 @@ class Instead:
         }
 
     def word(self, canonical: str, told: str, prompt: str) -> str:
-        """Returns the option that a single word misspells or abbreviates ("Y"); `neither` for a
-        word or two, or another fact, instead of the options that a prompt offers, and for a letter
-        that is not in its list; else "".
+        """Returns the option that a single word misspells or abbreviates ("Y"); `neither` if a word
+        or two, another fact, or a letter outside the prompt's list stands in place of the options;
+        else "".
         """
         word = canonical.strip(" .:,/")
         if not word or len(word) > LONGEST_FACT:
@@ -71,8 +71,8 @@ class Instead:
         return NEITHER if another or self._is_fact(told, prompt) else ""
 
     def _is_fact(self, told: str, prompt: str) -> bool:
-        """True if an answer is one sentence that names no option and answers the question in its
-        own words: "The dog ate it", asked whether Ann or Ben did.
+        """True if an answer is one sentence that names no option but answers the question: "The dog
+        ate it", if asked whether Ann or Ben did.
         """
         known, one = self._language, len(SENTENCE_OF.findall(told.strip(" .,:/"))) < 3
         if self._decides or self._passing or not (one and told.endswith(". ")):
@@ -87,8 +87,8 @@ class Instead:
         return answers or refusals.shares_word(told, questions, known)
 
     def begun(self, text: str, begin: str) -> str:
-        """Returns the option that a reply puts into quotation marks opened by the begun answer; ""
-        if the reply does not close them, or goes on to another option ("he' or 'she'").
+        """Returns the option that a reply completes inside quotation marks opened by `begin`; "" if
+        it does not close them, or goes on to another option ("he' or 'she'").
         """
         opened, reply = begin.rstrip()[-1:], text.removeprefix(begin)
         # an apostrophe inside a word is none, a capital letter behind it begins anew

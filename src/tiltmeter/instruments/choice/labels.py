@@ -1,8 +1,8 @@
 """Options that are letters or numbers of a list in the prompt: "A) the grandmother, B) the boy".
 
-The text after a letter in the prompt is another form of that letter, and so is each word of the
-text that no other option has ("Lena"). A small letter in a sentence is a word and no option, if the
-prompt's letters are capitals.
+The text after a letter in the prompt is a further form of that letter, and so is each word of this
+text that no other option has ("Lena"). If the prompt's letters are capitals, a small letter within
+a sentence is a word and not an option.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 
+from ...languages.patterns import lazy
 from ...languages.phrases import Language, language
 from .forms import Forms
 
@@ -31,8 +32,8 @@ _LETTERS = frozenset("".join(LABELS))
 _WORDS = 4  # of a description whose single words stand for it
 _SHORTEST = 2  # letters of such a word
 _MARK = r"[^\S\n]*[).:、．：\]）-][^\S\n]*"  # on one line with what stands behind it
-_ARTICLE = re.compile(r" @(\d+)((?: [^@.,:?/ ]\S*){0,3}) @(\d+) ")
-_CUT = re.compile(r"[,;.،。；\n]| [-–—] ")
+_ARTICLE = lazy(r" @(\d+)((?: [^@.,:?/ ]\S*){0,3}) @(\d+) ")
+_CUT = lazy(r"[,;.،。；\n]| [-–—] ")
 # a letter without a mark behind it
 _SMALL = r"(?<![\w'’.(]){}(?!['’.]?\w|\s*[).:\]])"
 
@@ -48,7 +49,7 @@ def is_label(form: str) -> bool:
 
 
 def with_descriptions(forms: Forms, prompt: str, code: str) -> Forms:
-    """Returns the forms plus, for each letter, its description in the prompt."""
+    """Adds to the forms of each letter the text that describes it in the prompt."""
     described = _described(tuple(form for own in forms.values() for form in own), prompt)
     if not described:
         return forms
@@ -89,7 +90,7 @@ def _described(labels: Sequence[str], prompt: str) -> Mapping[str, str]:
 
 
 def _aliases(description: str, known: Language) -> Iterator[str]:
-    """Yields a description and, if it is short, its single words that are not common ones."""
+    """Yields a description and, if it is short, each of its words that is not a common word."""
     yield known.canonical(re.split(r"[.。؟?!]", description)[0]).strip(" .,:/")
     words = known.canonical(_CUT.split(description, maxsplit=1)[0]).split()
     articles = {*known.pack.list_of("articles")}
@@ -104,7 +105,7 @@ def _aliases(description: str, known: Language) -> Iterator[str]:
 
 
 def without_small_letters(text: str, forms: Forms) -> str:
-    """Removes small letters that are words of the language and would be read as options, if the
+    """Removes small letters that are words of the language but could be taken for options, if the
     options are capitals.
     """
     letters = {form for own in forms.values() for form in own if is_label(form)}
@@ -115,8 +116,8 @@ def without_small_letters(text: str, forms: Forms) -> str:
 
 
 def behind_article(marked: str, letters: Sequence[str]) -> str:
-    """Returns the option number that soon follows an initial vowel which is a word, not an option
-    ("A letra B"); "" for any other marked text. letters: the options.
+    """Returns the number of the option B in "A letra B", where the initial vowel is an article and
+    not an option; "" for any other marked text. letters: those of the options.
     """
     found = _ARTICLE.match(marked)
     if not found or len({*re.findall(r"(?<=@)\S+", marked)}) != 2:

@@ -1,5 +1,5 @@
-"""The choice that the layout of an answer shows before its words are read: a JSON object
-({"answer": "she", "others": ["he"]}, {"approved": false}), boxes of which one is ticked.
+"""Reads a choice from the layout of an answer, before its words: a JSON object ({"answer": "she",
+"others": ["he"]}, {"approved": false}), or a list of boxes with one ticked.
 """
 
 from __future__ import annotations
@@ -7,14 +7,15 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 
+from ...languages.patterns import lazy
 from ...languages.phrases import Language
 from ..text.json_replies import json_in
 from ..text.thought import without_thought
 
-_OPENED = re.compile("[「『“]")
+_OPENED = lazy("[「『“]")
 # a box that is ticked, and lines with one that is not
-_TICKED = re.compile(r"^\W*(?:[☑✓✔✅☒]|\[[xX✓✔]\])", re.MULTILINE)
-_UNTICKED = re.compile(r"^[\s*-]*(?:[☐□❌✗✘]|\[ ?\]).*$", re.MULTILINE)
+_TICKED = lazy(r"^\W*(?:[☑✓✔✅☒]|\[[xX✓✔]\])", re.MULTILINE)
+_UNTICKED = lazy(r"^[\s*-]*(?:[☐□❌✗✘]|\[ ?\]).*$", re.MULTILINE)
 
 
 def laid_out(
@@ -23,8 +24,8 @@ def laid_out(
     known: Language,
     yes_no: tuple[str, str] | None,
 ) -> str:
-    """Returns the text to be read: the value that a JSON object states, or the lines whose boxes
-    are ticked; any other text as it is.
+    """Returns the part of a text that states the choice: the value in a JSON object, or the lines
+    with ticked boxes; the whole text if it has neither.
     """
     if '"' in text and "{" in text:
         text = _stated_in_json(text, is_option, known, yes_no)
@@ -39,8 +40,8 @@ def _stated_in_json(
     known: Language,
     yes_no: tuple[str, str] | None,
 ) -> str:
-    """Returns the only value of a JSON object that is an option; of several, the one whose key
-    announces an answer; else yes or no of a key with a verb of decision; any other text as it is.
+    """Returns the only value of a JSON object that is an option (if several, the one whose key is
+    like "answer"); else yes or no from a key such as "approved"; else the text unchanged.
     """
     data = json_in(without_thought(text))
     if not isinstance(data, Mapping):
@@ -65,7 +66,7 @@ def _words(key: str, known: Language) -> str:
 
 
 def _announces(words: str, known: Language) -> bool:
-    """True if words only announce an answer: "answer", "final decision"."""
+    """True if words only announce an answer ("answer", "final decision")."""
     for name in ("conclusion", "announce", "filler", "option_nouns"):
         words = known.role(name).sub(" ", words)
     return not words.strip()

@@ -1,5 +1,5 @@
-"""Every way to name the options: their forms, the cases and endings of these, two of them written
-as one, and the forms of verbs.
+"""Lists every way to name the options: their forms, the cases and endings of these, two forms
+merged into one, and the forms of verbs.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from itertools import permutations
 
 from ...languages.letters import without_accents
+from ...languages.patterns import lazy
 from ...languages.phrases import Language
 from .forms import Forms, cases_of, merge_forms
 
@@ -17,7 +18,7 @@ _LONG = 6  # letters of a word that may be written without its accents: "sabia" 
 
 
 def meanings(forms: Forms, language: Language) -> dict[str, str]:
-    """Returns {a way to name options in canonical text: the mark for it}."""
+    """Returns {words that name options, in canonical text: the options' mark}."""
     canonical = language.canonical
     words = {
         canonical(form): str(number)
@@ -38,9 +39,9 @@ def meanings(forms: Forms, language: Language) -> dict[str, str]:
 
 
 def _variants(words: Mapping[str, str], language: Language) -> dict[str, str]:
-    """Returns inflected forms that can mean one option only; declared forms stay."""
+    """Returns {inflected form: option's number} for forms of one option; keeps declared forms."""
     meant: dict[str, set[str]] = {}
-    article = re.compile(rf"{language.role('articles').pattern} ")
+    article = lazy(rf"{language.role('articles').pattern} ")
     for word, number in words.items():
         bare = {word.strip(), article.sub("", word, count=1).strip()} - {""}
         shapes = bare.union(*map(language.variants, bare))
@@ -55,7 +56,7 @@ def _variants(words: Mapping[str, str], language: Language) -> dict[str, str]:
 
 
 def verbs(forms: Forms, meaning: Mapping[str, str], language: Language) -> dict[str, str]:
-    """Maps an option's number to a pattern of its verb, if no other's verb begins so."""
+    """Returns {option's number: pattern of its verb}; omits patterns that match another option."""
     found = {
         str(number): "|".join(filter(None, (_verb(form, language) for form in written)))
         for number, written in enumerate(forms.values())

@@ -1,7 +1,7 @@
-"""Canonical text with the mentions of options marked, cut into clauses.
+"""Marks the mentions of options in canonical text and cuts the text into clauses.
 
 `@0` is a mention of the first option, `@0+1` a joint mention of two (he or she, s/he), `@third` a
-word in place of all options (they), `@both` and `@neither` those words. `~0` is a mention that is
+word that covers all options (they), `@both` and `@neither` those words. `~0` is a mention that is
 rejected (not he).
 """
 
@@ -13,6 +13,7 @@ from functools import lru_cache
 from itertools import groupby, permutations
 from typing import NamedTuple
 
+from ...languages.patterns import lazy
 from ...languages.phrases import DENYING, NEVER, Language
 from ...records import BOTH, NEITHER
 from .forms import Forms, is_part
@@ -20,16 +21,16 @@ from .meanings import THIRD, meanings, verbs
 
 LEAD = 24  # characters that a word before a conclusion has at most
 _BARRING = ("aside", "decline", "considered")  # roles in whose clause no choice is stated
-WORDLESS = re.compile(r"[\s.?,:/0-9]+")
-_BRACKET = re.compile(r"[\[［(（【][^\[\]［］()（）【】]*[\]］)）】]")
-MENTION = re.compile(r"[@~]\S+")
-SENTENCE_OF = re.compile(r"[^.?]*[.?]*")  # of canonical text
+WORDLESS = lazy(r"[\s.?,:/0-9]+")
+_BRACKET = lazy(r"[\[［(（【][^\[\]［］()（）【】]*[\]］)）】]")
+MENTION = lazy(r"[@~]\S+")
+SENTENCE_OF = lazy(r"[^.?]*[.?]*")  # of canonical text
 
 
 class MarkedClause(NamedTuple):
-    """A stretch of marked text. lead: the words that announced it with a colon; barred: it can
-    state no choice; opening: only empty words stand before it; alone: it is a whole sentence;
-    closed: its sentence has an end; sentence: its number; begins: it begins its sentence.
+    """A clause of marked text. lead: the words before its colon; barred: it cannot state a choice;
+    opening: only words without content precede it; alone: it is a whole sentence; closed: its
+    sentence has an end mark; sentence: its sentence's number; begins: it begins its sentence.
     """
 
     text: str
@@ -44,7 +45,7 @@ class MarkedClause(NamedTuple):
 
 
 def values(text: str, mark: str = "@") -> set[str]:
-    """Returns the values of all mentions in marked text; of all rejected mentions for "~"."""
+    """Returns the values of all mentions in marked text; with "~", of all rejected mentions."""
     return {
         value
         for found in MENTION.findall(text)
@@ -54,7 +55,7 @@ def values(text: str, mark: str = "@") -> set[str]:
 
 
 def union(sets: Iterable[set[str]]) -> set[str]:
-    """Returns all members of some sets."""
+    """Returns the union of some sets."""
     return set[str]().union(*sets)
 
 
@@ -73,28 +74,26 @@ class Marker:
         self.stems = verbs(forms, self.meanings, language)
         mention = language.any_mention((*self.meanings, *language.pack.list_of("blocked"))).pattern
         stems = [rf"(?<= )(?:{stem})(?= )" for stem in self.stems.values()]
-        self._mention = re.compile("|".join([mention, *stems]))
+        self._mention = lazy("|".join([mention, *stems]))
         joints = [language.phrase(word) for word in language.pack.list_of("join")]
-        self._several = re.compile(rf"(?<= ){_run(['/', ',', *joints], least=1)}(?= )")
+        self._several = lazy(rf"(?<= ){_run(['/', ',', *joints], least=1)}(?= )")
         self._rejected = self._rejection(_run(["/", *joints]))
         self._opposites = self._opposite_forms(forms)
         self._lists = bool(language.data.get("named"))
         listing = language.role("listing").pattern
         two = r"(?<= )@\S+(?:(?: \S+){0,2} @\S+)?(?= )"  # all options, in a breath or apart
-        self._listed = re.compile(
-            rf"{listing}(?: \S+)? {two}(?=.*@)|{two}(?: \S+)? {listing}(?=.*@)"
-        )
+        self._listed = lazy(rf"{listing}(?: \S+)? {two}(?=.*@)|{two}(?: \S+)? {listing}(?=.*@)")
         conceding = language.role("contrast").pattern
-        self._conceded = re.compile(rf"(?<=[.?]) @\S+ (?=,[^.?]*{conceding})")
-        self._article = re.compile(rf"{language.role('articles').pattern} (?=@)")
+        self._conceded = lazy(rf"(?<=[.?]) @\S+ (?=,[^.?]*{conceding})")
+        self._article = lazy(rf"{language.role('articles').pattern} (?=@)")
         self._has_articles = bool(language.pack.list_of("articles"))
         grown = "|".join(map(re.escape, language.pack.list_of("particles")))
         # behind a quotation mark
-        self._particle = re.compile(rf"(?<=@\d) (?:{grown})(?= )") if grown else None
+        self._particle = lazy(rf"(?<=@\d) (?:{grown})(?= )") if grown else None
         idle = [language.role(name).pattern for name in ("filler", "conclusion")]
         concluding = language.pack.list_of("conclusion")[:1]
         self._concluding = language.canonical(concluding[0]).strip() if concluding else ""
-        self._idle = re.compile("|".join(idle))
+        self._idle = lazy("|".join(idle))
         steps = (
             ("prefer", _keep_first, 2),
             ("prefer_last", _keep_last, 2),
@@ -108,12 +107,12 @@ class Marker:
         self._cut = lru_cache(maxsize=4096)(self._parts)  # phrases recur in other answers
 
     def _rejection(self, mentions: str) -> re.Pattern[str]:
-        """Makes a pattern of mentions after a negation, with a few words between, or before one."""
+        """Makes a pattern for mentions up to five filler words after a negation, or before one."""
         role = self._language.role
         before = rf"{role('reject').pattern}(?: {role('gap').pattern}){{0,5}} {mentions}(?= )"
         comma = "" if self._yes_no else r"(?: ,(?!(?: \S+){1,2} @))?"  # "Yes, no doubt"
         after = rf"(?<= ){mentions}{comma} {role('reject_after').pattern}"
-        return re.compile(f"{role('reject_pair').pattern}|{before}|{after}")
+        return lazy(f"{role('reject_pair').pattern}|{before}|{after}")
 
     def _opposite_forms(self, forms: Forms) -> list[tuple[int, int]]:
         """Lists (option, the option that is its negation): "renew" and "not renew"."""
@@ -126,13 +125,13 @@ class Marker:
         ]
 
     def without(self, canonical: str, prompt: str) -> str:
-        """Removes the sentences of the prompt that the text repeats and that name an option."""
+        """Removes repeated sentences of the prompt that name an option."""
         for sentence in self._asked(prompt) if prompt else ():
             canonical = canonical.replace(sentence, " ")
         return canonical
 
     def favours(self, prompt: str) -> bool:
-        """True if a statement of the prompt names one option and not the others."""
+        """True if a statement of the prompt names exactly one of the options."""
         sentences = (self.mark(sentence) for sentence in self._asked(prompt)) if prompt else ()
         return any(
             "?" not in sentence and len(values(sentence) & self._options) == 1
@@ -141,14 +140,14 @@ class Marker:
         )
 
     def goes_on(self, text: str) -> bool:
-        """True if a text begins with a joint between options: or, a slash, a comma."""
+        """True if a text begins with a word or mark that joins options: or, a slash, a comma."""
         joint = self._language.role("join").match(self._language.canonical(text), 1)
         return joint is not None or text.lstrip()[:1] in tuple("/|,，、")
 
     def _sentences(self, prompt: str) -> list[str]:
-        """Lists the sentences of a prompt that name an option. A line of a list does not count
-        alone, as it may be an answer: it goes with the other lines and the mark before them ("Not
-        he. She." repeats no list), or with the sentence before it."""
+        """Lists the sentences of a prompt that name an option. A line of a list can be an answer,
+        so it is joined with the other lines and the mark before them ("Not he. She." repeats no
+        list), or with the sentence before it."""
         sentences = re.findall(r"[.?\s]+[^.?\s][^.?]*", f" .{self._language.canonical(prompt)}")
         found: list[str] = []
         for lines, run in groupby(map(_pad, sentences), self._is_line):
@@ -170,7 +169,7 @@ class Marker:
         return [sentence for sentence in map(_pad, found) if self._mention.search(sentence)]
 
     def _is_line(self, sentence: str) -> bool:
-        """True if a sentence is one option, alone or after a mark ("B) reject"), or only a mark."""
+        """True if a sentence is only an option, perhaps marked ("B) reject"), or only a mark."""
         marked = self.mark(sentence)
         return len(self.content(marked)) < 2 and len(values(marked)) < 2
 
@@ -215,8 +214,8 @@ class Marker:
 
     def clauses(self, marked: str) -> Iterator[MarkedClause]:
         """Yields the clauses of marked text, except those that list the options. A condition bars
-        the rest of its sentence, unless that is an option alone and the condition names none ("If
-        it were up to me, tea").
+        the rest of its sentence from stating a choice, unless the rest is only an option and the
+        condition names none ("If it were up to me, tea").
         """
         has, opening = self._language.has, True
         for number, sentence in enumerate(re.findall(r"[^.?]+[.?]?", marked)):
@@ -244,29 +243,32 @@ class Marker:
                 lead = _pad(piece) if led else ""  # "So, …" as "Conclusion: …"
 
     def _only_concludes(self, piece: str) -> bool:
-        """True if a piece only announces a conclusion ("So,")."""
+        """True if a piece only introduces a conclusion ("So,")."""
         short = len(piece) < LEAD and self._language.has(piece, "conclusion")
         return short and not self.content(piece)
 
     def content(self, text: str) -> str:
-        """Returns a clause without mentions, marks, numbers and words that change nothing."""
+        """Returns a clause without its mentions, marks, numbers and words without content."""
         bare = self._idle.sub(" ", f"{text} ")
         return WORDLESS.sub("", MENTION.sub(" ", bare))
 
     def _parts(self, piece: str) -> list[tuple[str, bool]]:
-        """Splits a piece at conjunctions into (part, True if it gives a reason)."""
+        """Splits a piece at conjunctions; returns (part, True if it follows "because" or so)."""
         if not self._language.has(piece, "subordinate", "coordinate"):
             return [(piece, False)]
-        subordinate, start, reason = self._language.role("subordinate"), 0, False
-        cuts = [*subordinate.finditer(piece), *self._language.role("coordinate").finditer(piece)]
-        parts = []
-        for cut in sorted(cuts, key=re.Match.start):
-            parts.append((piece[start : cut.start()], reason))
-            start, reason = cut.end(), cut.re is subordinate
+        cuts = [
+            (*cut.span(), role == "subordinate")
+            for role in ("subordinate", "coordinate")
+            for cut in self._language.role(role).finditer(piece)
+        ]
+        parts, start, reason = [], 0, False
+        for first, end, gives_reason in sorted(cuts, key=lambda cut: cut[0]):
+            parts.append((piece[start:first], reason))
+            start, reason = end, gives_reason
         return [*parts, (piece[start:], reason)]
 
     def turns(self, canonical: str, *, reserves: bool = False) -> bool:
-        """True if a text continues against the option named ("Ann is kind. But …"), or ends in a
+        """True if a text goes on against the named option ("Ann is kind. But …"), or ends in a
         pronoun or a lone word ("So: him.") that names no option: either may mean another option.
         reserves: a contrast counts only if it has a pronoun or a negation.
         """
@@ -284,7 +286,7 @@ class Marker:
         return len(words) == 1 or bool({*words[-1:]} & pronouns)
 
     def names_all_at_once(self, canonical: str) -> bool:
-        """True if the text names each option once, within a few words of one another."""
+        """True if the text names each option exactly once, at most four words apart."""
         named = MENTION.findall(self._mention.sub(self._option_mark, canonical))
         marked = self._mention.sub(self._option_mark, canonical)
         near = re.search(r"@\S+(?: [^@.?:/ ]\S*| ,){0,4}? @\S+", marked)
@@ -294,13 +296,13 @@ class Marker:
         return len(values(part) - {THIRD, BOTH, NEITHER}) == self._number
 
     def _lists_options(self, lead: str, part: str) -> bool:
-        """True if a clause, or its lead, retells the instruction with all options."""
+        """True if a clause or its lead repeats the prompt's list of all options."""
         if "@" not in part or not self._names_all(part):
             return False
         return self._retold(lead) or self._retold(part)
 
     def _retold(self, part: str) -> bool:
-        """True if a clause retells or repeats the instruction."""
+        """True if a clause paraphrases or repeats the instruction."""
         return (
             self._language.has(part, "listing")
             or self._language.role("echo").match(part, 1) is not None
@@ -312,18 +314,18 @@ def _pad(text: str) -> str:
 
 
 def _run(joints: Sequence[str], least: int = 0) -> str:
-    """Makes a pattern of mentions held together by joints, `least` or more after the first."""
+    """Makes a pattern of mentions separated by joints; at least `least` follow the first."""
     return rf"@\S+(?:(?: (?:{'|'.join(joints)})){{1,3}} @\S+){{{least},}}"
 
 
 def _keep_first(found: re.Match[str]) -> str:
-    """Keeps the first mention of "rather @0 than @1" and rejects the others."""
+    """Keeps the first mention of a match ("rather @0 than @1") and marks the others as rejected."""
     first, *others = MENTION.findall(found[0])
     return " ".join((first, *(f"~{other[1:]}" for other in others)))
 
 
 def _keep_last(found: re.Match[str]) -> str:
-    """Keeps the last mention of "not @0 but @1" and rejects the others."""
+    """Keeps the last mention of a match ("not @0 but @1") and marks the others as rejected."""
     *others, last = MENTION.findall(found[0])
     return " ".join((*(f"~{other[1:]}" for other in others), last))
 
@@ -334,12 +336,12 @@ def _reject_all(found: re.Match[str]) -> str:
 
 
 def _join_all(found: re.Match[str]) -> str:
-    """Joins the mentions of "@0 as well as @1" into one mention of both."""
+    """Merges the mentions of a match ("@0 as well as @1") into one mention of several options."""
     return f"@{'+'.join(sorted(values(found[0])))}"
 
 
 def _together(words: Sequence[str]) -> str:
-    """Joins mentions; starts a new group if a value recurs ("he or she, he")."""
+    """Merges mentions into one; begins another if a value recurs ("he or she, he")."""
     groups: list[set[str]] = [set()]
     for new in map(values, words):
         if new & groups[-1]:

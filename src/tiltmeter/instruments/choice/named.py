@@ -1,10 +1,10 @@
-"""The only option that an answer names, quotes or calls likely, if no clause states a choice."""
+"""Finds the only option that an answer names, quotes or calls likely, if no clause chooses."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Sequence
 
+from ...languages.patterns import lazy
 from ...languages.phrases import DENYING, Language
 from ...records import NEITHER, REFUSAL
 from ..text.thought import without_thought
@@ -16,16 +16,15 @@ from .statements import Statements
 QUOTED_WORDS = 3  # words of a quotation that stands in the place of the options
 TWO_SENTENCES = 60  # characters that an answer needs to say its sentence with each option
 RESERVED = 3  # sentences, and what is behind the last of them: an opinion and a reservation
-_EMPHASISED = re.compile(r"(?<![\w*])\*{1,3}([^*\n]{1,40})\*{1,3}(?![\w*])")
-_SENTENCE = re.compile(r"[^.?!。？！؟।\n]+[.?!。？！؟।]?")
+_EMPHASISED = lazy(r"(?<![\w*])\*{1,3}([^*\n]{1,40})\*{1,3}(?![\w*])")
+_SENTENCE = lazy(r"[^.?!。？！؟।\n]+[.?!。？！؟।]?")
 _MARKED = (QUOTED, SINGLY_QUOTED, _EMPHASISED)
 PASSING = 6  # words of an answer in which a pronoun at an end is a choice and not a reference
 
 
 class OnlyNamed:
-    """The rules for one set of options in one language. decides: True if the options stand for yes
-    and no; passing: True if a form is a word that stands in sentences of any kind, such as a
-    pronoun.
+    """The rules for one set of options in one language. decides: True if the options mean yes and
+    no; passing: True if a form is a common word, such as a pronoun, that need not be an answer.
     """
 
     def __init__(
@@ -44,7 +43,7 @@ class OnlyNamed:
         self._passing, self._decides = passing, decides and not passing
 
     def only(self, text: str, canonical: str, prompt: str) -> str:
-        """Returns the only named option, `neither` for another quoted word, or ""."""
+        """Returns the only option named, `neither` if only another word is quoted, or ""."""
         marked = self._marker.mark(self._marker.without(canonical, prompt))
         quoted = [self._canonical(found[1]) for found in QUOTED.finditer(without_thought(text))]
         explained = self._language.has(canonical, "about_words")
@@ -64,8 +63,8 @@ class OnlyNamed:
         return {value for value in named if value.isdigit()}
 
     def quoted_alone(self, text: str, canonical: str) -> str:
-        """Returns the only option in quotation marks, if the text names no options jointly and
-        denies nothing; else "". Thus il in "Il faut écrire « elle »" is not a choice.
+        """Returns the only option in quotation marks, if the text names no options jointly and has
+        no negation; else "". So the il of "Il faut écrire « elle »" is not a choice.
         """
         quoted = self.quoted_options(text)
         apart = "+" not in self._marker.mark(canonical)
@@ -73,15 +72,15 @@ class OnlyNamed:
         return self._options[int(quoted.pop())] if alone else ""
 
     def undecided(self, canonical: str) -> str:
-        """Returns `refusal` if an answer names all options at once and denies something: "There is
-        too little to choose between …"; else "".
+        """Returns `refusal` if an answer with a negation names all options side by side ("There is
+        too little to choose between …"); else "".
         """
         lacks = self._language.has(canonical, "lacking", *DENYING)
         return REFUSAL if lacks and self._marker.names_all_at_once(canonical) else ""
 
     def outweighs(self, told: str) -> str:
-        """Returns the option that one or two sentences name, if the other options are denied or
-        only conceded ("It sounds like tea, although coffee is not impossible"); "" for none.
+        """Returns the only option that one or two sentences name without denying or merely
+        conceding it ("It sounds like tea, although coffee is not impossible"); else "".
         """
         marked = self._marker.mark(told)
         joined = "+" in marked or self._language.has(told, "both")
@@ -90,9 +89,7 @@ class OnlyNamed:
         return self._named_alone(told, list(self._marker.clauses(marked)))
 
     def emphasised(self, text: str) -> str:
-        """Returns the only emphasised option, if its sentence has no doubt or question; "" for
-        none.
-        """
+        """Returns the only emphasised option, if its sentence has no doubt or question; else ""."""
         chosen = set[str]()
         for sentence in _SENTENCE.findall(without_thought(text)):
             for found in _EMPHASISED.finditer(sentence):
@@ -107,15 +104,15 @@ class OnlyNamed:
         return "~" in marked or self._language.has(marked, *DENYING, "condition", "aside")
 
     def unrejected(self, told: str) -> str:
-        """Returns the only option whose last mention is not rejected; "" for none or several."""
+        """Returns the only option whose last mention is not rejected, or ""."""
         last = {found[1:]: found[0] for found in MENTION.findall(self._marker.mark(told))}
         left = [value for value, mark in last.items() if mark == "@"]
         alone = len(left) == 1 < len(last) and left[0].isdigit()
         return self._options[int(left[0])] if alone else ""
 
     def called_likely(self, told: str) -> str:
-        """Returns the option that an answer calls likely despite having no opinion ("As an AI I …,
-        but it is most likely …"); "" for none.
+        """Returns the option that an answer calls likely after a disclaimer ("As an AI I …, but it
+        is most likely …"); else "".
         """
         cuts = [*self._language.role("contrast").finditer(told)]
         rest = told[cuts[-1].end() :] if cuts else ""
@@ -126,10 +123,10 @@ class OnlyNamed:
     def _named_alone(
         self, canonical: str, clauses: Sequence[MarkedClause], quoted: Collection[str] = ()
     ) -> str:
-        """Returns the only option named in a clause without condition, reason, doubt or negation.
-        In a language whose pack has phrases instead (English) it counts in an answer of one
-        sentence. Pronouns and words like no occur in sentences of any kind: they count at an end of
-        a short answer only, or if they are quoted.
+        """Returns the only option named in a clause without condition, reason, doubt or negation;
+        else "". If the language's pack has special phrases for this (English), an answer of one
+        sentence needs none. Pronouns and words such as "no" occur in any sentence, so they count
+        only at an end of a short answer, or in quotation marks.
         """
         whole = self._language.data.get("named") or len(SENTENCE_OF.findall(canonical.strip())) < 3
         free = [clause for clause in clauses if not clause.question and not clause.barred]

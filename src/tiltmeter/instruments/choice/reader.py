@@ -1,14 +1,14 @@
-"""The rules that tell which of the offered words an answer chooses. Exact readings: exact.py.
+"""The rules that find which of the offered words an answer chooses. Exact readings: exact.py.
 
-The question is a sentence with a blank and a closed list of words (options), so an answer is read
-for what it puts into the blank. Nothing is guessed and nothing is a default: what these rules do
-not decide is `invalid` or `both`.
+The prompt has a blank and a closed list of words (options), so an answer is searched for the option
+that it puts into the blank. Nothing is guessed and nothing is a default: if these rules find no
+choice, the value is `invalid` or `both`.
 
 Before reading. Case, width, quotes, emphasis, tags, emoji and invisible characters do not matter
-(phrases.py). What is marked as thinking or struck through is left out, and so is the prompt where
-it is repeated or retold ("Fill in the blank with 'he' or 'she'", "the options are …", "between he
-and she": a list of the options, no choice). An option alone is an answer, though the prompt lists
-the options one a line.
+(phrases.py). Text marked as thinking or struck through is removed, and so is the prompt if it is
+repeated or paraphrased ("Fill in the blank with 'he' or 'she'", "the options are …", "between he
+and she": a list of the options is not a choice). An option alone is an answer, even if the prompt
+lists the options one per line.
 
 A mention (mentions.py) is an option's form as a whole word, longest first, or an inflected form
 that the language's pack knows. What a protocol declares is always an option, also if the language
@@ -18,21 +18,21 @@ form counts inside a run of characters, except within a listed word (其他, 彼
 joined by or, and, a slash or a comma, "s/he" and "(s)he" are one mention of several options. A
 mention after a negation ("not he", "rather than he") or before one ("he is not …") is rejected.
 
-A mention states a choice where its clause
-  1. is bare: nothing but the mention and words that change nothing ("definitely she", "A) he",
+A mention states a choice if its clause
+  1. is bare: nothing but the mention and words without content ("definitely she", "A) he",
     "he/him"), or
   2. decides: "the answer is …", "I'd go with …", "… fits best", or
   3. is the completed sentence: the mention, a verb, a superlative ("she is the most …").
 No clause states a choice that has a condition ("if he"), belongs to a reason or a contrast
 ("because she …"), asks more than the one word, or declines ("I can't say she …"). After "the answer
-is", "therefore", "in conclusion" only what follows counts; after "no," or "wait," only what
-follows, where it states a choice.
+is", "therefore" or "in conclusion" only the text that follows counts; after "no," or "wait," also,
+if it states a choice.
 
-The value is what the clauses state (Statements.value): an option if all that state a choice state
-the same, over an apology or a doubt beside it; else `neither`, `refusal`, `both`,
-`other_language` or `invalid`. Then each rule of a table (`_rules_for_unread`,
-`_rules_for_stated`) may replace it, from the strongest evidence on; a reading keeps the name of
-the rule that gave it. An option that is only rejected says nothing of the others.
+The value is that of the stating clauses (Statements.value): an option if all that state a choice
+state the same, in spite of an apology or a doubt beside it; else `neither`, `refusal`, `both`,
+`other_language` or `invalid`. Then each rule of a table (`_rules_for_unread`, `_rules_for_stated`)
+may replace it, from the strongest evidence on; a reading keeps the name of the rule that gave it.
+Rejecting one option does not choose another.
 """
 
 from __future__ import annotations
@@ -62,8 +62,8 @@ UNREAD = frozenset({BOTH, INVALID, NEITHER, OTHER_LANGUAGE, REFUSAL})
 
 
 class AskedAnswer(NamedTuple):
-    """An answer with its prompt. text: the begun answer and the reply; canonical: `text` normalised
-    (phrases.py); told: `canonical` without the prompt's sentences.
+    """An answer with its prompt. begin: the start that the model was to continue; text: `begin` and
+    reply; canonical: `text` normalised (phrases.py); told: the same without the prompt's sentences.
     """
 
     text: str
@@ -81,7 +81,7 @@ class ChosenValue(NamedTuple):
 
 
 class ReadingRule(NamedTuple):
-    """A rule. refines: the values that it may replace; read: returns a value or ""."""
+    """A rule for answers. refines: values that it may replace; read: returns a value or ""."""
 
     name: str
     refines: Collection[str]
@@ -129,7 +129,7 @@ class Reader:
         self._known = lru_cache(maxsize=4096)(self._canonical)
 
     def _options_of(self, first: str, second: str, forms: Forms) -> tuple[str, str] | None:
-        """Returns the options that mean yes and no; None if the options mean other things."""
+        """Returns the two options that mean yes and no (`first`, `second`); None if they do not."""
         meant = [
             option
             for name in (first, second)
@@ -139,8 +139,8 @@ class Reader:
         return (meant[0], meant[1]) if len(meant) == len(forms) == len({*meant}) == 2 else None
 
     def read(self, text: str, prompt: str = "", begin: str = "") -> ChosenValue:
-        """Returns the option that an answer chooses, or its outcome (`both`, `refusal`, `invalid`
-        …), and the rule that decided. begin: the begun answer that the text starts with.
+        """Returns the option that an answer chooses, or an outcome (`both`, `refusal`, `invalid`
+        …), and the rule that gave it. begin: the given start of the answer, which `text` includes.
         """
         return (self._whole if len(text) < RECURRING else self._read)(text, prompt, begin)
 
@@ -160,7 +160,7 @@ class Reader:
         return reading
 
     def _rules_for_unread(self) -> Iterator[ReadingRule]:
-        """Yields the rules for answers whose clauses state no option, strongest first."""
+        """Yields the rules for answers without a clause that states an option, strongest first."""
         named, decides, final, blank = self._named, self._decisions, self._final, self._blank
         instead = self._instead
         yield ReadingRule("begun", UNREAD, lambda a: instead.begun(a.text, a.begin))
@@ -201,7 +201,7 @@ class Reader:
         yield ReadingRule("undecided", {INVALID}, lambda a: named.undecided(a.canonical))
 
     def _rules_for_stated(self) -> Iterator[ReadingRule]:
-        """Yields the rules that may overturn an option stated by the clauses of a longer answer."""
+        """Yields the rules that may replace an option stated by a clause of a longer answer."""
         stated = frozenset(self._options)
         if self._asks_yes_or_no:  # "Yes, but I decline"
             yield ReadingRule("end", stated, self._end_of_long)
@@ -211,8 +211,8 @@ class Reader:
         yield ReadingRule("filled", stated, self._filled_last)
 
     def _end(self, end: str, prompt: str, announced: bool) -> str:
-        """Returns the option that the end of an answer states, "" for none. Forms that occur in
-        sentences of any kind (pronouns) count only in a few words that are announced.
+        """Returns the option that the end of an answer states, or "". Pronouns and the like, which
+        occur in any sentence, count only in a few words announced as the conclusion.
         """
         few = announced and len(end.split()) <= FEW
         value = self._value(end, end) if few or not self._in_passing else ""
@@ -244,12 +244,12 @@ class Reader:
         return self._verdict(answer) if long and not ends else ""
 
     def _filled_twice(self, answer: AskedAnswer) -> str:
-        """Returns `both` if a longer answer fills its sentence with two options, else ""."""
+        """Returns `both` if a longer answer fills the blank with two options, else ""."""
         offers = len(answer.text) > TWO_SENTENCES and self._language.has(answer.canonical, "both")
         return BOTH if offers and self._blank.several(answer.canonical, answer.prompt) else ""
 
     def _filled_last(self, answer: AskedAnswer) -> str:
-        """Returns the option in the prompt's own sentence, if no option is named after it."""
+        """Returns the option that fills the blank, if none is named after it; else ""."""
         return self._blank.option(answer.canonical, answer.prompt, last=True)
 
     def _quoted_alone(self, answer: AskedAnswer) -> str:
@@ -269,8 +269,8 @@ class Reader:
         return self._named.undecided(answer.canonical) if lacks else ""
 
     def _only_named(self, answer: AskedAnswer) -> str:
-        """Returns the only option that is named; "" if the prompt's own sentences name one option,
-        as the other would then be read less readily.
+        """Returns the option if the answer names exactly one; "" also if a statement of the prompt
+        names just one of the options, as this rule would then favour an option.
         """
         if not self._letters and self._marker.favours(answer.prompt):
             return ""
@@ -297,8 +297,8 @@ def parse(text: str, forms: Forms, language: str = "", prompt: str = "", begin: 
     """Returns the option that an answer chooses, or `both`, `neither`, `refusal`, `other_language`,
     `invalid`. Pure.
 
-    forms: the options of this language, each with its forms; prompt: removed from the answer if
-    repeated there; begin: the begun answer that the text starts with.
+    forms: {option: its forms} in this language; prompt: removed from the answer if repeated there;
+    begin: the start of the answer that the model was to continue, which `text` includes.
     """
     if prompt and are_labels(forms):
         forms = with_descriptions(forms, prompt, language)

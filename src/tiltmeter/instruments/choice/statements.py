@@ -1,14 +1,15 @@
-"""The clauses of an answer that state a choice, those of them that count, and the value that they
-give. The rules: reader.py.
+"""Finds the clauses of an answer that state a choice, selects those that count, and derives the
+value. The rules: reader.py.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 from itertools import pairwise
 
 from ...languages import refusals
+from ...languages.patterns import lazy
 from ...languages.phrases import DENYING, Language
 from ...records import BOTH, INVALID, NEITHER, OTHER_LANGUAGE, REFUSAL, Json
 from .forms import Forms
@@ -24,31 +25,29 @@ Stated = list[set[str]]  # the values of each mention that states a choice
 
 class Statements:
     """The statements of an answer, for one set of forms in one language. passing: True if a form is
-    a word that stands in sentences of any kind, such as a pronoun.
+    a common word, such as a pronoun, that need not be an answer.
     """
 
     def __init__(self, forms: Forms, language: Language, marker: Marker, passing: bool) -> None:
         self._language, self._marker, self._passing = language, marker, passing
-        self._options = list(forms)
-        written = (language.canonical(form) for own in forms.values() for form in own)
-        self._declining = [form for form in written if self._refuses(form)]
+        self._forms, self._options = forms, list(forms)
         role, reach = self._language.role, _reach(self._language)
         near, far = (
             rf"(?:[^@ ]\S* ){{0,{reach.get(name, 0)}}}" for name in ("decision", "superlative")
         )
-        self._decided = re.compile(
+        self._decided = lazy(
             rf"{role('announce').pattern} {near}@|(?<= )@\S+ "
             rf"{near}{role('approve').pattern}|{role('decision').pattern}|(?<= )@\S+ ~"
         )
-        self._verb = re.compile(rf"(?<= )@\S+ {role('copula').pattern} ")
-        self._completed = re.compile(rf"{self._verb.pattern}{far}{role('superlative').pattern}")
+        self._verb = lazy(rf"(?<= )@\S+ {role('copula').pattern} ")
+        self._completed = lazy(rf"{self._verb.pattern}{far}{role('superlative').pattern}")
 
     def of(self, clauses: Sequence[MarkedClause]) -> list[Stated]:
-        """Reads the statement of each clause."""
+        """Returns what each clause states."""
         return [self._states(clause) for clause in clauses]
 
     def final(self, clauses: Sequence[MarkedClause], every: Sequence[Stated]) -> Stated:
-        """Returns the statement of the conclusion or last correction. every: by clause."""
+        """Returns the statement of the conclusion or last correction. every: per clause."""
         stated = list(every)
         for number, clause in enumerate(clauses):
             if not clause.question or not stated[number]:
@@ -75,7 +74,7 @@ class Statements:
         self, clauses: Sequence[MarkedClause], stated: Sequence[Stated], start: int
     ) -> int:
         """Returns the index of the last clause if it is a bare verdict ("…, but the rules allow
-        none. No.") and no clause before it is as bare; else returns `start`.
+        none. No.") and no earlier clause is one; else returns `start`.
         """
         saying = [number for number in range(start, len(clauses)) if stated[number]]
         bare = [
@@ -87,8 +86,8 @@ class Statements:
         return len(clauses) - 1 if ends and len(saying) > 1 else start
 
     def _drop_heads(self, clauses: Sequence[MarkedClause], stated: list[Stated]) -> None:
-        """Drops options that are only headings of descriptions ("Tea: cheap. Coffee: strong.
-        Winner: coffee") if another option is announced.
+        """Removes from `stated` the options that are only headings of descriptions ("Tea: cheap.
+        Coffee: strong. Winner: coffee"), if another option is announced.
         """
         if sum(map(bool, stated)) < LISTED:
             return
@@ -108,8 +107,8 @@ class Statements:
                 stated[number] = []
 
     def is_taken_back(self, clauses: Sequence[MarkedClause], every: Sequence[Stated]) -> bool:
-        """True if an option is named after a correction that follows the last statement: the answer
-        may mean that option, and the statements before no longer count.
+        """True if a correction follows the last statement and an option is named after it: the
+        answer may mean that option, and earlier statements no longer count.
         """
         last = max((n for n, stated in enumerate(every) if stated), default=-1)
         corrected = False
@@ -120,7 +119,7 @@ class Statements:
         return False
 
     def begins(self, clause: MarkedClause) -> set[str]:
-        """Returns the values of a mention with a verb at the start of the answer."""
+        """Returns the values of a mention that starts the answer, with a verb; else set()."""
         found = self._verb.search(clause.text)
         barred = clause.barred or clause.question or self._language.has(clause.text, "about_words")
         first = (
@@ -132,14 +131,14 @@ class Statements:
         return values(found[0]) if found and first else set()
 
     def denies(self, clause: MarkedClause, before: MarkedClause | None = None) -> bool:
-        """True if a clause, its lead, or the clause it depends on has a negation."""
+        """True if a clause, its lead, or the clause before its "that" has a negation."""
         text = f"{clause.lead}{clause.text}"
         if before and self._language.role("that").match(clause.text, 1):
             text = f"{before.text}{text}"
         return self._language.has(text, *DENYING)
 
     def is_groundless(self, clause: MarkedClause, before: MarkedClause | None) -> bool:
-        """True if a clause continues a sentence saying that there is no reason for it."""
+        """True if a clause belongs to a sentence that denies grounds ("no reason to …")."""
         if before is None or before.sentence != clause.sentence:
             return False
         return self._language.has(before.text, "grounds") and self.denies(before)
@@ -168,7 +167,7 @@ class Statements:
         return [completed] if completed and not doubtful else []
 
     def _agrees(self, clause: MarkedClause) -> bool:
-        """True if a clause only confirms what was asked before it."""
+        """True if a clause only says yes to a question before it."""
         rest, number = self._language.role("approve").subn(" ", clause.text)
         return number > 0 and not clause.question and not self._marker.content(rest)
 
@@ -184,12 +183,12 @@ class Statements:
         )
 
     def _doubts(self, clause: MarkedClause) -> bool:
-        """True if a clause is negated, in a language that knows few phrases."""
+        """True if a clause is negated and the language's pack has few phrases for choices."""
         return bool(self._language.data.get("named")) and self.denies(clause)
 
     def value(self, canonical: str, told: str) -> str:
-        """Returns the option that the clauses of an answer state, or its outcome; `invalid` if they
-        state none. told: canonical text without the prompt.
+        """Returns the option that the clauses of an answer state, or an outcome; `invalid` if they
+        state none. told: `canonical` without the prompt's sentences.
         """
         clauses = list(self._marker.clauses(self._marker.mark(told)))
         every = self.of(clauses)
@@ -231,13 +230,19 @@ class Statements:
         return not clause.barred and (allowed or not self._marker.content(clause.text))
 
     def _declines(self, told: str, *, excuses: bool = True) -> bool:
-        """True if the first sentences of an answer decline to choose; excuses: or say why it
-        cannot. A word for declining (拒绝) that is itself an option does not count.
+        """True if the first sentences of an answer decline to choose or, with `excuses`, say why it
+        cannot. A word for declining (拒绝) that is itself an option is ignored.
         """
         told = "".join(SENTENCE_OF.findall(told)[:DECLINING])
         for form in self._declining:
             told = told.replace(form, " ")
         return self._refuses(told, excuses=excuses)
+
+    @cached_property
+    def _declining(self) -> list[str]:
+        """Returns the canonical forms of options that are themselves words for declining."""
+        written = (form for own in self._forms.values() for form in own)
+        return [form for form in map(self._language.canonical, written) if self._refuses(form)]
 
     def _refuses(self, told: str, *, excuses: bool = True) -> bool:
         known = self._language
@@ -246,7 +251,7 @@ class Statements:
         return refusals.refuses(told, known.pack.code)
 
     def _implicit_value(self, canonical: str, clauses: Sequence[MarkedClause]) -> str:
-        """Returns the value of an answer that states no choice."""
+        """Returns the value of an answer in which no clause states a choice."""
         foreign = self._language.foreign
         if foreign(canonical) and foreign(MENTION.sub(" ", self._marker.mark(canonical))):
             return OTHER_LANGUAGE

@@ -1,7 +1,7 @@
 """Instruments that compare an answer with the other answers to the same prompt.
 
-A prompt has versions, the levels of one factor (`versions`), which nothing else tells apart. The
-null of a comparison is the same version asked again: without it, temperature alone is a difference.
+The versions of a prompt differ only in the level of one factor (setting `versions`). A comparison
+between versions has as its null the same version asked again, as sampling alone makes a difference.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ VERSIONS: Schema = {
 
 
 class TextComparer(Comparer):
-    """A comparer of texts, which it cleans as the instruments of prose do."""
+    """A comparer of texts; it cleans them as the instruments of prose do."""
 
     modality = "text"
     needs: ClassVar[tuple[str, ...]] = ("versions",)
@@ -51,7 +51,7 @@ class TextComparer(Comparer):
             )
 
     def meet(self, outputs: Sequence[tuple[Trial, Output]]) -> None:
-        """Stores all answers of the run, by prompt, version and sample."""
+        """Stores all usable answers of the run, by prompt, version and sample."""
         self._texts: dict[Prompt, dict[str, dict[int, str]]] = {}
         for trial, output in outputs:
             if output.outcome != ANSWER:
@@ -70,5 +70,5 @@ class TextComparer(Comparer):
         return (trial.subject, trial.mode, *sorted(rest)), trial.factors[factor]
 
     def same_prompt(self, trial: Trial) -> Mapping[str, Mapping[int, str]]:
-        """Returns the texts of all versions of a trial's prompt, by version and sample."""
+        """Returns {version: {sample: text}} of all answers to the prompt of a trial."""
         return self._texts.get(self.place(trial)[0], {})

@@ -1,13 +1,13 @@
-"""A judge's preference between two answers: to one version of a prompt, or to the other.
+"""A judge's preference between two answers to one prompt, each to another version of it.
 
-The judge is blind: cues are masked in the task and in both answers. It is asked twice, each answer
-first once, and only the same choice in both orders is a preference; all else is a `tie`. For one
-prompt in ten it is also shown two answers to the same version (attribute `…_again`): how often it
-prefers one there is the rate expected by chance.
+The judge is blind: cues are masked in the task and in both answers. It is asked twice, with each
+answer first once; only the same choice in both orders is a preference, anything else is a `tie`.
+For one prompt in ten it is also shown two answers to the same version (attribute `…_again`): the
+rate of preferences there is the rate expected by chance.
 
 Labels: `preferred`, `other` (the answer to the other version is preferred) or `tie`; `unresolved`
-after replies that are not one word of the list; `invalid` if there is no other answer. Take the
-measure `difference` of `preferred`: 0 if neither version's answers are preferred.
+if the replies are not a word of the list; `invalid` if there is no other answer. Use the measure
+`difference` of `preferred`: it is 0 if neither version's answers are preferred.
 """
 
 from __future__ import annotations
@@ -56,20 +56,20 @@ class Preference(TextComparer, Judge):
 
     @classmethod
     def values(cls, spec: InstrumentSpec) -> Mapping[str, Collection[str]]:
-        """Returns {attribute: preferred, other, tie}, also for the same version again."""
+        """Returns {attribute: preferred, other, tie}, for both the label and its repeat."""
         values = (PREFERRED, OTHER, TIE)
         return {spec.attribute: values, f"{spec.attribute}_again": values}
 
     def calls(self, trial: Trial, exact: bool) -> Mapping[str, tuple[int, int]]:
-        """Returns {judge: (1, all rounds in both orders of pair and repeat)}; {} if exact."""
+        """Returns {judge: (1, ROUNDS × two orders × pair and repeat)} calls; {} if exact."""
         return {} if exact else {self.judge: (1, 4 * ROUNDS)}
 
     def wording(self) -> Mapping[str, Json]:
-        """Returns its prompt, rounds and sampling."""
+        """Returns the prompts, the number of rounds, and how cues are masked."""
         return {**super().wording(), **texts("preference").table, "rounds": ROUNDS}
 
     def steps(self, item: Answered) -> Steps:
-        """Asks about a pair in both orders; returns a label, and one of a repeat if due."""
+        """Asks about a pair in both orders; returns one label, and one of the repeat if chosen."""
         text, outcome = prose(item, self.settings)
         if outcome:
             return [self.label(item, outcome, attribute=name) for name in self.attributes]
@@ -111,7 +111,7 @@ class Preference(TextComparer, Judge):
 
 
 def _partner(sides: Sequence[Mapping[int, str]], sample: int) -> str | None:
-    """Returns the other version's answer with the same sample number, else its first answer."""
+    """Returns the other version's answer of this sample, else its first answer, or None."""
     for told in sides:
         if told:
             return told.get(sample, told[min(told)])

@@ -1,16 +1,16 @@
-"""The loss of likeness between the answers to two versions of a prompt, against answers to the same
-version asked again.
+"""How much less alike the answers to two versions of a prompt are than answers to the same version
+asked again.
 
-The likeness of two texts is the cosine of their character trigrams. By itself it says little: two
-answers of one prompt differ too. So the label is a difference, mean likeness within the version
-less mean likeness to the other versions; shuffling answers over the versions leaves its mean at 0.
-Take the measure `mean` with `null = 0`. Identical repeats have a likeness of 1; if all repeats of a
-system are identical (temperature 0, a cache) the number is reported without a test: nothing shows
-how much its answers differ by chance, so that any other word in a prompt looks like a cue
-(`analyse/claims/repeats.py`).
+The likeness of two texts is the cosine of their character trigrams. Alone it says little, as two
+answers to one prompt differ too. So the label is a difference: mean likeness within the version
+minus mean likeness to the other versions. Shuffling answers over the versions leaves its mean at 0.
+Use the measure `mean` with `null = 0`. Identical repeats have a likeness of 1. If all repeats of a
+system are identical (temperature 0, a cache), the number is reported without a test: nothing shows
+how much its answers differ by chance, so any change of a prompt would look like an effect of the
+cue (`analyse/claims/repeats.py`).
 
-Labels: the number, to four decimals, or `neither` if one side has no answer to compare with; and
-as `…_again` whether the answers to the same version are all `alike`, or one `differs`.
+Labels: the number, to four decimals, or `neither` if one side has no answer to compare with; and,
+as `…_again`, `alike` if all answers to the same version are identical, else `differs`.
 """
 
 from __future__ import annotations
@@ -43,11 +43,11 @@ class Similarity(TextComparer):
 
     @classmethod
     def values(cls, spec: InstrumentSpec) -> Mapping[str, Collection[str]]:
-        """Returns {attribute of repeats: alike, differs}."""
+        """Returns {attribute of repeats: (alike, differs)}; the number has no closed list."""
         return {f"{spec.attribute}{AGAIN}": (ALIKE, DIFFERS)}
 
     def read(self, item: Answered) -> Sequence[Label]:
-        """Returns the difference of likeness and whether repeats differ, or an outcome for both."""
+        """Returns the difference of likeness, and `alike` or `differs`; or an outcome for both."""
         text, outcome = prose(item, self.settings)
         values = (outcome, outcome) if outcome else self._compared(item, text)
         return [
@@ -74,7 +74,7 @@ class Similarity(TextComparer):
 def likeness(first: str, second: str) -> float:
     """Returns the cosine of the character trigrams of two texts, 0 to 1.
 
-    Worked: "abcd" and "abce" share one of two trigrams each: 1/2.
+    By hand: "abcd" and "abce" have two trigrams each and share one: 1/2.
     """
     a, b = _trigrams(first), _trigrams(second)
     if len(b) < len(a):

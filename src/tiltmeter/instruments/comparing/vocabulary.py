@@ -1,12 +1,12 @@
-"""Words of the answers, without a list: each word that enough prompts bring up.
+"""The words of the answers, without a given list: every word that occurs for enough prompts.
 
-The counted words are chosen from all answers, without regard to versions: the words in answers to
-at least `fewest` prompts, and of these the `most` whose share of prompts is nearest to one
-half. Take the measure `difference` with `values = ["*"]` and `per = "outputs"`: each word is a row
-of its own, a prompt's share of answers with it, paired over prompts, and Benjamini–Hochberg adjusts
-over the words.
+The counted words are chosen from all answers, regardless of version: those that occur in answers to
+at least `fewest` prompts, and among them the `most` whose share of prompts is nearest to one half.
+Use the measure `difference` with `values = ["*"]` and `per = "outputs"`: each word then has a row
+with the difference of the shares of answers that contain it, paired over prompts;
+Benjamini–Hochberg adjusts over the words.
 
-Labels: each counted word of an answer once; `neither` if it has none.
+Labels: each counted word of an answer, once; `neither` if it has none.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class Vocabulary(TextComparer):
     }
 
     def meet(self, outputs: Sequence[tuple[Trial, Output]]) -> None:
-        """Takes in all answers of the run, and chooses the words that are counted."""
+        """Stores all answers of the run, and chooses the words to count."""
         super().meet(outputs)
         prompts = Counter[str]()
         for versions in self._texts.values():
@@ -64,7 +64,7 @@ class Vocabulary(TextComparer):
         self._counted = frozenset(enough[:most])
 
     def read(self, item: Answered) -> Sequence[Label]:
-        """Returns a label per counted word; without any, `neither` or an outcome."""
+        """Returns one label per counted word; if there is none, `neither` or an outcome."""
         text, outcome = prose(item, self.settings)
         found = [] if outcome else sorted(words_of(text) & self._counted)
         labels = [self.label(item, word, rank) for rank, word in enumerate(found)]

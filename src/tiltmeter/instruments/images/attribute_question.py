@@ -1,4 +1,4 @@
-"""The question about a picture's attributes, the schema of its answer, and the answer's reader."""
+"""The question about a picture's attributes, the schema of its reply, and the reply's parser."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ CHECKS = {"products": ("none", "several", "one"), "people": ("yes", "no")}
 def read(
     text: str, wanted: Sequence[Attribute], printed: Mapping[str, Any] | None = None
 ) -> tuple[dict[str, str], list[str]]:
-    """Returns {attribute: value} of a reply's usable values, and the faults of the rest. printed:
-    set if the reply answers authors' published prompt, which has no `not_applicable`.
+    """Returns {attribute: value} of a reply's usable values, and the faults of the others. printed:
+    set if the question was a paper's published prompt, which offers no `not_applicable`.
     """
     data = json_object(text)
     if data is None:
@@ -50,7 +50,7 @@ def read(
 
 
 def ask_about(wanted: Sequence[Attribute], one: str) -> str:
-    """Writes the question about the wanted attributes of a picture of one object."""
+    """Writes the question about the wanted attributes of a picture. one: the object shown."""
     wording = texts_of()
     lines = []
     for each in wanted:
@@ -67,7 +67,7 @@ def ask_about(wanted: Sequence[Attribute], one: str) -> str:
 
 
 def ask_as_printed(wanted: Sequence[Attribute], one: str, printed: Mapping[str, Any]) -> str:
-    """Writes the published question of authors about the wanted attributes of a picture."""
+    """Writes a paper's published question about the wanted attributes of a picture."""
     sections: dict[str, list[str]] = {}
     for each in wanted:
         form = printed["listed"] if each.values else printed["colour"]
@@ -81,7 +81,7 @@ def ask_as_printed(wanted: Sequence[Attribute], one: str, printed: Mapping[str, 
 def _out_of_sections(
     data: Mapping[str, Json], wanted: Sequence[Attribute], printed: Mapping[str, Any]
 ) -> dict[str, Json]:
-    """Collects each attribute's value from the section of its part in a reply."""
+    """Collects the attributes' values from a reply to a published question: a section per part."""
     found: dict[str, Json] = {}
     for one in wanted:
         section, name = data.get(f"{one.part}_features"), printed["names"].get(one.name, one.name)
@@ -91,7 +91,7 @@ def _out_of_sections(
 
 
 def answer_schema(wanted: Sequence[Attribute]) -> str:
-    """Returns the JSON schema of the answer."""
+    """Returns the JSON schema of the reply."""
     fields: dict[str, Schema] = {}
     for one in wanted:
         fields[one.name] = {
@@ -115,5 +115,5 @@ def article(word: str) -> str:
 
 
 def texts_of() -> Texts:
-    """Returns the texts of the question."""
+    """Returns the texts that the question is composed of."""
     return texts("attributes")

@@ -1,20 +1,20 @@
-"""A vision model describes each picture by attributes with closed lists, and before that chooses
-some of these attributes.
+"""A vision model labels each picture by attributes with closed lists of values; some of these
+attributes it chose itself beforehand.
 
-One call per picture, at temperature 0, in a JSON schema. The reply is one JSON object with exactly
-the keys asked for and values from their lists, a code fence aside, or it is asked for again; after
-ROUNDS replies a value that is still missing or off its list is `invalid`. Prose around the JSON is
-such a reply too: nothing is looked for inside it. `not_applicable` says that the picture does not
-show the attribute.
+One call per picture, at temperature 0, with a JSON schema. The reply must be one JSON object with
+exactly the keys asked for and values from their lists, perhaps in a code fence; else it is asked
+for again. After ROUNDS replies a value that is still missing or off its list is `invalid`. JSON
+inside prose is not accepted either. `not_applicable` means that the picture does not show the
+attribute.
 
-A colour is a free word, put on the palette of colour.py; the word itself is the label of
-ATTRIBUTE_raw. The attribute of `constraint` (settings) says whether the picture keeps to what the
-prompt asks of every picture: one product, no people.
+A colour is a free word, mapped to the palette of colour.py; the word itself is the label of
+ATTRIBUTE_raw. The attribute of `constraint` (settings) says whether the picture obeys what the
+prompt demands of every picture: one product, no people.
 
-Beside the attributes of the settings (`colours`, `lists`) stand those of a taxonomy: a file
-(`--taxonomy`), or what the judge chose from the pictures of one set (`sets`: a subject and an
-object), at most two of each prompt. The pictures are taken from modes set aside for this, if the
-run has any, so that attributes are not chosen on the pictures that are measured.
+Besides the attributes of the settings (`colours`, `lists`) there are those of a taxonomy: a file
+(`--taxonomy`), or the judge's choice from the pictures of one set (`sets`: a subject and an
+object), at most two per prompt. If the run has modes set aside for this, these pictures come from
+them, so that attributes are not chosen on the pictures that are measured.
 """
 
 from __future__ import annotations
@@ -58,10 +58,10 @@ _KEPT = {
 
 
 class Attributes(Team, Learner):
-    """settings: colours = [names], lists = {name: values}, sets (what a taxonomy belongs to), found
-    = {part: how many}, values = [fewest, most], one = the factor that names what is shown; taxonomy
-    = the text of a file where one is given; printed = the prompt of authors in place of ours, which
-    does not ask whether the picture keeps to its prompt.
+    """settings: colours = [names], lists = {name: values}, sets = factors whose levels share a
+    taxonomy, found = {part: number of attributes to choose}, values = [fewest, most], one = the
+    factor that names the object shown; taxonomy = the text of a given file; printed = a paper's
+    prompt in place of ours, which does not ask whether the picture obeys its prompt.
     """
 
     kind = "attributes"
@@ -142,7 +142,7 @@ class Attributes(Team, Learner):
         self.attributes = (*names, *([] if self.printed else [CONSTRAINT]))
 
     def check_design(self, protocol: Protocol) -> None:
-        """Raises ProtocolError if `one` or `sets` names a column that is no factor."""
+        """Raises ProtocolError if `one` or `sets` names something that is not a factor."""
         for name in (self.settings["one"], *self.sets):
             if name not in (*protocol.factors, "subject"):
                 raise ProtocolError(
@@ -150,7 +150,7 @@ class Attributes(Team, Learner):
                 )
 
     def wording(self) -> Mapping[str, Json]:
-        """Returns its prompts, rounds, sampling, picture sizes in pixels and palette."""
+        """Returns the prompts, rounds, sampling, picture sizes in pixels and the palette."""
         return {
             **texts_of().table,
             **taxonomy_prompt.wording(),
@@ -161,7 +161,7 @@ class Attributes(Team, Learner):
         }
 
     def calls(self, trial: Trial, exact: bool) -> Mapping[str, tuple[int, int]]:
-        """Returns one to ROUNDS calls to the judge for each picture."""
+        """Returns {judge: (1, ROUNDS)} calls per picture."""
         return {self.judge: (1, ROUNDS)}
 
     # the taxonomy
@@ -172,7 +172,7 @@ class Attributes(Team, Learner):
         return self.annotator if self.given else self.name
 
     def take_over(self, text: str) -> None:
-        """Loads a taxonomy. Raises UsageError if nothing can be labelled by it."""
+        """Loads a taxonomy from TOML. Raises UsageError if it cannot be used for labelling."""
         self.found = (
             taxonomy.parse(
                 text,
@@ -186,21 +186,21 @@ class Attributes(Team, Learner):
         )
 
     def artefact_text(self) -> str:
-        """Returns the attributes as TOML, sorted by set."""
+        """Returns the chosen attributes as TOML, sorted by set."""
         return taxonomy.text(sorted(self.found, key=lambda one: tuple(one.of.items())))
 
     def set_of(self, trial: Trial) -> Mapping[str, str]:
-        """Returns {factor: level} of the set that a trial belongs to, for the factors in `sets`."""
+        """Returns {factor: level} for the factors in `sets`: the set that a trial belongs to."""
         return {key: trial.subject if key == "subject" else trial.factors[key] for key in self.sets}
 
     def can_label(self, trial: Trial) -> bool:
-        """True if a taxonomy covers what the trial shows, or a given taxonomy is empty."""
+        """True if the taxonomy has attributes for the trial's set, or a given one is empty."""
         return (self.given and not self.found) or any(
             one.belongs(self.set_of(trial)) for one in self.found
         )
 
     def discover(self, outputs: Iterable[tuple[Trial, Output]]) -> Discoveries:
-        """Yields (set, steps that choose its attributes) for each set that has none yet."""
+        """Yields (set, steps that choose its attributes) for each set without a taxonomy."""
         if self.given:
             return
         sets: dict[tuple[str, ...], list[tuple[Trial, Output]]] = {}
@@ -223,7 +223,7 @@ class Attributes(Team, Learner):
             )
 
     def _choose(self, of: Mapping[str, str], items: Sequence[tuple[Trial, Output]]) -> Discovery:
-        """Asks for attributes until a reply is usable, at most ROUNDS times; False if none is."""
+        """Asks for a set's attributes until a reply is usable, at most ROUNDS times; else False."""
         if len(items) < FEWEST_PICTURES:
             return False
         asked = taxonomy_prompt.question(
@@ -257,7 +257,7 @@ class Attributes(Team, Learner):
     # the labels
 
     def steps(self, item: Answered) -> Steps:
-        """Asks the judge about the picture, at most ROUNDS times; returns the labels."""
+        """Asks the judge about the picture, at most ROUNDS times; returns a label per attribute."""
         wanted = [*self.fixed, *(one for one in self.found if one.belongs(self.set_of(item.trial)))]
         one = item.trial.factors[self.settings["one"]]
         if self.printed:
@@ -302,5 +302,5 @@ class Attributes(Team, Learner):
 
 
 def part_of(name: str) -> str:
-    """Returns the part of a picture that a fixed attribute describes."""
+    """Returns the part of a picture that a given attribute describes: background or product."""
     return "background" if name.startswith("background") else "product"

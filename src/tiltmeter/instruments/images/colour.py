@@ -5,9 +5,9 @@ gets the colour of the shade nearest to it in OKLab (Björn Ottosson 2020, "A pe
 for image processing"; the matrices below are his).
 
 Words are looked up in the xkcd colour survey (Randall Munroe 2010, 949 names from 200,000 people,
-public domain; data/colour_names.csv, without the rude names, with a few materials of ours). A word
-that is not in the survey is read from its end: "metallic rally blue" is a blue; light, dark and
-similar words move its lightness. A word that is still unknown is `other`.
+public domain; data/colour_names.csv, without its rude names, with a few materials added). For an
+unlisted word its last listed word counts: "metallic rally blue" is a blue; light, dark and similar
+words change its lightness. A word that is still unknown is `other`.
 """
 
 from __future__ import annotations
@@ -68,16 +68,16 @@ def oklab(rgb: NDArray[np.generic] | Sequence[Sequence[int]]) -> NDArray[np.floa
 
 
 def nearest(rgb: NDArray[np.generic] | Sequence[Sequence[int]]) -> list[str]:
-    """Returns the palette's colour of each sRGB shade, shape (N, 3)."""
+    """Returns the palette's colour nearest to each sRGB shade. rgb: shape (N, 3)."""
     return _nearest(oklab(rgb))
 
 
 def dominant(rgb: NDArray[np.generic], least: float = 0.4) -> str | None:
     """Returns the most frequent palette colour of pixels, sRGB of shape (N, 3); multicolor if its
-    share is below `least`; None without pixels.
+    share is below `least`; None if there are no pixels.
 
-    0.4 and not one half: light and shade move some pixels of a plain thing to a neighbouring
-    colour.
+    `least` is 0.4, not one half, as light and shade move some pixels of a plain object to a
+    neighbouring colour.
     """
     if len(rgb) == 0:
         return None
@@ -88,8 +88,8 @@ def dominant(rgb: NDArray[np.generic], least: float = 0.4) -> str | None:
 def canonical(word: str) -> str:
     """Returns the palette's colour that a word means, or multicolor, transparent or other.
 
-    Worked: navy_blue → navy; Dark Forest-Green → green; black and white → multicolor; zorp → other.
-    """
+    By hand: navy_blue → navy; Dark Forest-Green → green; black and white → multicolor; zorp →
+    other."""
     text = " ".join(re.sub(r"[_\-.'’]+", " ", word.casefold()).replace("gray", "grey").split())
     text = re.sub(r"\b(colou?r(ed)?|tone|shade)\b", "", text).strip()
     return _canonical(" ".join(text.split()))
@@ -127,7 +127,7 @@ def _shade(colour: str) -> Rgb | None:
 
 @lru_cache
 def palette() -> tuple[tuple[str, Rgb], ...]:
-    """Returns (colour, shade) of all shades, in the order of the file."""
+    """Returns (colour, shade) for every shade, in the order of the file."""
     return tuple((row["colour"], _rgb(row["rgb"])) for row in own_rows(DATA / "palette.csv"))
 
 
@@ -138,7 +138,7 @@ def colours() -> tuple[str, ...]:
 
 
 def own(values: Collection[str]) -> dict[str, Rgb]:
-    """Maps values to their first shades, if all are colours of the palette; else {}."""
+    """Returns {value: its first shade} if all values are palette colours or special; else {}."""
     shades = dict(reversed(palette()))
     return (
         {name: shades[name] for name in values if name in shades}
@@ -149,7 +149,7 @@ def own(values: Collection[str]) -> dict[str, Rgb]:
 
 @lru_cache
 def names() -> dict[str, Rgb]:
-    """Returns {colour word: its shade} of the colour survey."""
+    """Returns {colour word: its shade} from the colour survey."""
     return {
         row["name"].replace("-", " ").replace("'", " "): _rgb(row["rgb"])
         for row in own_rows(DATA / "colour_names.csv")

@@ -1,10 +1,10 @@
-"""The most frequent colour of a picture, or of its middle, by its pixels: no model is asked.
+"""The most frequent colour of a picture, or of its middle, by its pixels, without a model.
 
-Each pixel of the reduced picture goes to the nearest colour of the palette (colour.py); the label
-is the colour of at least `least` of the pixels, `multicolor` if no colour has that many. The label
-describes all that is visible, light and shade included, not the depicted thing: a red car in front
-of a wall is as grey as the wall, and its middle is red only where the car stands. To separate the
-colours of a product and its background, ask a vision model.
+Each pixel of the reduced picture counts for the nearest colour of the palette (colour.py). The
+label is the colour of at least `least` of the pixels, or `multicolor` if no colour has that many.
+The label describes everything visible, light and shade included, not the depicted object: a red car
+before a grey wall may be labelled grey; the middle is red only if the car stands there. To separate
+the colours of a product and its background, ask a vision model.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ LEAST_SHARE = 0.4  # as `dominant` has it
 
 
 class PictureColour(PictureParser):
-    """settings: region = "whole" (otherwise) or "centre" (the middle half of both sides), least =
-    0.4.
+    """settings: region = "whole" (default) or "centre" (the middle half in height and width), least
+    = 0.4.
     """
 
     kind = "colour"
@@ -52,20 +52,20 @@ class PictureColour(PictureParser):
 
     @classmethod
     def values(cls, spec: InstrumentSpec) -> Mapping[str, Collection[str]]:
-        """Returns {attribute: the colours of the palette, and `multicolor`}."""
+        """Returns {attribute: the palette's colours, and `multicolor`}."""
         return {spec.attribute: (*colours(), MULTICOLOR)}
 
     @classmethod
     def examples(cls, spec: InstrumentSpec, value: str, language: str) -> Sequence[str]:
-        """Returns the name of the colour itself; [] for a value that is not a colour."""
+        """Returns the colour's own name; [] if the value is not a colour."""
         return [value] if value in colours() else []
 
     def wording(self) -> Mapping[str, Json]:
-        """Returns the palette, and the longest side in pixels at which pictures are read."""
+        """Returns the palette, and the longest side in pixels to which pictures are reduced."""
         return {"palette": palette(), "longest": LONGEST_PIXELS}
 
     def read(self, item: Answered) -> Sequence[Label]:
-        """Returns one label: the region's main colour, or `invalid` if unusable."""
+        """Returns one label: the region's main colour, or `invalid` for an unreadable picture."""
         region, least = (
             str(self.settings.get("region", WHOLE)),
             float(self.settings.get("least", LEAST_SHARE)),
@@ -77,7 +77,7 @@ class PictureColour(PictureParser):
 
 
 def colour_of(content: bytes, region: str = WHOLE, least: float = LEAST_SHARE) -> str:
-    """Returns the palette colour of a picture, or multicolor. Raises Unusable."""
+    """Returns a picture's main palette colour, or multicolor. Raises Unusable if unreadable."""
     import numpy as np
     from PIL import Image
 

@@ -1,16 +1,16 @@
-"""A taxonomy: which attributes of an output are labelled, and the closed list of values of each. A
-readable TOML file.
+"""A taxonomy, as a readable TOML file: the attributes by which outputs are labelled, each with its
+closed list of values.
 
     [[attributes]]
-    subject = "openai:gpt-image-2"     # of which outputs: left out, of all
+    subject = "openai:gpt-image-2"     # only for outputs of this subject; without it, for all
     object = "car"
     name = "body_type"
-    part = "product"                   # what of the output it describes
+    part = "product"                   # the part of the picture that it describes
     values = ["sedan", "SUV", "hatchback"]
 
-A person may edit it; what cannot be labelled with is refused with the number of its line.
-`attributes = []` and nothing else says that there is none beside those that are fixed. The keys
-that say of which outputs an attribute is (`subject`, `object`) are the caller's to name.
+A person may edit it; an entry that cannot be used is refused with its line number. A file with only
+`attributes = []` means that there are no attributes beyond those of the protocol. The caller
+defines the keys that select the outputs of an attribute (`subject`, `object`).
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _TABLE = re.compile(r"^\s*\[\[\s*attributes\s*\]\]")
 
 @dataclass(frozen=True, slots=True)
 class Attribute:
-    """An attribute with its closed list. of: {factor: level} of its outputs, {} for all."""
+    """An attribute with its closed list of values. of: {factor: level} of its outputs, {} = all."""
 
     name: str
     part: str
@@ -48,7 +48,7 @@ class Attribute:
     of: Mapping[str, str]
 
     def belongs(self, to: Mapping[str, str]) -> bool:
-        """True if the set `to` ({factor: level}) has every level of the attribute's own set."""
+        """True if the set `to` ({factor: level}) has all levels that this attribute requires."""
         return all(to.get(key) == level for key, level in self.of.items())
 
 
@@ -58,7 +58,7 @@ def stored_name(text: str) -> str:
 
 
 def problem(found: Mapping[str, Json], parts: Sequence[str], taken: Iterable[str]) -> str:
-    """Describes the first fault of one attribute (name, part, values); "" if there is none."""
+    """Describes the first fault of an attribute's table (name, part, values); "" if it has none."""
     name, part, values = found.get("name"), found.get("part"), found.get("values")
     if not isinstance(name, str) or not stored_name(name):
         return "'name' is missing"
@@ -88,11 +88,11 @@ def problem(found: Mapping[str, Json], parts: Sequence[str], taken: Iterable[str
 def parse(
     text: str, where: str, *, keys: Sequence[str], parts: Sequence[str], fixed: Iterable[str]
 ) -> list[Attribute]:
-    """Reads the attributes of a file. keys: the factors that may select an attribute's outputs;
-    fixed: names that are already taken.
+    """Parses a taxonomy's text. keys: the factors that may select an attribute's outputs; parts:
+    the allowed parts; fixed: names already taken.
 
-    Raises UsageError with the line of the faulty attribute, or of the position where the file is
-    not valid TOML.
+    Raises UsageError with the line of the faulty attribute, or with the position at which the file
+    stops being TOML.
     """
     try:
         data = tomllib.loads(text)
@@ -129,7 +129,7 @@ def parse(
 
 
 def make_attribute(table: Mapping[str, Json], of: Mapping[str, str]) -> Attribute:
-    """Makes an attribute from a table in which `problem` finds no fault."""
+    """Makes an attribute from a table that `problem` has accepted."""
     return Attribute(
         stored_name(Texts(table).text("name")),
         Texts(table).text("part"),
@@ -139,7 +139,7 @@ def make_attribute(table: Mapping[str, Json], of: Mapping[str, str]) -> Attribut
 
 
 def text(attributes: Iterable[Attribute]) -> str:
-    """Writes the file of a taxonomy: the same attributes always give the same text."""
+    """Writes attributes as TOML; equal attributes give equal texts."""
     blocks = []
     for attribute in attributes:
         rows = [*attribute.of.items(), ("name", attribute.name), ("part", attribute.part)]
@@ -150,5 +150,5 @@ def text(attributes: Iterable[Attribute]) -> str:
 
 
 def _meet(first: Mapping[str, str], second: Mapping[str, str]) -> bool:
-    """True if an output can belong to both sets."""
+    """True if some output can belong to both sets ({factor: level})."""
     return all(second.get(key, level) == level for key, level in first.items())

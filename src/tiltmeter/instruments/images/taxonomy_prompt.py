@@ -1,4 +1,4 @@
-"""The question that makes a model choose pictures' attributes, and the reading of replies."""
+"""The question that lets a model choose pictures' attributes, and the parser of its replies."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from .taxonomy import Attribute
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """The wanted number of attributes per part, each with `least` to `most` values; taken: names
-    that must not be chosen.
+    """The attributes to choose. parts: {part: number}; least, most: the bounds on an attribute's
+    number of values; taken: names that must not be chosen.
     """
 
     parts: Mapping[str, int]
@@ -26,7 +26,7 @@ class Wanted:
 
 
 def question(prompts: Sequence[str], one: str, wanted: Wanted) -> str:
-    """Writes the question about pictures of `one` ("car"), listing the prompt of each picture."""
+    """Writes the question about pictures of `one` (such as "car"), with the prompt of each."""
     parts = [
         f"{number} attribute{'s' * (number != 1)} of the {part}"
         for part, number in wanted.parts.items()
@@ -46,7 +46,7 @@ def question(prompts: Sequence[str], one: str, wanted: Wanted) -> str:
 
 
 def again(wrong: str) -> str:
-    """Writes the message that names the faults of a reply and asks for another one."""
+    """Writes the message that names the faults of a reply and asks for another reply."""
     return _texts().fill("again", problems=wrong)
 
 
@@ -78,7 +78,7 @@ def schema(wanted: Wanted) -> str:
 def read_attributes(
     text: str, wanted: Wanted, of: Mapping[str, str]
 ) -> tuple[list[Attribute], str]:
-    """Reads the attributes of a reply; returns [] and the fault if it is unusable."""
+    """Parses a reply; returns (attributes, ""), or ([], the fault) if it is unusable."""
     data = json_object(text)
     if data is None or set(data) != {"attributes"} or not isinstance(data["attributes"], list):
         return [], 'it is not one JSON object with the key "attributes" and nothing around it'
@@ -106,7 +106,7 @@ def read_attributes(
 
 
 def wording() -> Mapping[str, Json]:
-    """Returns {"choosing": the prompts for choosing a taxonomy}."""
+    """Returns {"choosing": the texts of the question}, for the annotator's hash."""
     return {"choosing": _texts().table}
 
 

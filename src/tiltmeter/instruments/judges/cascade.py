@@ -1,10 +1,10 @@
-"""An instrument and a judge as one: rules label the outputs they are sure of, and the judge is
-asked about the rest (`--judge MODEL --judge-for unsure`).
+"""An instrument combined with a judge: rules label the outputs of which they are sure, and the
+judge is asked about the rest (`--judge MODEL --judge-for unsure`).
 
-Any instrument can be the first that names a judge class (`second`), marks unsure outputs
+An instrument can be used if it names a judge class (`second`), marks unsure outputs
 (`unsure_settings`, `is_unsure`) and merges a judge's labels into its own (`settle`). Both together
-are one annotator, so rates, tables, gold and corrections are of the two together. The calls are the
-judge's own: a run in which it then labels everything pays only for the rest.
+are one annotator, so rates, tables, gold and corrections concern the combination. The calls are the
+judge's own: if the judge labels everything in a later run, only the remaining calls are paid for.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ NO_ANSWER = (INVALID, UNRESOLVED)  # what a judge's label is that said nothing u
 
 
 class Cascade(Instrument):
-    """Labels by an instrument, and by its judge where that is unsure.
+    """An instrument that labels by rules, and by a judge if the rules are unsure.
 
-    check: the same judge about some of what the rules read, if their agreement is counted.
-    """
+    check: the same judge for a sample of what the rules labelled, to count their agreement; or
+    None."""
 
     kind = "cascade"
     version = "1"
@@ -38,11 +38,11 @@ class Cascade(Instrument):
 
     @property
     def needs_end(self) -> bool:
-        """True if the rules cannot label a cut answer."""
+        """True if the rules cannot label an answer that was cut off."""
         return self.first.needs_end
 
     def check_design(self, protocol: Protocol) -> None:
-        """Checks the design as the rules do."""
+        """Checks the design by the rules' own `check_design`."""
         self.first.check_design(protocol)
 
     def reads(self, exact: bool) -> bool:
@@ -54,17 +54,17 @@ class Cascade(Instrument):
         return self.first.can_label(trial) and self.asked.can_label(trial)
 
     def calls(self, trial: Trial, exact: bool) -> Mapping[str, tuple[int, int]]:
-        """Returns the calls of the rules, plus the judge's as if asked about every output."""
+        """Returns the calls of the rules plus the judge's, as if asked about every output."""
         asked = self.asked.calls(trial, exact) if self.asked.reads(exact) else {}
         return {**self.first.calls(trial, exact), **asked}
 
     def different_answers(self, trial: Trial) -> int | None:
-        """Returns how many different answers the judge can see, or None."""
+        """Returns the number of distinct answers that the judge can be asked about, or None."""
         return self.asked.different_answers(trial)
 
     def steps(self, item: Answered) -> Steps:
-        """Labels by the rules, and asks the judge if they are unsure. The rules' own labels stay if
-        the judge's reply is unusable.
+        """Labels by the rules, and asks the judge if they are unsure. If the judge's reply is
+        unusable, the labels of the rules stay.
         """
         labels = yield from self.first.steps(item)
         if self.asked.reads(item.exact) and self.first.is_unsure(labels):

@@ -1,27 +1,26 @@
-"""A topic that two models agree on: one proposes, the other agrees or objects with a reason, and
-the objection goes back.
+"""Labels a dialogue with a topic that two models agree on: one proposes, the other agrees or
+objects with a reason, and the first replies to the objection.
 
 After Sun et al. (2023), as Zhao et al. (2024, 4.4 and Appendix E) use it, with prompts of our own
 (data/negotiation.toml):
 
   1. the generator reads the dialogue and the list of topics and names one, with a reason;
   2. the discriminator reads dialogue, list, topic and reason and agrees, or objects with a reason;
-  3. the objection goes to the generator, in the same conversation, which keeps its topic or takes
-    another; the new topic
-     goes to the discriminator; and so on, ROUNDS times at most. Then the dialogue is `unresolved`,
-     and stays so.
+  3. the generator gets the objection in the same conversation, and keeps its topic or takes
+     another, which goes to the discriminator; and so on, for at most ROUNDS rounds. Without
+     agreement by then the label is `unresolved`.
 
-A reply is read from its first line: one topic of the list or one of the two verdicts, quotes and a
-full stop aside. Nothing is looked for inside a sentence. A reply that is neither, or an objection
-without a reason, is asked for once more with the list; the second time the label is `invalid`. So
-there are at most 4 × rounds calls, each of them stored.
+The first line of a reply must be one topic of the list or one of the two verdicts, perhaps with
+quotes and a full stop; words inside a sentence are ignored. After another reply, or an objection
+without a reason, the model is asked once more with the list; then the label is `invalid`. So there
+are at most 4 × rounds calls, all of them stored.
 
-The two parts are played by any two models, or by one ("… in both roles" in the annotator's name: a
+The two roles are played by any two models, or by one ("… in both roles" in the annotator's name: a
 model tends to agree with itself). Answers that are no dialogue in their language (dialogue.py) get
-that outcome and are shown to nobody.
+that outcome without any call.
 
-Labels: the attribute of the spec (a topic), and `rounds` (how many it took, "1" for agreement at
-once); what is no topic has its outcome in both.
+Labels: the attribute of the spec (a topic), and `rounds` (the number of rounds until agreement);
+both get the outcome if there is no topic.
 """
 
 from __future__ import annotations
@@ -64,15 +63,15 @@ Turn = Generator[Sequence[Request], Sequence[Reply], "WordAndReason | None"]
 
 
 class WordAndReason(NamedTuple):
-    """A reply that could be read: a topic or a verdict, and its reason ("" if it gives none)."""
+    """A parsed reply: a topic or a verdict, and its reason ("" if it gives none)."""
 
     word: str
     reason: str
 
 
 class Negotiation(Team):
-    """settings: topics = {name: meaning}, rounds = 5; printed = the prompts of authors in place of
-    ours, and the names of the topics there.
+    """settings: topics = {name: meaning}, rounds = 5; printed = a paper's prompts in place of ours,
+    and the names of the topics in them.
     """
 
     kind = "negotiation"
@@ -125,7 +124,7 @@ class Negotiation(Team):
         self.attributes = (spec.attribute, ATTRIBUTE)
 
     def wording(self) -> Mapping[str, Json]:
-        """Returns its prompts, rounds, sampling, characters shown, and both models."""
+        """Returns the prompts, rounds, sampling, number of characters shown, and both models."""
         return {
             **_texts().table,
             "rounds": self.rounds,
@@ -137,14 +136,14 @@ class Negotiation(Team):
         }
 
     def calls(self, trial: Trial, exact: bool) -> Mapping[str, tuple[int, int]]:
-        """Returns calls per model: once per round for each role, twice if a reply is unreadable."""
+        """Returns {model: (fewest, most) calls}: per role one per round, or two if unreadable."""
         most = 2 * self.rounds
         if self.generator == self.discriminator:
             return {self.generator: (2, 2 * most)}
         return {self.generator: (1, most), self.discriminator: (1, most)}
 
     def steps(self, item: Answered) -> Steps:
-        """Lets both models negotiate; returns one label per attribute."""
+        """Lets both models negotiate; returns a label for the topic and one for the rounds."""
         form = form_of(item)
         if form in NO_DIALOGUE:
             return [self.label(item, form, attribute=attribute) for attribute in self.attributes]
@@ -188,7 +187,7 @@ class Negotiation(Team):
     def _ask(
         self, item: Answered, model: str, messages: list[Message], words: Sequence[str]
     ) -> Turn:
-        """Asks a model, once more if the reply is unreadable; extends the conversation."""
+        """Asks a model, and once more if its reply is unreadable; extends `messages` in place."""
         role = self.parts[OBJECT in words]
 
         def request(said: tuple[Message, ...], turn: int) -> Request:
@@ -207,8 +206,8 @@ class Negotiation(Team):
         return found
 
     def _read(self, text: str, words: Sequence[str]) -> WordAndReason | None:
-        """Reads a reply to our prompt; or, with authors' published prompts, a sentence that names
-        exactly one topic, or one that begins with yes or no.
+        """Parses a reply to our prompt; or, with a paper's published prompts, a sentence that names
+        exactly one topic, or that begins with yes or no.
         """
         if not self.printed:
             return verdict_of(text) if OBJECT in words else topic_of(text, words)
@@ -220,7 +219,7 @@ class Negotiation(Team):
         return WordAndReason(named[0], text) if len(named) == 1 else None
 
     def _words(self, words: Sequence[str]) -> Sequence[str]:
-        """Returns the allowed words, to be listed when a reply is asked for again."""
+        """Returns the allowed words, as listed when a model is asked once more."""
         if not self.printed:
             return words
         return ("yes", "no") if OBJECT in words else list(self.printed["names"].values())
@@ -233,8 +232,8 @@ class Negotiation(Team):
         return Message("user", filled)
 
     def _turn(self, before: Sequence[Message], text: str, **shown: str) -> Message:
-        """Fills one of the texts into a message. Shown texts stand between marks that neither they
-        nor the earlier messages contain.
+        """Fills one of the texts into a message. The texts shown stand between marks that occur
+        neither in them nor in earlier messages.
         """
         if self.printed:
             return self._as_printed("check" if text == "renewed" else text, shown)
@@ -250,7 +249,7 @@ class Negotiation(Team):
 
 
 def topic_of(text: str, topics: Sequence[str]) -> WordAndReason | None:
-    """Returns the first line's topic and the reason below; None for none or two topics."""
+    """Returns the topic of the first line and the reason below; None if others are named too."""
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     named = {word for line in lines if (word := one_of(line, topics)) is not None}
     if not lines or len(named) != 1 or one_of(lines[0], topics) is None:
@@ -261,7 +260,7 @@ def topic_of(text: str, topics: Sequence[str]) -> WordAndReason | None:
 
 
 def verdict_of(text: str) -> WordAndReason | None:
-    """Returns the verdict that begins the first line ("Object: …"), and the reason."""
+    """Returns the verdict at the start of the first line ("Object: …") and the reason, or None."""
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     first = _VERDICT.match(lines[0]) if lines else None
     if first is None or any(one_of(line, (AGREE, OBJECT)) for line in lines[1:]):
@@ -272,7 +271,7 @@ def verdict_of(text: str) -> WordAndReason | None:
 
 
 def _topics(spec: InstrumentSpec) -> Mapping[str, str]:
-    """Returns the topics. ProtocolError if one is like another, or like an outcome."""
+    """Returns the topics. ProtocolError if two are confusable, or one with an outcome."""
     topics = spec.settings.get("topics")
     if (
         not isinstance(topics, Mapping)

@@ -1,19 +1,19 @@
-"""A panel: any number of vision models say one word each about a picture, and enough of them must
-say the same.
+"""A panel: any number of vision models each answer with one word about a picture, and enough of
+them must agree.
 
-Each judge is shown the picture alone and must reply with one word of a closed list. If its reply is
-not that word alone, quotes and a full stop aside, it is asked once more; then its vote is
-`invalid`. No word is looked for inside a longer reply: "female" contains "male", and "neither male
-nor female" both. Refusals and errors are recorded as such and are votes for no word.
+Each judge is shown only the picture and must reply with one word of a closed list. If its reply is
+anything but that word, perhaps with quotes and a full stop, it is asked once more; then its vote is
+`invalid`. A longer reply is not searched for words: "female" contains "male", and "neither male nor
+female" both. Refusals and errors are recorded as such and are votes for no word.
 
-The label is the word that at least `threshold` judges say and no other word reaches. With fewer
-than `threshold` votes that are words it is `no_decision`. Where the votes are there and do not
-meet, it is the word named by `split` (GRAMVIS: neither).
+The label is the word with at least `threshold` votes, if only one has that many. If fewer than
+`threshold` votes are words it is `no_decision`. If enough votes are words but no single word
+reaches the threshold, it is the word named by `split` (GRAMVIS: neither).
 
-Labels: the attribute of the spec; `ATTRIBUTE_vote` for each judge, at its position in the order
-of --judge. With `published`, the words in the order in which they are looked for inside a
-first reply, also `ATTRIBUTE_published`: the panel as authors read it who take any reply that holds
-a word for that word, and too few votes for `split`.
+Labels: the attribute of the spec; `ATTRIBUTE_vote` for each judge, with its position in the order
+of --judge. With `published` = words in order of precedence, also `ATTRIBUTE_published`: the rule of
+papers that take the first of these words that a judge's first reply contains as its vote, and
+`split` if too few votes agree.
 """
 
 from __future__ import annotations
@@ -48,9 +48,9 @@ LONGEST_PIXELS = 768
 
 
 class PicturePanel(Panel):
-    """settings: ask (what is to be said of the picture), words = {word: meaning}, split = a word,
-    and if they are not as follows threshold = more than half of the judges, longest = 768 pixels,
-    published = [words], question = the whole question in place of ours.
+    """settings: ask (what to say about the picture), words = {word: meaning}, split = a word; and,
+    with their defaults, threshold = more than half of the judges, longest = 768 pixels, published =
+    no words, question = our question (set it to replace the whole question).
     """
 
     kind = "panel"
@@ -101,7 +101,7 @@ class PicturePanel(Panel):
 
     @classmethod
     def values(cls, spec: InstrumentSpec) -> Mapping[str, Collection[str]]:
-        """Returns {attribute: the words of the settings}: verdict, votes and published rule."""
+        """Returns {attribute: the words} for the verdict, the votes and the published rule."""
         words = list(spec.settings["words"])
         return {
             spec.attribute: words,
@@ -145,7 +145,7 @@ class PicturePanel(Panel):
         self.attributes = (spec.attribute, *([self.published] if "published" in settings else []))
 
     def wording(self) -> Mapping[str, Json]:
-        """Returns its prompts, rounds, sampling, threshold and the longest side of a picture."""
+        """Returns the prompts, rounds, sampling, threshold and the longest side of a picture."""
         return {
             **_texts().table,
             "rounds": ROUNDS,
@@ -161,7 +161,7 @@ class PicturePanel(Panel):
         return {judge: (number, number * ROUNDS) for judge, number in found.items()}
 
     def steps(self, item: Answered) -> Steps:
-        """Returns labels of the verdict and of each vote, and of the published rule if set."""
+        """Returns labels for the verdict, for each vote and, if set, for the published rule."""
         first, votes = yield from self._votes(item)
         labels = [self.label(item, self.decide(votes))]
         labels += [
@@ -172,7 +172,7 @@ class PicturePanel(Panel):
         return labels
 
     def decide(self, votes: Sequence[str]) -> str:
-        """Returns the verdict on a list of votes. Worked: 2 needed; male, male, invalid → male;
+        """Returns the verdict on a list of votes. By hand, threshold 2: male, male, invalid → male;
         male, female, neither → `split`; male, invalid, refusal → no_decision.
         """
         counted = Counter(vote for vote in votes if vote in self.words)
@@ -184,7 +184,7 @@ class PicturePanel(Panel):
     def _votes(
         self, item: Answered
     ) -> Generator[Sequence[Request], Sequence[Reply], tuple[list[str], list[str]]]:
-        """Asks each judge; returns their first answers and their votes."""
+        """Asks each judge; returns (their first replies, their votes)."""
         asked = [[Message("user", self._question(), (item.output.blob,))] for _ in self.voters]
         votes, first = [INVALID] * len(self.voters), [""] * len(self.voters)
         open_places = list(range(len(self.voters)))
@@ -227,7 +227,7 @@ class PicturePanel(Panel):
         return str(whole or _question(str(self.settings["ask"]), tuple(self.words.items())))
 
     def _as_published(self, replies: Sequence[str]) -> str:
-        """Returns the only word that at least two replies contain, else `split`."""
+        """Returns the word that two or more replies contain, if only one does; else `split`."""
         order = self.settings["published"]
         held = Counter(
             next((word for word in order if fold(word) in fold(reply)), UNRESOLVED)

@@ -1,4 +1,4 @@
-"""What all judges share: texts shown as data, and replies that must be one word of a list."""
+"""Tools for all judges: to show texts as data, and to parse replies of one listed word."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ T = TypeVar("T")
 
 
 def plain(text: str) -> str:
-    """Replaces lone surrogates, which cannot be sent as Unicode, in a text."""
+    """Replaces lone surrogates, which cannot be encoded, in a text."""
     return text if text.isascii() else text.encode("utf-8", "replace").decode()
 
 
 def reply_text(reply: Reply) -> str:
-    """Returns a judge's reply without thoughts; "" if it refused or cannot be used."""
+    """Returns a judge's reply without its thinking; "" if it refused or failed."""
     return without_thought(plain(reply.text)).strip() if reply.outcome == ANSWER else ""
 
 
@@ -36,12 +36,12 @@ def converse(
     read: Callable[[str], tuple[T, str]],
     rounds: int,
 ) -> Generator[Sequence[Request], Sequence[Reply], tuple[T, bool]]:
-    """Asks a judge until its reply can be read; returns the value and True, or the last value and
-    False after `rounds` unusable replies.
+    """Asks a judge until its reply can be parsed; returns (value, True), or (last value, False)
+    after `rounds` unusable replies.
 
     messages: the conversation so far, which is extended in place. request: makes a request from the
-    messages and the turn, from 1. read: returns the value of a reply, and the objection to send to
-    the judge before asking again, "" if the reply can be used.
+    messages and the turn, from 1. read: returns the value of a reply and the objection to send
+    before asking again, "" if the reply is usable.
     """
     for turn in range(1, rounds + 1):
         (reply,) = yield [request(tuple(messages), turn)]
@@ -55,12 +55,12 @@ def converse(
 
 
 def mark(*texts: str) -> str:
-    """Returns a code that occurs in none of the texts, so that none can close its marks. Equal
-    texts have the same code, so that equal questions are equal byte for byte.
+    """Returns a code that occurs in none of the texts, so that none can end its own quotation.
+    Equal texts get the same code, so that equal questions are equal byte for byte.
 
-    The code is a hash over all texts: whoever writes a text can compute codes, but not one that the
-    text itself contains, as inserting it changes the hash. Guessing 64 bits is infeasible, and a
-    code that does occur is replaced by another one.
+    The code is a hash over all texts. An author can compute such hashes but cannot put the code
+    into the text, as that changes the hash. Guessing 64 bits is infeasible, and a code that does
+    occur is replaced by the next one.
     """
     number = 0
     while True:
@@ -75,25 +75,25 @@ def mark(*texts: str) -> str:
 
 def nonce(item: Answered, sampling: Sampling, *turn: str | int) -> str:
     """Makes the nonce of a judge's question. At temperature 0 it is the turn alone, so that equal
-    questions share one call; else it includes the output, so that each reply is sampled anew.
+    questions share one call; else it includes the output, so that each question is sampled anew.
     """
     output = "" if sampling.temperature == 0 else item.trial.id
     return "/".join([output, *map(str, turn)])
 
 
 def one_of(text: str, words: Iterable[str]) -> str | None:
-    """Returns the list's word that equals a text, quotes and full stop aside; else None."""
+    """Returns the listed word that a text equals, ignoring case, quotes, full stop; or None."""
     return _by_folded(tuple(words)).get(fold(text).strip(AROUND))
 
 
 @lru_cache(maxsize=256)
 def _by_folded(words: tuple[str, ...]) -> dict[str, str]:
-    """Maps folded words to the words of a list; of two that fold alike, to the first."""
+    """Returns {case-folded word: listed word}; if two fold alike, the first counts."""
     return {fold(word): word for word in reversed(words)}
 
 
 def json_object(text: str) -> dict[str, Json] | None:
-    """Parses a text that is one JSON object, code fence aside; None if not, or a key recurs."""
+    """Parses a JSON object, perhaps in a code fence; None for other text or a repeated key."""
     text = text.strip()
     if text.startswith("```") and text.endswith("```"):
         text = text.removeprefix("```json").removeprefix("```").removesuffix("```").strip()

@@ -1,12 +1,12 @@
-"""A judge with a question of one's own and a closed list of values: is the tone of this advert
-warm, neutral or cold?
+"""A judge with a question and a closed list of values that the user sets: is the tone of this
+advert warm, neutral or cold?
 
-Each judge (`--judge`, once per judge) labels by itself and is an annotator of its own. It is shown
-the answer as data, between marks that cannot occur in the text, and must reply with one word of the
-list; otherwise it is asked again, and after three unusable replies the label is `unresolved`
-(judge.py). The prompt is not shown unless `shown` says so: it often names the very
-cue whose effect is measured. A name inside the answer cannot be hidden from it, so check
-its labels against gold.
+Each judge (`--judge`, once per judge) labels by itself and is a separate annotator. It is shown the
+answer as data, between marks that cannot occur in the text, and must reply with one word of the
+list; else it is asked again, and after three unusable replies the label is `unresolved` (judge.py).
+The prompt is shown only if `shown` says so, as it often names the very cue whose effect is
+measured. A name inside the answer cannot be hidden from the judge, so check its labels against
+gold.
 
 Values that are numbers (a score from 1 to 5) can be averaged: the measures `mean` and
 `mean_difference`.
@@ -29,7 +29,7 @@ ANSWER, BOTH = "answer", "task and answer"
 
 
 class Rubric(Judge):
-    """settings: ask (the question), words = {value: meaning}, shown = "answer" (otherwise) or "task
+    """settings: ask (the question), words = {value: meaning}, shown = "answer" (default) or "task
     and answer".
     """
 
@@ -77,11 +77,11 @@ class Rubric(Judge):
 
     @classmethod
     def examples(cls, spec: InstrumentSpec, value: str, language: str) -> Sequence[str]:
-        """Returns one sentence that names the value, in English whatever the language."""
+        """Returns one English sentence that names the value, whatever the language."""
         return [texts("examples").fill("value", value=value)]
 
     def wording(self) -> Mapping[str, Json]:
-        """Returns its prompts, rounds and sampling."""
+        """Returns the prompts, rounds and sampling."""
         return {**_texts().table, "rounds": ROUNDS, "sampling": SAMPLING}
 
     def steps(self, item: Answered) -> Steps:

@@ -2,12 +2,12 @@
 
 The judge is shown the task and the answer as data, between marks that cannot occur in the texts,
 and must reply with one word of a closed list: the options and the outcomes of choice.py. If its
-reply is not that word alone, quotes and a full stop aside, it is asked again with the list, in the
-same conversation; after ROUNDS such replies the label is `unresolved`. No word is looked for inside
-a longer reply: "neither he nor she" contains both options.
+reply is anything but that word, perhaps with quotes and a full stop, it is asked again with the
+list, in the same conversation; after ROUNDS such replies the label is `unresolved`. A longer reply
+is not searched for words: "neither he nor she" contains both options.
 
 The wording is in data/judge.toml and part of the annotator: another prompt, judge or set of forms
-makes another annotator. Readings of probabilities have no text, so they are not judged.
+makes another annotator. Exact probabilities come without a text, so they are not judged.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ ROUNDS = 3
 
 
 class ChoiceJudge(SecondJudge):
-    """A judge for a `choice` instrument, made from that one's spec and a model's name."""
+    """A judge for a `choice` instrument, made from the instrument's spec and a model's name."""
 
     kind = "judge"
     version = "3"
@@ -40,12 +40,12 @@ class ChoiceJudge(SecondJudge):
         self._lists: dict[str, ClosedList] = {}  # by language
 
     def wording(self) -> Mapping[str, Json]:
-        """Returns its prompts, rounds and sampling."""
+        """Returns the prompts, meanings of outcomes, rounds and sampling."""
         outcomes = told_to_judges(self.settings)
         return {**_texts().table, "meanings": outcomes, "rounds": ROUNDS, "sampling": SAMPLING}
 
     def different_answers(self, trial: Trial) -> int:
-        """Returns the number of options."""
+        """Returns the number of options of the trial's language."""
         return len(forms_of(self.settings["forms"], trial, self.name)[1])
 
     def steps(self, item: Answered) -> Steps:
@@ -64,7 +64,7 @@ class ChoiceJudge(SecondJudge):
 def word_of(
     by: Instrument, item: Answered, asked: Message, words: Sequence[str]
 ) -> Generator[Sequence[Request], Sequence[Reply], str]:
-    """Asks for a word of a closed list; returns it, or `unresolved` after ROUNDS replies."""
+    """Asks for a word of a closed list; returns it, or `unresolved` after ROUNDS bad replies."""
 
     def request(messages: tuple[Message, ...], turn: int) -> Request:
         again = nonce(item, SAMPLING, turn)
@@ -81,15 +81,15 @@ def word_of(
 
 
 def question(item: Answered, listed: ClosedList) -> Message:
-    """Writes the question about an answer, with the pictures that the subject was shown."""
+    """Writes the question about an answer; attaches the pictures that the subject was shown."""
     task, answer = plain(item.task), plain(item.trial.begin + item.output.text)
     asked = listed.form.fill(mark=mark(task, answer), task=task, answer=answer)
     return Message("user", asked, item.trial.pictures)
 
 
 class ClosedList(NamedTuple):
-    """The words that a judge may reply with. form: the question with these words and their meanings
-    filled in, and slots for the task and the answer.
+    """The words with which a judge may reply. form: the question with these words and their
+    meanings filled in, and with slots for the task and the answer.
     """
 
     words: tuple[str, ...]
@@ -97,7 +97,7 @@ class ClosedList(NamedTuple):
 
 
 def closed_list(forms: Forms, settings: Mapping[str, Json]) -> ClosedList:
-    """Makes the list of a language's options and the outcomes."""
+    """Makes the closed list of a language's options and of the outcomes."""
     wording = _texts()
     chosen = {
         option: wording.text("option").format(
@@ -109,14 +109,14 @@ def closed_list(forms: Forms, settings: Mapping[str, Json]) -> ClosedList:
 
 
 def list_of(meanings: Mapping[str, str], first: Mapping[str, str] | None = None) -> ClosedList:
-    """Lists the words with these meanings. first: {word: its whole line}, put before them."""
+    """Makes the closed list of words with meanings. first: {word: whole line}, put before these."""
     lines = {**(first or {}), **{word: f"{word}: {text}" for word, text in meanings.items()}}
     told, words = "\n".join(f"- {line}" for line in lines.values()), ", ".join(lines)
     return ClosedList(tuple(lines), _texts().partly_fill("ask", meanings=told, words=words))
 
 
 def wording() -> Mapping[str, Json]:
-    """Returns the prompts of a judge of closed lists."""
+    """Returns the prompts of judges with a closed list."""
     return _texts().table
 
 

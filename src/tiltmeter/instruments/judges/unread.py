@@ -1,11 +1,11 @@
-"""Rules, and a judge for the answers that they left unread (`--judge MODEL --judge-for unread`).
+"""Rules combined with a judge for the answers they cannot parse (`--judge MODEL --judge-for
+unread`).
 
 The judge is blind to the cue: it is shown the answer and the question that annotators are asked
-about it (names that are the cue are hidden), but not the prompt. It labels whole answers only; a
-cut answer stays cut. If an answer has one label of a closed list (a choice, a form, the pronouns of
-a rewrite) the judge gives that label. From a list or a ranking it copies what is listed, line by
-line, and the rules read the copy: it cannot add a word that the answer lacks.
-"""
+about it (with names hidden if they are the cue), but not the prompt. It labels only whole answers;
+those cut off stay unlabelled. If an answer has one label of a closed list (a choice, a form, the
+pronouns of a rewrite), the judge gives that label. From a list or a ranking it copies the entries,
+line by line, and the rules parse the copy: it cannot add a word that the answer lacks."""
 
 from __future__ import annotations
 
@@ -50,14 +50,14 @@ _BULLET = re.compile(r"^\s*(?:[-*•·]|\(?\d{1,3}[.):、．]|#\d{1,3})\s*")
 
 
 class AskedOfPeople(NamedTuple):
-    """The question that annotators are asked about an attribute, and the meaning of each value."""
+    """The annotators' question about an attribute, and the meaning of each value."""
 
     question: str
     values: Mapping[str, str]
 
 
 class BlindJudge(SecondJudge):
-    """A judge of single answers by a closed list of values, shown the answer alone."""
+    """A judge that labels an answer by a closed list without being shown the prompt."""
 
     kind = "blind_judge"
     version = "2"
@@ -72,7 +72,7 @@ class BlindJudge(SecondJudge):
         )
 
     def wording(self) -> Mapping[str, Json]:
-        """Returns its prompts, values, rounds and sampling."""
+        """Returns the prompts, values with meanings, rounds and sampling."""
         told: Mapping[str, Json] = {
             "not_shown": NOT_SHOWN,
             "question": self._asked.question,
@@ -82,7 +82,7 @@ class BlindJudge(SecondJudge):
         return {**wording(), **told, "rounds": ROUNDS, "sampling": SAMPLING}
 
     def _listed(self, item: Answered) -> ClosedList:
-        """Returns the values, with the forms of each if the instrument declares forms."""
+        """Returns the closed list: options with their forms if there are forms, else values."""
         if "forms" in self.settings:
             forms = forms_of(self.settings["forms"], item.trial, self.name, item.cell)[1]
             return closed_list(forms, self.settings)
@@ -99,19 +99,19 @@ class BlindJudge(SecondJudge):
 
 
 class CopyingJudge(BlindJudge):
-    """A judge that copies what an answer lists, for the rules of an instrument to read."""
+    """A judge that copies the entries of a list in an answer, for the rules to parse."""
 
     kind = "copying_judge"
     version = "1"
     summary = "a model that copies what an answer lists, which rules then read"
 
     def wording(self) -> Mapping[str, Json]:
-        """Returns the judge's prompts, rounds and sampling settings."""
+        """Returns the prompts, rounds and sampling."""
         return {**_texts().table, "rounds": ROUNDS, "sampling": SAMPLING}
 
     def steps(self, item: Answered) -> Steps:
         """Asks the judge to copy; returns the rules' labels of the copy, or the outcome that the
-        judge names. If only compared with the rules (check): the main attribute's labels.
+        judge names. With `check` (a comparison with the rules), labels of the main attribute alone.
         """
         answer, names = self._first.hide(item, plain(item.trial.begin + item.output.text))
 
@@ -147,7 +147,7 @@ class CopyingJudge(BlindJudge):
 
 
 def _question(answers: str, answer: str) -> str:
-    """Writes the question to a judge that copies an answer of this kind."""
+    """Writes the question that asks a judge to copy an answer of the kind `answers`."""
     outcomes = meanings(answers)
     return _texts().fill(
         "ask",
@@ -160,8 +160,8 @@ def _question(answers: str, answer: str) -> str:
 
 
 def _copied(text: str, answer: str) -> tuple[str, str]:
-    """Numbers the lines of a judge's copy, or returns the outcome that it names; also returns the
-    objection if a line is not in the answer. By hand: "- calm", of "She is calm." → "1. calm".
+    """Returns a judge's copy as numbered lines, or the outcome that it names; and the objection if
+    a line is not in the answer. By hand: "- calm", of the answer "She is calm." → "1. calm".
     """
     word = one_of(text, _NO_LIST)
     if word is not None:
@@ -180,8 +180,8 @@ def _texts() -> Texts:
 
 
 class Unread(Cascade):
-    """Labels by an instrument, and by its judge if that left a whole answer unread. check: the same
-    judge, whose labels of what was read are counted in no measure.
+    """A cascade whose judge is asked about whole answers that the rules left without a value.
+    check: the same judge for answers that have a value; no measure counts its labels.
     """
 
     kind = "unread"
@@ -192,8 +192,8 @@ class Unread(Cascade):
         self.check = check
 
     def steps(self, item: Answered) -> Steps:
-        """Labels by the rules; asks the judge about whole answers left unread. The rules' own
-        labels stay if the judge's reply is unusable.
+        """Labels by the rules, and asks the judge about whole answers that they cannot parse. If
+        the judge's reply is unusable, the labels of the rules stay.
         """
         labels: Sequence[Label] = yield from self.first.steps(item)
         open_ = {label.attribute for label in labels if label.value in (INVALID, UNSURE)}
@@ -210,7 +210,7 @@ class Unread(Cascade):
         said: Sequence[Label],
         unread: Collection[str],
     ) -> Sequence[Label]:
-        """Replaces the unread labels of the rules by the judge's."""
+        """Replaces the rules' labels of the attributes in `unread` by the judge's."""
         if isinstance(self.asked, CopyingJudge):
             return [
                 *(label for label in labels if label.attribute not in unread),
@@ -235,10 +235,10 @@ def blind_cascade(first: Instrument, spec: InstrumentSpec, judge: str) -> Unread
 def asked_of_judges(
     instrument: Instrument, values: Mapping[str, Sequence[str]], people: AnnotationKeys
 ) -> Mapping[str, Json] | None:
-    """Returns the question to a judge about answers that an instrument leaves unread; None if a
-    judge cannot label them, as they are neither lists nor labelled once from a closed list.
+    """Returns the question for a judge of the answers that an instrument cannot parse; None unless
+    they are lists, or have one label each from a closed list.
 
-    values: closed attributes' values; people: the annotators' question on the main attribute.
+    values: the values of closed attributes; people: the annotators' question on the main attribute.
     """
     if instrument.answers in COPIED:
         return {"question": "", "values": {}}

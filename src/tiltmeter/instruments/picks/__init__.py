@@ -1,1 +1,1 @@
-"""Words that an answer picks from a list, or of its own."""
+"""Words that an answer picks from a given list, or freely."""

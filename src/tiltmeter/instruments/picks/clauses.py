@@ -1,4 +1,4 @@
-"""The words of a list that the clauses of an answer name, and the words that they deny."""
+"""Finds the listed words that the clauses of an answer name, and those that they deny."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ _COMMAS, _TOPIC = (",", "،", "，"), 2  # words beside listed ones that only in
 
 
 class Clauses:
-    """A reader of clauses for the words of one list."""
+    """A parser of clauses, for the words of one list."""
 
     def __init__(self, words: WordList, entries: Entries) -> None:
         self.words, self.entries = words, entries
 
     def named(self, text: str) -> tuple[list[Pick], set[str]]:
-        """Returns the listed words that a text names in clauses without denial ("She is calm, brave
-        and above all honest, not funny"), and the lexemes of the words that it denies.
+        """Returns (listed words that clauses without a negation name, lexemes of the words that
+        clauses deny): "She is calm, brave and above all honest, not funny".
         """
         known, named, denied = language(self.words.code), list[Pick](), set[str]()
         topic = list[Pick]()  # words that are all that the clause before says
@@ -50,8 +50,8 @@ class Clauses:
         return named, denied
 
     def _beside(self, clause: str) -> str:
-        """Returns a clause without its picks, as a pick may contain a negation (坚持不懈); in a
-        language with verbs last, only the words behind the first pick.
+        """Returns a clause without its picks, as a pick may contain a negation (坚持不懈). In
+        languages that put verbs last, returns only the words after the first pick.
         """
         parts = self._parted(clause)[1]
         if language(self.words.code).data.get("verb_last") and "" in parts:
@@ -63,7 +63,7 @@ class Clauses:
         return self._parted(clause)[0]
 
     def _parted(self, clause: str) -> tuple[list[Pick], list[str]]:
-        """Returns the picks of a clause, and its words with "" in place of each pick."""
+        """Returns a clause's picks, and the list of its other words with "" in place of a pick."""
         if self.words.unspaced:
             found = self._forms.findall(text := key(clause))
             parts = [part for each in self._forms.split(text) for part in (each, "")][:-1]

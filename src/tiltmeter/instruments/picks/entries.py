@@ -1,5 +1,5 @@
-"""The picks of one entry, line or sentence of an answer: listed words, a word of the answer's own,
-or prose. Pure.
+"""Parses one entry, line or sentence of an answer: into listed words, an unlisted word, or prose.
+Pure.
 
 Only the head of an entry counts, not its explanation:
 
@@ -9,8 +9,8 @@ Only the head of an entry counts, not its explanation:
     Kind-Hearted                                    kind-hearted, and not kind
     intelligent (clever), clever (intelligent)      intelligent
     wise kind-hearted team leader, 聪明的善良的       the longest form first
-    very kind, kindness, brave                      a word of the answer's own: a head is the listed
-                                                    word and nothing else
+    very kind, kindness, brave                      unlisted words: a head must equal the listed
+                                                    word
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ _BETWEEN = re.compile(r"\s[-–—]\s")
 
 
 class Entries:
-    """A reader of entries, for one list. units: the Unit of an entry, line or sentence, by text."""
+    """A parser of entries, for one list. units: {text of an entry, line or sentence: its Unit}."""
 
     def __init__(self, words: WordList) -> None:
         self.words = words
@@ -116,7 +116,7 @@ class Entries:
         return NOTHING if heading else self._own_words(head)
 
     def _framed(self, text: str) -> Unit | None:
-        """Reads listed words in a sentence that the language's pack has ("I'd choose {words}.")."""
+        """Parses listed words in a frame sentence of a language's pack ("I'd choose {words}.")."""
         lower = text.lower()
         if not lower.startswith(self._heads):
             return None
@@ -129,7 +129,7 @@ class Entries:
         return None
 
     def _own_words(self, head: str) -> Unit:
-        """Reads words of the answer's own: one, or several with commas (as in an explanation)."""
+        """Parses unlisted words: one, or several with commas (as in an explanation)."""
         parts = [part for part in _COMMA.split(head) if key(part)]
         if not parts or not all(map(self._short, parts)) or key(head).isdecimal():
             return NOTHING
@@ -138,7 +138,7 @@ class Entries:
         )
 
     def _entry(self, head: str) -> Unit | None:
-        """Reads a head that is one listed word and nothing else; None otherwise."""
+        """Returns the Unit of a head that equals a listed word; else None."""
         return (
             Unit(ENTRY, (self._picked[head],), 1)
             if len(head) <= LINE and self._find(head)
@@ -146,7 +146,7 @@ class Entries:
         )
 
     def _behind(self, text: str, cut: re.Match[str]) -> Unit | None:
-        """Returns listed words behind a heading ("Word 1: wise"), or the one in brackets."""
+        """Parses listed words after a heading ("Word 1: wise"), or the one in brackets."""
         mark, rest = cut[0].strip()[:1] or ".", text[cut.end() :]
         if mark in _COLON:
             return self._entry(rest) or self._row(rest) or self._side_by_side(rest)
@@ -157,13 +157,13 @@ class Entries:
     def _after_announcement(
         self, text: str, reason: re.Match[str], cut: re.Match[str] | None
     ) -> Unit | None:
-        """Reads words in a row after a colon, if "who" or "because" stands in the sentence that
-        announces them.
+        """Parses a row of words after a colon, if "who" or "because" stands in the sentence before
+        it.
 
-        "Voici les mots qui la décrivent : sage, vive". In "Wise because she is this: kind, warm"
-        the row explains a listed word. If the explained word is not listed ("Brave because of
-        these: kind, warm"), the sentence looks like "Words because of which I like her: kind,
-        warm": its explanation counts.
+        "Voici les mots qui la décrivent : sage, vive": the row counts. "Wise because she is this:
+        kind, warm": the row only explains a listed word and does not count. If the explained word
+        is not listed ("Brave because of these: kind, warm"), the sentence looks like "Words because
+        of which I like her: kind, warm", so the row counts.
         """
         if cut is None or cut[0].strip() not in tuple(_COLON) or self._find(text[: reason.start()]):
             return None
@@ -171,8 +171,8 @@ class Entries:
         return self._row(rest) or self._side_by_side(rest)
 
     def _dashes(self, text: str) -> Unit | None:
-        """Reads words in a row with dashes between them, unless a dash begins an explanation: with
-        commas too, a row of words must precede the first dash.
+        """Parses a row of words separated by dashes. If there are commas too, the first dash must
+        follow a row of words, as it may begin an explanation.
         """
         dashes = [dash.start() for dash in _BETWEEN.finditer(text)]
         if len(dashes) < 2:
@@ -181,8 +181,8 @@ class Entries:
         return self._row(text) if mixed or "," not in text else None
 
     def _row(self, text: str) -> Unit | None:
-        """Reads words in a row: all short, or four in five of a long row. At least half must be
-        listed; both of two, one of four or more.
+        """Parses a row of words: all its parts must be short, in a long row four in five. At least
+        half must be listed; of two, both; of four or more, one is enough.
         """
         parts = self._parts(text)
         picks = [part.pick for part in parts if part.short]
@@ -203,12 +203,12 @@ class Entries:
         return Unit(ROW, tuple(picks), listed) if enough else None
 
     def _parts(self, text: str) -> list[PickPart]:
-        """Splits a row into parts with letters; at "and" too if either side is listed."""
+        """Splits a row at commas, and at "and" if a listed word is on either side."""
         pieces = text.replace("，", ",").replace("、", ",").split(",")  # these recur
         return [part for piece in pieces for part in self._parted[piece]]
 
     def _piece(self, piece: str) -> tuple[PickPart, ...]:
-        """Splits the text between two commas of a row into parts."""
+        """Splits the text between two commas of a row into its parts."""
         return tuple(part for written in _SPLIT.split(piece) for part in self._part(written))
 
     def _part(self, written: str) -> tuple[PickPart, ...]:
@@ -221,7 +221,7 @@ class Entries:
         return tuple(part for part in parts if part.pick.text and not part.pick.text.isdecimal())
 
     def _rejects(self, part: str) -> bool:
-        """True if a part contrasts a listed word with the others: "but not strict"."""
+        """True if a part negates a listed word, in contrast to the others: "but not strict"."""
         listed = self._last(part) or self._first(part)
         if not listed or any(map(self._find, self._join.split(part))):
             return False
@@ -232,19 +232,19 @@ class Entries:
         return contrasts and known.has(text, *DENYING)
 
     def without_reason(self, text: str) -> str:
-        """Cuts a text before the word that begins a reason."""
+        """Returns the text before the word that begins a reason, such as "because"."""
         return self._because.split(text, maxsplit=1)[0]
 
     def denies(self, text: str) -> bool:
-        """True if a text has a word of negation, in the pack of its language."""
+        """True if a text has a negation of the language's pack."""
         return self._known.has(self._known.canonical(text), *DENYING) or self.leaves_out(text)
 
     def leaves_out(self, text: str) -> bool:
-        """True if a text has a phrase for leaving words out ("I rule out")."""
+        """True if a text has a phrase for excluding words ("I rule out")."""
         return self._left_out.search(self._known.canonical(text)) is not None
 
     def _bare(self, part: str) -> str:
-        """Returns a part without the "and" before it."""
+        """Returns a part without a leading "and"."""
         if self._find(part):
             return part
         bare = self._begun.sub("", part.strip(EDGE)).strip(EDGE)
@@ -258,7 +258,7 @@ class Entries:
         return self._picked[part].lexeme
 
     def _side_by_side(self, text: str) -> Unit | None:
-        """Reads listed words with only spaces or "and" between them, the longest form first."""
+        """Parses listed words separated only by spaces or "and"; longest form first."""
         tokens = (
             list(key(text))
             if self.words.unspaced
@@ -283,11 +283,11 @@ class Entries:
         return len(text.split()) <= max(WORDS, self.words.most) and len(text) <= LINE
 
     def run(self, sentence: str) -> list[Pick]:
-        """Reads words in a row inside a sentence, from the part that leads into the row to the part
-        that leads out of it.
+        """Parses a row of words inside a sentence, from the part whose end is a listed word to the
+        part whose start is one.
 
         "I would call her wise, brave, kind, and patient with everyone.": three are listed, and all
-        between are short.
+        parts in between are short.
         """
         parts = [part for piece in re.split(r"[:：]", sentence) for part in self._parts(piece)]
         places = [number for number, part in enumerate(parts) if part.pick.lexeme]
@@ -303,8 +303,8 @@ class Entries:
         return picks if listed > 2 and 2 * listed >= len(picks) else []
 
     def _edge(self, parts: Sequence[PickPart], listed: Callable[[str], Pick | None]) -> list[Pick]:
-        """Returns the picks from a row's edge up to the next part that holds a listed word; [] if
-        there is none.
+        """Returns the picks from a row's edge to the next part that contains a listed word; [] if
+        there is no such part. listed: finds the word in a part.
         """
         picks: list[Pick] = []
         for part in parts:
@@ -317,7 +317,7 @@ class Entries:
         return []
 
     def _leads(self, text: str) -> bool:
-        """True if a text has several words and ends in a listed one: "She is kind"."""
+        """True if a text ends in a listed word after others that lead to it: "She is kind"."""
         last, (tokens, between) = self._last(text), self._tokens(text)
         if last is None:
             return False
@@ -325,7 +325,7 @@ class Entries:
         return len(between.join(tokens[1 if announces else 2 :])) >= len(last.text)
 
     def _last(self, text: str) -> Pick | None:
-        """Returns the listed word in which a text ends, or None."""
+        """Returns the longest listed word that ends a text, or None."""
         tokens, between = self._tokens(text)
         for at in range(max(0, len(tokens) - self._reach), len(tokens)):
             if lexeme := self._find(between.join(tokens[at:])):
@@ -333,7 +333,7 @@ class Entries:
         return None
 
     def _first(self, text: str) -> Pick | None:
-        """Returns the listed word with which a text begins, or None."""
+        """Returns the longest listed word that begins a text, or None."""
         tokens, between = self._tokens(text)
         for end in range(min(len(tokens), self._reach), 0, -1):
             if lexeme := self._find(between.join(tokens[:end])):

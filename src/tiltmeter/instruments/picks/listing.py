@@ -1,9 +1,9 @@
-"""The picks of an answer that lists them, in whatever form. Pure.
+"""Finds the picks of an answer that lists them, in any layout. Pure.
 
-An answer is read in several ways, and the first that gives a result is taken: its numbered entries,
+An answer is parsed in several ways, and the first that finds picks counts: its numbered entries,
 its bulleted entries, its lines and sentences (words one per line, or in a row with commas, 、 or
-spaces); only if these give nothing, words in a row inside a sentence, or words in quotes or bold.
-How an entry is read: entries.py. A word named again is not a further pick.
+spaces); only if these find nothing, words in a row inside a sentence, or words in quotes or bold.
+How an entry is parsed: entries.py. A repeated word is not a further pick.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ _QUOTED = re.compile(
 
 
 class ListReader:
-    """A reader of answers, for one list. asked: how many words an answer should have."""
+    """A parser of answers, for one list. asked: the number of words that the prompt asks for."""
 
     def __init__(self, words: WordList, asked: int) -> None:
         self.words, self.asked, self.entries = words, asked, Entries(words)
@@ -80,7 +80,7 @@ class ListReader:
         )
 
     def picks(self, text: str) -> PicksReading:
-        """Reads the picks of an answer; the result is empty if the answer lists nothing."""
+        """Returns the picks of an answer; an empty result if the answer lists nothing."""
         text = self._plain(text[:LONGEST_CHARACTERS]).strip()
         concluded = self._concluded(text) if ":" in text else ""
         if concluded and (final := self._read(concluded)).listed == self.asked:
@@ -88,8 +88,8 @@ class ListReader:
         return self._read(text)
 
     def _concluded(self, text: str) -> str:
-        """Returns the text after the last line's words that announce a conclusion ("Final
-        answer:"), if words of the list stand before it too; else "".
+        """Returns the text after a last line's announcement of a conclusion ("Final answer:"), if
+        text stands before that line; else "".
         """
         before, _, rest = text.rpartition(":")
         lead = before.rpartition("\n")[2].strip(EDGE)
@@ -127,9 +127,9 @@ class ListReader:
         return best
 
     def _is_fuller(self, named: PicksReading, best: PicksReading, text: str) -> bool:
-        """True if the words named by clauses are the answer's picks: as many as were asked for; or
-        several, if the other readings have fewer and nothing unlisted but a last entry that
-        contains one of the named words ("… and somewhat forgetful").
+        """True if the words named by clauses are the answer's picks rather than `best`: if they are
+        as many as asked for; or if they are several, and `best` has fewer, all listed except
+        perhaps a last entry that contains a named word ("… and somewhat forgetful").
         """
         if named.listed == self.asked:
             return True
@@ -140,7 +140,7 @@ class ListReader:
         return fuller and not refusals.says(text, self.words.code, excuses=True)
 
     def _plain(self, text: str) -> str:
-        """Converts numbers, tables and JSON in a text to one shape each."""
+        """Converts the notations of numbers, tables and JSON in a text to one each."""
         text = json_as_bullets(text) if '"' in text else text
         text = text if text.isascii() else numbers_as_digits(text)
         text = _BOX.sub("", text) if "\\" in text else text
@@ -157,7 +157,7 @@ class ListReader:
         return text
 
     def _numbered_entries(self, text: str) -> list[Pick]:
-        """Reads entries that begin with 1, 2, 3, …, at a line's start or in their order."""
+        """Parses entries numbered 1, 2, 3, …; other numbers count only at a line's start."""
         before, *pieces = _NUMBER.split(text)
         if not pieces:
             return []
@@ -177,7 +177,7 @@ class ListReader:
         return found
 
     def _bullet_entries(self, text: str) -> list[Pick]:
-        """Reads the entries of the outermost bullets."""
+        """Parses the entries with the least indented bullets."""
         before, *pieces = _BULLET.split("\n" + text)
         if not pieces:
             return []
@@ -190,7 +190,7 @@ class ListReader:
         return self._first_lines(entries)
 
     def _first_lines(self, entries: Sequence[str]) -> list[Pick]:
-        """Reads the first line of each entry; skips the text before the first entry."""
+        """Parses the first line of each entry; skips the text before the first entry."""
         if len(entries) < 3:
             return []
         units = self.entries.units
@@ -199,8 +199,8 @@ class ListReader:
         ]
 
     def _lines(self, text: str) -> list[Pick]:
-        """Reads words one per line, or in rows. An unlisted word counts between listed ones; before
-        or after them only as a bare word on its own line, if words are missing.
+        """Parses words one per line, or in rows. An unlisted word counts between listed words;
+        outside them only if it is alone on its line and the answer has too few words.
         """
         units = self._pieces(text)
         rows = [
@@ -223,9 +223,9 @@ class ListReader:
     def _with_bare_ends(
         self, text: str, units: Sequence[Unit], holding: Sequence[int]
     ) -> tuple[int, int]:
-        """Returns the first and the last unit of a list of words one per line; bare words before
-        and after are included while fewer words are listed than asked for.
-        """
+        """Returns the (first, last) index in `units` of a list of words one per line. Unlisted
+        words on lines of their own around it are included while there are fewer words than asked
+        for."""
         first, last = holding[0], holding[-1]
         single = all(len(units[number].picks) == 1 for number in holding)
         if not single or 2 * len(holding) < self.asked:
@@ -240,7 +240,7 @@ class ListReader:
         return first, last
 
     def _own(self, units: Sequence[Unit]) -> list[Pick]:
-        """Returns unlisted words: a long row of them, or all if the answer is nothing else."""
+        """Returns unlisted words: the first long row of them, or all if there is nothing else."""
         rows = [unit.picks for unit in units if 2 * len(distinct(unit.picks).picks) >= self.asked]
         if rows:
             return list(rows[0])
@@ -249,7 +249,7 @@ class ListReader:
         return [] if prose or 2 * len(distinct(picks).picks) < self.asked else picks
 
     def _pieces(self, text: str) -> list[Unit]:
-        """Returns the units of lines; of sentences if a line lists nothing as a whole."""
+        """Returns a unit per line; per sentence if a line as a whole lists nothing."""
         units = []
         for line in filter(None, map(str.strip, text.split("\n"))):
             unit = self.entries.units[line]
@@ -262,7 +262,7 @@ class ListReader:
         return units
 
     def _sentences(self, text: str) -> list[Pick]:
-        """Reads words in a row in sentences: "I would call her wise, kind, and patient."."""
+        """Parses rows of words inside sentences: "I would call her wise, kind, and patient."."""
         return [
             pick
             for line in text.split("\n")
@@ -271,12 +271,12 @@ class ListReader:
         ]
 
     def _affirms(self, sentence: str) -> bool:
-        """True unless a sentence denies before its first mark: I left out "strict"."""
+        """True unless a sentence has a negation before its first quotation: I left out "strict"."""
         before = _QUOTED.split(sentence, maxsplit=1)[0]
         return not self.entries.denies(before)
 
     def _affirmed(self, bracket: re.Match[str]) -> str:
-        """Keeps a bracket only if it denies nothing ("(rather than calm)" goes)."""
+        """Returns a bracket unchanged, or "" if it has a negation: "(rather than calm)"."""
         return "" if self.entries.denies(bracket[0]) else bracket[0]
 
     def _quotations(self, text: str) -> list[Pick]:
@@ -287,7 +287,7 @@ class ListReader:
 
 
 def _is_bare(unit: Unit, text: str) -> bool:
-    """True if a unit is one unlisted word on a line of its own, without a mark after it ("Sure!",
+    """True if a unit is one unlisted word, alone on a line without a mark after it (unlike "Sure!",
     "Words:").
     """
     if unit.kind != OFF or len(unit.picks) != 1:
@@ -297,13 +297,13 @@ def _is_bare(unit: Unit, text: str) -> bool:
 
 
 def _ends_in_new_line(text: str) -> bool:
-    """True if a text ends in an empty line, markup aside."""
+    """True if the last line of a text is empty, ignoring markup."""
     _, broken, line = text.rpartition("\n")
     return bool(broken) and not line.strip(EDGE)
 
 
 def repeats_list(picks: Sequence[Pick], words: WordList, asked: int) -> bool:
-    """True if picks are the list itself: far more than asked, or more and in its order."""
+    """True if picks repeat the given list: far too many, or too many and in the list's order."""
     if len(picks) <= asked:
         return False
     places = [

@@ -1,25 +1,24 @@
 """The words of a list that an answer picks: "Pick 10 words from … to best describe …". listing.py
-reads the answers.
+parses the answers.
 
 Labels of an answer with picks:
 
-  length           `short`, `ten` or `long`: fewer different words of the list than asked, as
+  length           `short`, `ten` or `long`: fewer different words of the list than asked for, as
                    many, more
   word             for each pick (position = its rank from 0) the lexeme, or `off_list` for a word
                    that is not on the list
 
-and what follows from `word`, looked up in the list when labels are counted (`Picks.derived`):
+and attributes derived from `word`, looked up in the list when labels are counted (`Picks.derived`):
 
-  class            the lexeme's class, `several` for one that stands in several classes
-  class_published  each class in which the word is printed
+class the lexeme's class, or `several` if it is in several classes class_published each class in
+which the word is printed
 
-An answer without picks has one label of each attribute, the first that fits:
+An answer without picks has one label per attribute, the first that fits:
 
-  refusal          it names no word and declines to
-  other_language   fewer than half of its words are listed, and they are on the list of another
-                   language, or the text is in another language (languages/identify.py)
-  invalid          it lists nothing, or repeats the word list; its length alone if it lists words
-                   and not one of them is on the list
+refusal it names no word and declines to other_language fewer than half of its words are listed, and
+they are on the list of another language, or the text is in another language (languages/identify.py)
+invalid it lists nothing, or repeats the word list. If it lists words but none of them is on the
+list, only its length is invalid
 """
 
 from __future__ import annotations
@@ -46,10 +45,10 @@ WORD, LENGTH = "word", "length"
 
 
 class Picks(Parser):
-    """Reads the words that an answer picks from its language's list.
+    """A parser of the words that an answer picks from the list of its language.
 
     settings["words"]: the list's rows (the protocol file names a CSV file); ["classes"]: the
-    classes that there are, any when left out; ["asked"]: how many words an answer should have, 10.
+    allowed classes, any by default; ["asked"]: the number of words that the prompt asks for, 10.
     """
 
     kind = "picks"
@@ -111,21 +110,21 @@ class Picks(Parser):
 
     @classmethod
     def examples(cls, spec: InstrumentSpec, value: str, language: str) -> Sequence[str]:
-        """Returns the printed words of a lexeme in a language; "" means any language."""
+        """Returns the printed forms of a lexeme in a language; language "": in any."""
         rows = [row for row in spec.settings["words"] if language in ("", row["language"])]
         return [row["word"] for row in rows if value == (row.get("lexeme") or row["word"])]
 
     @classmethod
     def derived(cls, spec: InstrumentSpec) -> Sequence[Derived]:
-        """Derives the class of a picked word (or `several`), and all its classes as published."""
+        """Derives a picked word's class (or `several`), and all classes in which it is printed."""
         classes: dict[str, dict[str, dict[str, None]]] = {}
         for row in spec.settings["words"]:
             lexeme = row.get("lexeme") or row["word"]
             classes.setdefault(row["language"], {}).setdefault(lexeme, {})[row["class"]] = None
 
         def published(language: str, word: str) -> Sequence[str]:
-            """Returns the classes of a word in a language; a value that is not a listed word
-            (`off_list`, a refusal) stays as it is.
+            """Returns the classes of a word in a language; ("off_list" or the outcome,) unchanged
+            if the word is not on the list.
             """
             return tuple(classes.get(language or next(iter(classes)), {}).get(word, (word,)))
 
@@ -137,7 +136,7 @@ class Picks(Parser):
 
     @classmethod
     def expected_labels(cls, spec: InstrumentSpec, attribute: str, language: str) -> Labels:
-        """Returns the asked number of picks, and the number of words (or classes) to pick from."""
+        """Returns the number of picks asked for, and the number of words (classes) of the list."""
         if attribute == LENGTH:
             return Labels(1, 3)
         own = [row for row in spec.settings["words"] if row["language"] in (language, "")]
@@ -155,7 +154,7 @@ class Picks(Parser):
                 )
 
     def wording(self) -> Mapping[str, Json]:
-        """Returns the tables [picks] of its languages and the language identifier's settings."""
+        """Returns the tables [picks] of the languages, and the language identifier's settings."""
         codes = dict.fromkeys(row["language"] for row in self.settings["words"])
         return {
             **{code: language_data(self._own.get(code, code)) for code in codes},
@@ -164,14 +163,14 @@ class Picks(Parser):
         }
 
     def read(self, item: Answered) -> Sequence[Label]:
-        """Returns a label per picked word and one of their number; or an outcome."""
+        """Returns one label per picked word and one for their number; or an outcome."""
         found = self.picks_of(
             item.trial.begin + item.output.text, self._language(item), item.trial.prompt
         )
         return self._outcome(item, found) if isinstance(found, str) else self._labels(item, found)
 
     def picks_of(self, text: str, code: str, prompt: str = "") -> Sequence[Pick] | str:
-        """Returns the picks of an answer, or the outcome if it has none. Pure."""
+        """Returns the picks of an answer, or its outcome if it has none. Pure."""
         text = without_thought(text)
         if prompt and prompt in text:
             text = text.replace(prompt, "\n")
@@ -193,7 +192,7 @@ class Picks(Parser):
         return code
 
     def _elsewhere(self, picks: Sequence[Pick], listed: int, code: str) -> bool:
-        """True if another language's list has more of the words ("loyal, kind" asked in French)."""
+        """True if another language's list has more of the words ("loyal", asked in French)."""
         if listed == len(picks):
             return False
         texts, least = {pick.text for pick in picks} & self.others[code], max(listed, 1)

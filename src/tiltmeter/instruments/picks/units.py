@@ -1,4 +1,4 @@
-"""The units that an answer with picks is cut into, and the patterns that join words in them."""
+"""The units into which an answer with picks is cut, and patterns of the words that join picks."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ Found = TypeVar("Found")
 
 
 class Pick(NamedTuple):
-    """A picked word: its lexeme, "" if it is not listed, and its letters as written."""
+    """A picked word. lexeme: "" if the word is not listed; text: its letters as written."""
 
     lexeme: str
     text: str
 
 
 class PicksReading(NamedTuple):
-    """The distinct picks of an answer in order, and how many of them are on the list."""
+    """The distinct picks of an answer, in order. listed: how many of them are on the list."""
 
     picks: Sequence[Pick]
     listed: int
 
 
 class PickPart(NamedTuple):
-    """One part of a row, without its "and". short: it can be a word rather than a clause."""
+    """A part of a row, without its "and". short: it can be a word, not a clause."""
 
     text: str
     pick: Pick
@@ -37,7 +37,7 @@ class PickPart(NamedTuple):
 
 
 class Unit(NamedTuple):
-    """An entry, line or sentence. kind: its form; picks; listed: how many picks are on the list."""
+    """An entry, line or sentence. kind: its form; listed: the number of picks on the list."""
 
     kind: str
     picks: tuple[Pick, ...]
@@ -48,7 +48,7 @@ NOTHING = Unit(PROSE, (), 0)
 
 
 class Remembered(dict[str, Found]):
-    """A cache of `find` by text, which does not store texts too long to recur."""
+    """A cache of `find` by text; it does not store texts that are too long to recur."""
 
     def __init__(self, find: Callable[[str], Found]) -> None:
         self.find = find
@@ -63,7 +63,7 @@ class Remembered(dict[str, Found]):
 
 
 def distinct(picks: Sequence[Pick]) -> PicksReading:
-    """Drops words that were named before."""
+    """Removes repeated words."""
     lexemes = [pick.lexeme for pick in picks]
     if len(set(lexemes)) < len(lexemes):  # a word twice, or several off the list
         first: dict[str, Pick] = {}
@@ -75,7 +75,7 @@ def distinct(picks: Sequence[Pick]) -> PicksReading:
 
 
 def frames_of(code: str) -> list[tuple[str, str]]:
-    """Returns the texts before and behind the words in the sentences of a pack, in lower case."""
+    """Returns (text before, text after) the words in a pack's frame sentences, in lower case."""
     replies = (row for row in pack(code).answers if row.instrument == "picks")
     frames = [
         row.reply.lower().rstrip(".。।!").partition("{words}")
@@ -92,11 +92,11 @@ def count_listed(picks: Sequence[Pick]) -> int:
 
 
 def either(phrases: Sequence[str]) -> str:
-    """Makes a pattern for one of the phrases, the longest first."""
+    """Makes a pattern that matches any of the phrases, longest first."""
     found = "|".join(re.escape(phrase) for phrase in sorted(phrases, key=len, reverse=True))
     return f"(?:{found})" if found else r"(?!)"
 
 
 def between(phrases: Sequence[str], unspaced: bool) -> str:
-    """Makes a pattern for one of the phrases between two words."""
+    """Makes a pattern that matches any of the phrases between two words."""
     return either(phrases) if unspaced else rf"[\s,]{either(phrases)}(?:\s+|['’])"

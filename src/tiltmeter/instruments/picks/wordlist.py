@@ -1,16 +1,16 @@
 """A list of words that answers pick from: its forms, lexemes and classes in one language, and the
 check of its rows.
 
-A row is one printed word: `language`, `class`, `word`, and, where a list has them, `lexeme` (what
-is one word in several forms; the word itself when empty), `gender` (f or m where the word has two
-forms) and `remark`:
+A row is one printed word: `language`, `class`, `word`, and optionally `lexeme` (the name shared by
+the forms of one word; the word itself if empty), `gender` (f or m if the word has two forms) and
+`remark`:
 
     again   the word stands twice in this class, as printed
-    alone   one gender's form only, as printed
+    alone   only one gender's form is printed
 
 A word is looked up by its letters and digits alone: case, width, hyphens, spaces, quotes and markup
 do not matter. Other endings, spellings and missing accents (the table [picks] of the language's
-pack) count where they can mean one lexeme only.
+pack) count if they fit only one lexeme.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ Rows = Sequence[Mapping[str, str]]
 
 @cache
 def language_data(code: str) -> Mapping[str, Any]:
-    """Returns the table [picks] of a language's pack; without one, the joining words from CLDR."""
+    """Returns the table [picks] of a language's pack; if it has no "and", CLDR's words for it."""
     table = pack(code).words.get("picks")
     known: Mapping[str, Json] = table if isinstance(table, Mapping) else {}
     facts = quotes.facts(code)
@@ -44,7 +44,7 @@ def language_data(code: str) -> Mapping[str, Any]:
 
 
 class WordList:
-    """The words of one language's list. classes: by lexeme; order: index in the list by lexeme."""
+    """One language's list. classes: {lexeme: its classes}; order: {lexeme: index in the list}."""
 
     def __init__(self, code: str, rows: Rows) -> None:
         self.code = code
@@ -69,11 +69,11 @@ class WordList:
             self.forms.setdefault(written, lexeme)
 
     def find(self, text: str) -> str:
-        """Returns the lexeme if a text is exactly one of the forms, else ""."""
+        """Returns the lexeme of which a text is a form, else ""."""
         return self.forms.get(key(text), "")
 
     def _others(self) -> Iterator[tuple[str, str]]:
-        """Yields (spelling, lexeme) beside the printed forms, if it can mean one lexeme only."""
+        """Yields (unprinted spelling, lexeme) for spellings that fit only one lexeme."""
         meant: dict[str, set[str]] = {}
         for written, lexeme in self._variants():
             meant.setdefault(written, set()).add(lexeme)
@@ -112,7 +112,7 @@ class WordList:
                 yield from ((shape, meant) for shape in plain)
 
     def _inflected(self) -> Iterator[tuple[str, str]]:
-        """Yields the words in other genders, numbers and cases ("creativa", "pewna siebie")."""
+        """Yields (form, lexeme) in other genders, numbers, cases ("creativa", "pewna siebie")."""
         groups = self.data.get("inflections", ())
         for written, lexeme in self._written.items() if groups else ():
             words = written.split()
@@ -125,7 +125,7 @@ class WordList:
 
 
 def check_rows(rows: Rows, classes: Sequence[str], where: str) -> None:
-    """Raises ProtocolError, naming the line, if a list has a faulty or ambiguous row."""
+    """Raises ProtocolError with the line's number if a row is faulty or ambiguous."""
     seen: dict[tuple[str, str, str], int] = {}
     meant: dict[tuple[str, str], str] = {}
     for line, row in enumerate(rows, 2):

@@ -1,15 +1,15 @@
-"""The reference of pronouns: entities, their mentions, and a sum of weights for each. Rules only;
-no model, no network.
+"""Scores for the referents of a pronoun: sums of weights over the mentions of each entity. Rules
+only; no model, no network.
 
-Pronouns are read from left to right. Each is assigned to the entity whose best mention has the
-highest score, and then counts as a mention of that entity, so that a chain of pronouns carries on.
-A score is a sum of weights (data/attribution.toml) over features that need no parser: how many
-sentences apart, how many other people between, the roles of both (parallelism: a subject after a
-subject), whether the same clause forbids it ("Ann saw her"), whether it is the text's first or
-most-named person.
+Pronouns are resolved from left to right. Each is assigned to the entity whose best mention has the
+highest score, and then counts as a further mention of that entity, which forms chains of pronouns.
+A score is a sum of weights (data/attribution.toml) over features that need no parser: the distance
+in sentences, the number of other people between, the roles of both (parallelism: a subject after a
+subject), whether the same clause forbids the reference ("Ann saw her"), and whether the entity is
+the text's first or most-named person.
 
 whose.py scores pronouns for the primary person of a text; benchmarks/gap_pairs.py for two candidate
-names, as in GAP, to whose pairs the weights are fitted.
+names, as in GAP, on whose pairs the weights were fitted.
 """
 
 from __future__ import annotations
@@ -42,8 +42,8 @@ _PAIRED = {
 
 @dataclass(slots=True)
 class Mention:
-    """A mention of an entity: tokens first … last. chained: it is a pronoun that was assigned to
-    the entity.
+    """A mention of an entity by the tokens first to last. chained: it is a pronoun that was
+    assigned to the entity.
     """
 
     first: int
@@ -56,8 +56,8 @@ class Mention:
 
 @dataclass(slots=True)
 class Entity:
-    """A person, animal or thing. gender: "m", "f" or "" if unknown; primary: the person that a text
-    is about; thing: an animal or a thing.
+    """A person, animal or thing. gender: "m", "f", PLURAL, or "" if unknown; primary: the person
+    that the text is about; thing: an animal or a thing.
     """
 
     name: frozenset[str]
@@ -68,7 +68,7 @@ class Entity:
     thing: bool = False
 
     def again(self) -> Entity:
-        """Copies the entity with a mention list of its own."""
+        """Copies the entity; the copy has its own list of mentions."""
         return Entity(
             self.name, self.gender, list(self.mentions), self.order, self.primary, self.thing
         )
@@ -76,13 +76,13 @@ class Entity:
 
 @cache
 def weights() -> Mapping[str, float]:
-    """Returns {name: weight} of [weights] in data/attribution.toml."""
+    """Returns {name: weight} of table [weights] in data/attribution.toml."""
     table = tomllib.loads((DATA / "attribution.toml").read_text("utf-8"))
     return {name: float(value) for name, value in table["weights"].items()}
 
 
 def pronoun_role(found: Sequence[WordToken], at: int) -> int:
-    """Returns the role of a pronoun, judged by its form and its neighbours."""
+    """Returns the grammatical role of a pronoun, by its form and the words beside it."""
     word = found[at].word
     if word in ("he", "she", "they"):
         return SUBJECT
@@ -97,8 +97,8 @@ _Place = tuple[int, int, int, bool, bool]
 
 
 def _place(token: WordToken, at: int, mine: int, mention: Mention) -> _Place:
-    """Describes a mention relative to a pronoun: sentences between them (negative if the mention
-    comes later), both roles, whether they share a clause, whether the mention is itself a pronoun.
+    """Describes a mention relative to a pronoun: sentences between (negative if the mention
+    follows), role of each, True if they share a clause, True if the mention is itself a pronoun.
     """
     apart = token.sentence - mention.sentence
     if mention.first > at:
@@ -115,7 +115,7 @@ def _place(token: WordToken, at: int, mine: int, mention: Mention) -> _Place:
 def _place_weights(
     apart: int, mine: int, theirs: int, clause: bool, chained: bool
 ) -> Iterator[str]:
-    """Yields the names of the weights that apply to a relative position, as from _place()."""
+    """Yields the names of the weights that apply to a position described by _place()."""
     if apart < 0:
         yield "ahead_same" if apart == -1 else "ahead"
         if apart == -1:
@@ -140,8 +140,8 @@ def score_of_distance(distance: int) -> float:
 
 
 def _setting(found: Sequence[WordToken], mention: Mention, at: int, mine: int) -> Iterator[str]:
-    """Yields the settings of a name: in brackets, first in its sentence, inside "her sister Ann",
-    before "and" or "who".
+    """Yields names of weights for a name's context: in brackets, first in its sentence, in "her
+    sister Ann", before "and" or "who".
     """
     before = found[mention.first - 1].word if mention.first else ""
     if before == "(" or (
@@ -170,7 +170,7 @@ def _setting(found: Sequence[WordToken], mention: Mention, at: int, mine: int) -
 
 
 def _relative(found: Sequence[WordToken], after: int, at: int) -> bool:
-    """True if a pronoun is in a relative clause on a name: "Cara, who had lost her keys"."""
+    """True if a pronoun is in a relative clause of a name: "Cara, who had lost her keys"."""
     start = after + 1 if after < len(found) and found[after].word == "," else after
     return (
         start < at
@@ -184,7 +184,7 @@ def _relative(found: Sequence[WordToken], after: int, at: int) -> bool:
 def score(
     found: Sequence[WordToken], at: int, mine: int, entity: Entity, people: Sequence[Entity]
 ) -> tuple[float, Mention | None]:
-    """Returns the entity's best score for a pronoun, and the mention that gives it."""
+    """Returns an entity's best score for a pronoun, and the mention that gives this score."""
     table = weights()
     best, which, each = -math.inf, None, table.get("between", 0.0)
     nearest = (
@@ -215,7 +215,7 @@ def score_of_names(before: int) -> float:
 
 
 def _between(people: Sequence[Entity], entity: Entity, low: int, high: int) -> int:
-    """Counts the other people mentioned between two positions, four at most."""
+    """Counts the other people mentioned between two token indices, up to four."""
     count = 0
     for person in people:
         if person is not entity:

@@ -1,8 +1,8 @@
-"""The candidates for a pronoun and their scores: nobody named, the primary person, another person.
+"""The possible referents of a pronoun and their scores: nobody named, the primary person, another
+person.
 
-A score is in log-odds, of weights in data/attribution.toml ([primary]); whose.py reads a whole text
-with them.
-"""
+A score is in log-odds, from weights in data/attribution.toml ([primary]); whose.py resolves the
+pronouns of a whole text with them."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ _SINGULAR = frozenset(("themself", "theirself", "themsel"))
 
 
 class Pronoun(NamedTuple):
-    """One pronoun. gender: "m", "f", PLURAL or "x" for any; role: one of passage.SUBJECT … OTHER;
-    speaking: the tokens that name the speaker of its quotation; absent: no word outside quotations
-    names the primary person; told: how strongly the input says the words around it of the primary
-    person (+) or of others (−); nearest: which possible referent is named last before it (see
-    `nearest`).
+    """A pronoun. gender: "m", "f", PLURAL or "x" for any; role: one of passage.SUBJECT … OTHER;
+    speaking: the tokens that name the speaker of its quotation; absent: only words inside
+    quotations name the primary person; told: the evidence from the input that the words around it
+    belong to the primary person (+) or to others (−); nearest: which possible referent was named
+    last (see `nearest`).
     """
 
     at: int
@@ -48,7 +48,7 @@ class Pronoun(NamedTuple):
 
 @cache
 def primary_weights() -> Mapping[str, float]:
-    """Returns {name: weight in log-odds} of [primary] in data/attribution.toml."""
+    """Returns {name: weight in log-odds} of table [primary] in data/attribution.toml."""
     primary = texts("attribution").section("primary")
     return {name: primary.number(name) for name in primary.table}
 
@@ -61,7 +61,7 @@ def _reflexive() -> frozenset[str]:
 def pronoun_of(
     found: Sequence[WordToken], at: int, value: str, double: bool, speaking: range, absent: bool
 ) -> Pronoun:
-    """Makes the Pronoun at a token index; double: it is "he or she"."""
+    """Makes the Pronoun at a token index. double: the pronoun is a pair such as "he or she"."""
     word = found[at].word
     role = POSSESSIVE if word in _reflexive() else attribution.pronoun_role(found, at)
     gender = "x" if double or word in _SINGULAR else GENDER[value]
@@ -69,7 +69,7 @@ def pronoun_of(
 
 
 def chance_of_nobody(pronoun: Pronoun, known: frozenset[str]) -> float:
-    """Scores a pronoun for referring to nobody who is named."""
+    """Scores, in log-odds, that a pronoun refers to nobody named in the text."""
     table = primary_weights()
     extra = table["known"] if pronoun.value in known else 0.0
     if pronoun.value == NEUTRAL:
@@ -78,7 +78,7 @@ def chance_of_nobody(pronoun: Pronoun, known: frozenset[str]) -> float:
 
 
 def can_be_primary(found: Sequence[WordToken], pronoun: Pronoun, primary: Entity) -> bool:
-    """True if a pronoun can refer to the primary person at all."""
+    """True if grammar and quotation allow a pronoun to mean the primary person."""
     return not (
         (pronoun.role == POSSESSIVE and _owns(found, pronoun.at, primary))
         or (pronoun.gender == PLURAL and _several(found, pronoun.at))
@@ -92,8 +92,8 @@ def chance_of_primary(
     everyone: Sequence[Entity],
     had: Mapping[str, int],
 ) -> float:
-    """Scores a pronoun for the primary person, who is the first of `everyone`. had: the number of
-    pronouns assigned to that person so far, by class.
+    """Scores a pronoun for the primary person, the first of `everyone`. had: {class: number of
+    pronouns assigned to that person so far}.
     """
     primary = everyone[0]
     table, at, gender = primary_weights(), pronoun.at, pronoun.gender
@@ -120,15 +120,15 @@ def chance_of_primary(
 
 
 def can_ever_be(entity: Entity, gender: str) -> bool:
-    """True if a pronoun of a gender could refer to this other entity, positions aside."""
+    """True if an entity other than the primary person fits a pronoun's gender."""
     if gender == PLURAL:
         return entity.gender == PLURAL or not (entity.gender or entity.thing)
     return entity.gender != PLURAL and (gender == "x" or entity.gender in ("", gender))
 
 
 def nearest(found: Sequence[WordToken], pronoun: Pronoun, everyone: Sequence[Entity]) -> str:
-    """Finds the last candidate named before a pronoun: "primary_here" or "other_here" in its
-    sentence, "…_before" in an earlier one, "" for nobody.
+    """Returns the candidate named last before a pronoun: "primary_here" or "other_here" if in its
+    sentence, "…_before" if in an earlier one, "" if there is none.
     """
     best, which = -1, ""
     for entity in everyone:
@@ -143,8 +143,8 @@ def nearest(found: Sequence[WordToken], pronoun: Pronoun, everyone: Sequence[Ent
 
 
 def can_be_other(found: Sequence[WordToken], pronoun: Pronoun, entity: Entity) -> bool:
-    """True if a pronoun can refer to this other person or plural noun, by gender, position, and not
-    being the speaker or the owned.
+    """True if a pronoun can refer to this other person or plural noun: the gender and position fit,
+    and it neither speaks nor is owned.
     """
     at, gender = pronoun.at, pronoun.gender
     here = found[at].sentence
@@ -168,7 +168,7 @@ def can_be_other(found: Sequence[WordToken], pronoun: Pronoun, entity: Entity) -
 def chance_of_other(
     found: Sequence[WordToken], pronoun: Pronoun, entity: Entity, everyone: Sequence[Entity]
 ) -> float:
-    """Scores a pronoun for another entity than the primary person."""
+    """Scores a pronoun for an entity other than the primary person."""
     table, gender = primary_weights(), pronoun.gender
     if gender == PLURAL:
         extra = table["plural"] if entity.gender == PLURAL else table["stranger"]
@@ -180,14 +180,14 @@ def chance_of_other(
 
 
 def nearest_is_other(pronoun: Pronoun) -> bool:
-    """True if the possible referent named last before a pronoun is not the primary person."""
+    """True if the candidate named last before a pronoun is not the primary person."""
     return pronoun.nearest.startswith("other")
 
 
 def _forbidden(found: Sequence[WordToken], pronoun: Pronoun, entity: Entity) -> float:
-    """Returns the penalty for references that grammar hardly allows: to the subject of the
-    pronoun's own clause ("Ann saw her"), or to a person named after it in the same sentence ("he
-    says that Tom"), unless its clause is subordinate ("when she came, Ann").
+    """Returns the penalty for a reference that grammar makes unlikely: to the subject of the
+    pronoun's own clause ("Ann saw her"), or to a person named after it in its sentence ("he says
+    that Tom"), unless its clause is subordinate ("when she came, Ann").
     """
     role, at = pronoun.role, pronoun.at
     if role != SUBJECT and role != OBJECT:
@@ -207,7 +207,7 @@ def _forbidden(found: Sequence[WordToken], pronoun: Pronoun, entity: Entity) -> 
 
 
 def _subordinate(found: Sequence[WordToken], at: int) -> bool:
-    """True if a token is in a clause that begins with "when", "as" and the like."""
+    """True if a token's clause has "when", "as" or the like before it."""
     clause = found[at].clause
     while at >= 0 and found[at].clause == clause:
         if found[at].word in _SUBORDINATORS:
@@ -217,8 +217,8 @@ def _subordinate(found: Sequence[WordToken], at: int) -> bool:
 
 
 def _tells(found: Sequence[WordToken], pronoun: Pronoun, entity: Entity) -> float:
-    """Returns a bonus if an entity is the speaker of the words around a pronoun: a subject in the
-    same sentence, beside a verb of speech ("Harold said that he").
+    """Returns a bonus if an entity is the speaker of the pronoun's sentence: a subject before it,
+    next to a verb of speech ("Harold said that he").
     """
     if pronoun.role != SUBJECT:
         return 0.0
@@ -238,8 +238,8 @@ def _speaks(entity: Entity, speaking: range) -> bool:
 
 
 def _owns(found: Sequence[WordToken], at: int, entity: Entity) -> bool:
-    """True if a possessive is inside the entity's own noun phrase ("her husband", "his partner,
-    Emma").
+    """True if a possessive is part of the entity's own noun phrase ("her husband", "his partner,
+    Emma"), and so means somebody else.
     """
     for mention in entity.mentions:
         if mention.chained or not 0 < mention.first - at < 5:
@@ -259,7 +259,7 @@ def _owns(found: Sequence[WordToken], at: int, entity: Entity) -> bool:
 
 
 def _several(found: Sequence[WordToken], at: int) -> bool:
-    """True if "they" is marked as several people: "they both", "all of them"."""
+    """True if "they" is explicitly plural: "they both", "all of them"."""
     after = {token.word for token in found[at + 1 : at + 3]}
     before = [token.word for token in found[max(at - 2, 0) : at]]
     return bool(after & {"both", "all"} and found[at].word in ("they", "them")) or (

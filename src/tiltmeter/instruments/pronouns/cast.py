@@ -1,5 +1,5 @@
-"""The people in a text, and its pronouns with their surroundings: the speaker, the people named
-before, the facts that the input gave about each.
+"""The people in a text, and its pronouns with their context: the speaker, the people named before,
+the facts that the input gives about each person.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ _COPULAS = frozenset(("is", "was", "are", "were", "am", "'s", "'re"))
 
 
 class Marked(NamedTuple):
-    """A text's tokens, its pronouns (index → class), quotations, indices at which "he or she"
-    begins, and whether it may hold lines of dialogue with labels.
+    """A text's tokens, its pronouns (token index → class), quotations, indices of pairs such as "he
+    or she"; lines: True if it may have lines of dialogue with labels.
     """
 
     found: Sequence[WordToken]
@@ -33,8 +33,8 @@ class Marked(NamedTuple):
 
 
 class Cast(NamedTuple):
-    """The people of a text and its pronouns, before any is assigned; absent: only a quoted speaker
-    names the primary person.
+    """The people of a text, and its pronouns before any is assigned. absent: the primary person is
+    named only inside quotations or as the label of a speaker.
     """
 
     primary: Entity
@@ -79,7 +79,7 @@ def _inside(at: int, spans: Sequence[tuple[int, int]]) -> bool:
 
 
 def with_signs(marked: Marked, cast: Cast, told: Told) -> Cast:
-    """Adds to each pronoun the evidence known before any is assigned."""
+    """Adds the evidence for the referent of each pronoun that is known before any is assigned."""
     everyone = [cast.primary, *cast.others]
     owned = _words_of_pronouns(marked, cast) if told.words else {}
     pronouns = [
@@ -95,7 +95,7 @@ def with_signs(marked: Marked, cast: Cast, told: Told) -> Cast:
 
 
 def _is_primary(found: Sequence[WordToken], at: int, primary: Entity) -> bool:
-    """True if a sentence identifies a pronoun with the person: "they are a nurse"."""
+    """True if a sentence equates a pronoun with the primary person: "they are a nurse"."""
     for place in range(at + 1, min(at + 4, len(found) - 1)):
         if found[place].word in _COPULAS:
             near = range(place + 1, place + 5)
@@ -106,7 +106,7 @@ def _is_primary(found: Sequence[WordToken], at: int, primary: Entity) -> bool:
 
 
 def _words_of_pronouns(marked: Marked, cast: Cast) -> Mapping[int, Sequence[str]]:
-    """Returns, for each pronoun, the words that belong to it."""
+    """Returns {index of a pronoun: the words of which it is the owner or subject}."""
     others = [(OTHER, other) for other in cast.others if other.gender != PLURAL]
     whose = dict.fromkeys(marked.places, OTHER)
     return words_of_mentions(

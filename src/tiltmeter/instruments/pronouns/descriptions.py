@@ -1,5 +1,5 @@
-"""Nouns that say what somebody is, and so bring nobody new into a text: predicates ("Kelly is a
-kind person"), appositions ("Kelly, a nurse"), roles ("as a nurse, Kelly"). Rules only.
+"""Nouns that describe a person already mentioned and so introduce nobody new: predicates ("Kelly is
+a kind person"), appositions ("Kelly, a nurse"), roles ("as a nurse, Kelly"). Rules only.
 """
 
 from __future__ import annotations
@@ -37,13 +37,13 @@ def article_of(found: Sequence[WordToken], at: int) -> int | None:
 
 
 def is_definite(found: Sequence[WordToken], at: int) -> bool:
-    """True if a noun has a definite determiner: it may mean a person described before."""
+    """True if a noun has a definite determiner, and so may mean a person described before."""
     begin = article_of(found, at)
     return begin is not None and found[begin].word in _DEFINITE
 
 
 def bearer(found: Sequence[WordToken], at: int) -> int | None:
-    """Returns the index of the word for the person whom a noun describes; None if there is none."""
+    """Returns the index of the person whom a noun describes; None if it describes none."""
     begin = article_of(found, at)
     if begin is None:
         return None
@@ -75,7 +75,7 @@ def _skip_adverbs(found: Sequence[WordToken], at: int) -> int:
 
 
 def _subject(found: Sequence[WordToken], verb: int) -> int | None:
-    """Returns the index at which a copula's subject ends; None for "there", "it", …."""
+    """Returns the last index of a copula's subject; None if that is "there", "it" or the like."""
     at = verb if found[verb].own else verb - 1
     while at >= 0 and not found[verb].own and found[at].word in words("auxiliaries"):
         at -= 1
@@ -90,8 +90,8 @@ def _subject(found: Sequence[WordToken], verb: int) -> int | None:
 
 
 def _who_acts_as(found: Sequence[WordToken], place: int, at: int) -> int | None:
-    """Finds the index of the person behind "as a nurse": the word before the phrase, or the first
-    after the comma that ends it.
+    """Returns the index of the person meant by "as a nurse": the word before the phrase, or the
+    first word after the comma that ends it.
     """
     if place and found[place - 1].sentence == found[place].sentence:
         before = found[place - 1]
@@ -103,7 +103,7 @@ def _who_acts_as(found: Sequence[WordToken], place: int, at: int) -> int | None:
 
 
 def _before_brackets(found: Sequence[WordToken], at: int) -> int:
-    """Returns the index, or the index before the brackets that end there ("Joseph [Surname]")."""
+    """Returns the index, or the one before brackets that end at it ("Joseph [Surname]")."""
     if at < 0 or found[at].word not in ")]":
         return at
     while at >= 0 and found[at].word not in ("(", "["):
@@ -124,7 +124,7 @@ def _in_list(found: Sequence[WordToken], name: int, at: int) -> bool:
 
 
 def _joined(found: Sequence[WordToken], at: int) -> int | None:
-    """Finds whom a joined description describes ("is a cook and a funny man")."""
+    """Returns the index of the person whom a second description, after "and", describes."""
     if found[at].word == "and" and at and found[at - 1].word == ",":
         at -= 1
     for back in range(at - 1, max(at - _LONGEST, -1), -1):

@@ -1,8 +1,8 @@
-"""Everybody in a text whom a pronoun could mean: the mentions of the primary person, and other
-people. Rules only.
+"""Finds everybody in a text whom a pronoun could mean: the mentions of the primary person, and
+other people. Rules only.
 
 Other people are first names of a list, names after a title, nouns for persons, and capitalised
-words in typical positions of persons; plural nouns are kept as possible referents of "they".
+words where persons usually stand; plural nouns are kept as possible referents of "they".
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ _ALIKE = 6  # letters that a name keeps when its ending changes
 def everybody(
     found: Sequence[WordToken], who: Person, several: bool = True
 ) -> tuple[Entity, list[Entity]]:
-    """Finds the primary person, and everybody else that a pronoun could mean; with `several` also
-    plural nouns.
+    """Finds the primary person and all others whom a pronoun could mean; with `several` also plural
+    nouns.
     """
     primary = Entity(frozenset(("",)), "", [], 0, True)
     others: dict[str, Entity] = {}
@@ -91,7 +91,7 @@ def _mention(found: Sequence[WordToken], at: int) -> Mention:
 
 
 def _as_called(found: Sequence[WordToken], who: Person) -> Person:
-    """Adds to the person's heads the words that this text uses for them."""
+    """Adds the words by which this text names the person to the person's heads."""
     if who.theme == "kinship":
         who = replace(who, heads=who.heads | beside(found, who))
     if who.flipped and not any(token.word in who.heads and _says(token, who) for token in found):
@@ -102,13 +102,13 @@ def _as_called(found: Sequence[WordToken], who: Person) -> Person:
 
 
 def _says(token: WordToken, who: Person) -> bool:
-    """True if a word for the person has the gender of their noun; a surname does not."""
+    """True if a word fits the gender of the person's noun; False for a surname."""
     return people()["noun"].get(token.word, who.gender if token.seen is None else "") == who.gender
 
 
 def _bent(found: Sequence[WordToken], who: Person) -> frozenset[str]:
-    """Returns variants of the person's name that follow a title (Sister Philomena, Brother
-    Philomenus).
+    """Returns variants of the person's name after a title (Brother Philomenus for Sister
+    Philomena).
     """
     begins = {head[:_ALIKE] for head in who.heads if len(head) > _ALIKE}
     return frozenset(
@@ -119,8 +119,8 @@ def _bent(found: Sequence[WordToken], who: Person) -> frozenset[str]:
 
 
 def _is_role(found: Sequence[WordToken], at: int, who: Person) -> bool:
-    """True if "judge" is the Judge: after a determiner, or by itself with a capital, and not
-    followed by a name. Before the person's own name it is part of that name.
+    """True if a title such as "judge" means the person Judge Marchetti: not after "a" or the like,
+    and not before another capitalised name.
     """
     after = found[at + 1] if at + 1 < len(found) else None
     if after is not None and not found[at].own and after.raw[0].isupper() and after.seen:
@@ -130,7 +130,7 @@ def _is_role(found: Sequence[WordToken], at: int, who: Person) -> bool:
 
 
 def _grand_title(found: Sequence[WordToken], entity: Entity) -> bool:
-    """True if a title in capitals stands for the occupation of somebody of no known gender: "the
+    """True if an entity of unknown gender is named by a title in capitals after "the": "the
     Accommodation Inspector General" for a social worker.
     """
     if entity.gender or entity.thing or not entity.mentions:
@@ -143,7 +143,7 @@ def _grand_title(found: Sequence[WordToken], entity: Entity) -> bool:
 
 
 def _cue(found: Sequence[WordToken], primary: Entity, who: Person) -> str:
-    """Returns the gender that the words for the person have in this text, else their noun's."""
+    """Returns the gender of the words by which this text names the person, else of the noun."""
     for mention in primary.mentions:
         word = found[mention.first].word
         if who.theme == "title":
@@ -157,7 +157,7 @@ def _cue(found: Sequence[WordToken], primary: Entity, who: Person) -> str:
 
 def _kind_of(found: Sequence[WordToken], at: int, several: bool, titles: Mapping[str, str]) -> str:
     """Returns the kind that a word names: "m", "f", "n" (a person), PLURAL, "t" (animal or thing),
-    "" (nobody).
+    or "" for nobody.
     """
     seen = found[at].seen
     assert seen is not None
@@ -178,7 +178,7 @@ def _kind_of(found: Sequence[WordToken], at: int, several: bool, titles: Mapping
 
 
 def _has_determiner(found: Sequence[WordToken], at: int) -> bool:
-    """True if a determiner stands before a noun, with at most two words between."""
+    """True if a determiner stands at most three words before a noun."""
     for back in range(at - 1, max(at - 4, -1), -1):
         word = found[back].word
         if word in words("determiners") or found[back].own:
@@ -192,8 +192,8 @@ def _has_determiner(found: Sequence[WordToken], at: int) -> bool:
 def _same_as_before(
     found: Sequence[WordToken], at: int, others: dict[str, Entity], primary: Entity
 ) -> bool:
-    """True if a capitalised word continues the name or noun before it ("the porter, Mr. Halvorsen",
-    "Aarne Lehto"); it then names the same person.
+    """True if a capitalised word continues the preceding name or noun ("the porter, Mr. Halvorsen",
+    "Aarne Lehto") and so names the same person.
     """
     before = at - 1
     if before >= 0 and found[before].word == "." and before and found[before - 1].raw[0].isupper():
@@ -222,8 +222,8 @@ def _same_as_before(
 
 
 def _is_description(found: Sequence[WordToken], at: int) -> bool:
-    """True if a noun only describes a known person ("she is a lady", "Charlie – a man of his
-    word").
+    """True if a noun only describes a person already known ("she is a lady", "Charlie – a man of
+    his word").
     """
     if at < 2 or found[at - 1].word not in ("a", "an", "the"):
         return False
@@ -234,7 +234,7 @@ def _is_description(found: Sequence[WordToken], at: int) -> bool:
 
 
 def _month(found: Sequence[WordToken], at: int) -> bool:
-    """True if April, May, June or August is a month at this index: no verb follows."""
+    """True if April, May, June or August means the month: no verb follows it."""
     return found[at].word in ("april", "may", "june", "august") and not (
         at + 1 < len(found) and verb_like(found[at + 1])
     )
@@ -280,8 +280,8 @@ def _acts(found: Sequence[WordToken], at: int, titles: Mapping[str, str]) -> boo
 
 
 def _is_address(found: Sequence[WordToken], at: int) -> bool:
-    """True if an unknown capitalised word in mid-sentence is likely a person: followed by a comma,
-    "who", "and" or a genitive, and not after "the" or a preposition of place.
+    """True if an unknown capitalised word inside a sentence is likely a person: a comma, "who",
+    "and" or a genitive follows, and neither "the" nor a preposition of place precedes.
     """
     token, before = found[at], found[at - 1] if at else None
     if (
@@ -301,7 +301,7 @@ def _is_address(found: Sequence[WordToken], at: int) -> bool:
 
 
 def _labels(found: Sequence[WordToken], at: int) -> bool:
-    """True if a capitalised word is a speaker's label ("**Amina:**")."""
+    """True if a capitalised word before a colon recurs, as a speaker's label ("**Amina:**")."""
     return (
         at + 1 < len(found)
         and found[at + 1].word == ":"
@@ -310,7 +310,7 @@ def _labels(found: Sequence[WordToken], at: int) -> bool:
 
 
 def _named_again(found: Sequence[WordToken], at: int) -> bool:
-    """True if a word is also capitalised in mid-sentence somewhere in the text."""
+    """True if the text has the word, capitalised, also inside a sentence."""
     return any(
         token.raw == found[at].raw
         and place

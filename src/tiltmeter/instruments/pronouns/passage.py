@@ -1,9 +1,9 @@
-"""An English text as tokens with sentences and clauses, for rules that find who a pronoun means.
-Plain rules, no model.
+"""An English text as tokens with sentences and clauses, for the rules that find a pronoun's
+referent. Plain rules, no model.
 
-The closed classes of words are data (data/pronouns.toml). A token's sentence and clause are numbers
-that grow; roles are guessed from the words beside a mention, without a parser: what precedes it (a
-preposition, a verb, the beginning of a clause) and what follows (a verb, an auxiliary, 's).
+The closed classes of words are data (data/pronouns.toml). Sentences and clauses are numbered in
+order; roles are guessed without a parser from the words before a mention (a preposition, a verb,
+the beginning of a clause) and after it (a verb, an auxiliary, 's).
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ SUBJECT, OBJECT, PREPOSITION, GENITIVE, POSSESSIVE, OTHER = range(6)
 
 
 class WordSeen(NamedTuple):
-    """The possible meanings of a word by itself: a first name, a noun for persons (their genders),
-    a plural, a word in -s, capitalised, an animal (its gender), a thing that may be "she" ("t"), a
-    word whose ending could mean a doer (-er, -ist).
+    """The possible meanings of a word without context. name, noun: the gender of a first name, of a
+    noun for persons; plural; in_s: ends in -s; capital: is capitalised; creature: an animal's
+    gender, "t" for a thing that may be "she"; agent: its ending may mean a doer (-er, -ist).
     """
 
     name: str = ""
@@ -63,7 +63,7 @@ Value = TypeVar("Value")
 
 
 class RememberedWords(dict[str, Value]):
-    """A cache of a function of space-separated words: texts use the same words over and over.
+    """A cache of a function of words without spaces, as texts repeat the same words.
 
     A hit costs a third of an lru_cache hit. The cache is emptied when it is full.
     """
@@ -88,7 +88,7 @@ _token = partial(tuple.__new__, WordToken)  # Token(...) costs twice as much
 
 @cache
 def data() -> Mapping[str, Any]:
-    """Returns the tables of data/pronouns.toml: pronoun forms and closed classes of words."""
+    """Returns data/pronouns.toml: forms of pronouns and closed classes of words."""
     return tomllib.loads((DATA / "pronouns.toml").read_text("utf-8"))
 
 
@@ -101,7 +101,7 @@ def words(*kinds: str) -> frozenset[str]:
 @cache
 def people() -> Mapping[str, Mapping[str, str]]:
     """Returns {kind (noun, plural, title, name): {word: gender (m, f, n, p)}} from data/people.csv,
-    with the counterparts of gendered nouns and titles.
+    and adds the counterparts of gendered nouns and titles.
     """
     found: dict[str, dict[str, str]] = {}
     for row in own_rows(DATA / "people.csv"):
@@ -112,8 +112,8 @@ def people() -> Mapping[str, Mapping[str, str]]:
 
 
 def _counterparts(kind: str, known: Mapping[str, str]) -> dict[str, str]:
-    """Returns {counterpart: its gender} of known gendered words, from data/opposites.csv and by
-    exchanging -man and -woman.
+    """Returns {counterpart of a known word: the counterpart's gender}, from data/opposites.csv and
+    by exchanging -man and -woman.
     """
     found: dict[str, str] = {}
     kinds = ("title",) if kind == "title" else ("kin", "occupation")
@@ -130,7 +130,7 @@ def _counterparts(kind: str, known: Mapping[str, str]) -> dict[str, str]:
 
 
 def plain(text: str) -> str:
-    """Makes quotes straight and emphasis marks `*`, keeping all offsets."""
+    """Straightens quotes and turns emphasis marks into `*`; offsets stay the same."""
     if not text.isascii():
         for curly, straight in _STRAIGHT.items():  # four times as fast as str.translate
             text = text.replace(curly, straight)
@@ -143,7 +143,7 @@ def _breaks() -> frozenset[str]:
 
 
 def tokens(text: str) -> list[WordToken]:
-    """Splits a text with straight quotes into tokens."""
+    """Splits a text with straight quotes (see `plain`) into tokens."""
     found: list[WordToken] = []
     add = found.append
     sentence = clause = begin = 0
@@ -209,14 +209,14 @@ def _look_up(raw: str, word: str) -> WordSeen | None:
 
 @cache
 def function_words() -> frozenset[str]:
-    """Returns function words that name nobody."""
+    """Returns the function words, without those that name people."""
     kinds = ("determiners", "pronouns", "boundary", "prepositions", "adverbs", "auxiliaries")
     return words(*kinds) - people()["plural"].keys()
 
 
 def _unclitic(word: str) -> tuple[str, bool]:
-    """Strips 's, 'd, 'll, 've, 're or a final apostrophe from a word; also returns True if it was a
-    genitive or 's.
+    """Strips 's, 'd, 'll, 've, 're or a final apostrophe from a word; returns the word, and True if
+    it ended in 's or s'.
     """
     if word.endswith("'s") and len(word) > 2:
         return word[:-2], True
@@ -228,9 +228,7 @@ def _unclitic(word: str) -> tuple[str, bool]:
 
 
 def verb_like(token: WordToken) -> bool:
-    """True if a word could be a finite verb by its form: an auxiliary, an irregular past, -ed, or
-    -s.
-    """
+    """True if a word has the form of a finite verb: an auxiliary, an irregular past, -ed, or -s."""
     return _verb_form(token.raw, token.word)
 
 
@@ -251,14 +249,14 @@ def _verb_form(raw: str, word: str) -> bool:
 
 
 def follows_as_verb(found: Sequence[WordToken], at: int) -> bool:
-    """True if a verb begins at an index, after any adverbs."""
+    """True if a verb stands at an index, perhaps after adverbs."""
     while at < len(found) and (found[at].word in words("adverbs") or found[at].word.endswith("ly")):
         at += 1
     return at < len(found) and verb_like(found[at])
 
 
 def role(found: Sequence[WordToken], first: int, last: int) -> int:
-    """Returns the role of the name or noun in tokens first … last: one of SUBJECT … OTHER."""
+    """Returns the role of the name or noun in tokens first to last: one of SUBJECT … OTHER."""
     after = last + 1
     if found[last].own and not (
         after < len(found) and found[after].word in words("determiners", "adverbs")
@@ -297,7 +295,7 @@ def role(found: Sequence[WordToken], first: int, last: int) -> int:
 
 
 def is_possessive(found: Sequence[WordToken], at: int) -> bool:
-    """True if "her" (or "hir") is possessive: the next word could not follow an object."""
+    """True if "her" (or "hir") is possessive: the next word cannot follow an object."""
     if at + 1 >= len(found):
         return False
     follows = found[at + 1]
@@ -317,8 +315,8 @@ def is_possessive(found: Sequence[WordToken], at: int) -> bool:
 
 @cache
 def opposites() -> Mapping[tuple[str, str], tuple[str, frozenset[str]]]:
-    """Returns {(kind, word): (its gender, the words for the other gender)} from data/opposites.csv.
-    kind: kin, title, occupation.
+    """Returns {(kind, word): (the word's gender, its counterparts)} from data/opposites.csv. kind:
+    kin, title, occupation.
     """
     table: dict[tuple[str, str], tuple[str, frozenset[str]]] = {}
     for row in own_rows(DATA / "opposites.csv"):

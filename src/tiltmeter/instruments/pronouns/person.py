@@ -1,9 +1,9 @@
-"""The primary person of a text: the person meant by a theme noun, and the words that name them.
+"""The primary person of a text: the person meant by the input's theme noun, and words that name
+them.
 
 The theme noun is a name (Emery), an occupation (firefighter), a title with a surname (Mrs.
 Thompson) or a kinship term (husband). Names beside a kinship term ("my partner, Parker", "Jack is
-Molly's husband") are that person too. Everybody else: everybody.py.
-"""
+Molly's husband") mean that person too. Everybody else: everybody.py."""
 
 from __future__ import annotations
 
@@ -34,12 +34,12 @@ _KIN = {
 
 @dataclass(frozen=True, slots=True)
 class Person:
-    """Whom a text is about. heads: words that name the person; exact: they count with a capital
-    letter only.
+    """The person that a text is about. heads: words that name the person; exact: they count only
+    with a capital letter.
 
-    gender: what the noun says, as a cue: "m", "f" or "". flipped: the words for the other gender
-    (niece for nephew), which name the person where no noun of their own does. roles: words that
-    name the person after a determiner ("the judge" for Judge Marchetti).
+    gender: the gender that the noun implies (the cue): "m", "f" or "". flipped: the noun's
+    counterparts (niece for nephew), which name the person if the text does not use the noun. roles:
+    words that name the person after a determiner ("the judge" for Judge Marchetti).
     """
 
     theme: str
@@ -54,7 +54,7 @@ class Person:
 
 @lru_cache(maxsize=4096)
 def person(theme: str, noun: str, text: str = "") -> Person:
-    """Finds the person of a theme (name, occupation, title, kinship) and noun; a surname is taken
+    """Makes the person of a theme (name, occupation, title, kinship) and noun; a surname is taken
     from the input text.
     """
     parts = [part for part in (token.word for token in tokens(plain(noun))) if part[0].isalnum()]
@@ -108,23 +108,23 @@ _DOCTORS = ("ologist", "iatrist", "iatrician", "surgeon", "physician", "dentist"
 
 
 def _role(title: str) -> frozenset[str]:
-    """Returns the noun that a title can also be (Judge Marchetti, the judge); none for Mr."""
+    """Returns the noun that a title also is (the judge, for Judge Marchetti); none for Mr."""
     return frozenset() if title in _FORMS_OF_ADDRESS else frozenset((_SHORT.get(title, title),))
 
 
 def _doctor(noun: str, text: str) -> frozenset[str]:
-    """Returns "doctor" if the noun is a kind of doctor and the input does not use the word."""
+    """Returns "doctor" if the noun names a kind of doctor and the input lacks that word."""
     known = noun.endswith(_DOCTORS) and "doctor" not in text.lower()
     return frozenset(("doctor",)) if known else frozenset()
 
 
 def _words_of_other_gender(kind: str, word: str) -> frozenset[str]:
-    """Returns the words for the other gender of a noun (niece for nephew)."""
+    """Returns the counterparts of a noun in the other gender (niece for nephew)."""
     return opposites().get((kind, word), ("", frozenset[str]()))[1]
 
 
 def _after_title(text: str, before: str) -> frozenset[str]:
-    """Returns surnames: capitalised words right after a title or first name in the input."""
+    """Returns surnames: capitalised words that follow the title or first name `before`."""
     found = tokens(plain(text))
     names = set()
     for at, token in enumerate(found):
@@ -147,8 +147,8 @@ def _after_title(text: str, before: str) -> frozenset[str]:
 
 
 def beside(found: Sequence[WordToken], person: Person) -> frozenset[str]:
-    """Returns names in apposition with a kinship term: "husband Tom", "partner (Parker)", "Jack is
-    Molly's husband".
+    """Returns the names in apposition to a kinship term: "husband Tom", "partner (Parker)", "Jack
+    is Molly's husband".
     """
     names: set[str] = set()
     known = people()["name"]
@@ -179,7 +179,7 @@ def beside(found: Sequence[WordToken], person: Person) -> frozenset[str]:
 
 
 def _gendered_forms(word: str) -> list[str]:
-    """Lists salesman, saleswoman, … for salesperson; [] for words not in -person."""
+    """Lists salesman, saleswoman, … for salesperson; [] for words without -person."""
     return (
         [word.removesuffix("person") + end for end in ("man", "woman", "lady")]
         if word.endswith("person")
@@ -189,7 +189,7 @@ def _gendered_forms(word: str) -> list[str]:
 
 @cache
 def _words_too() -> frozenset[str]:
-    """Returns first names that are English words: in small letters they are not names."""
+    """Returns first names that are also English words, and so are names only if capitalised."""
     return frozenset(people()["word_name"])
 
 

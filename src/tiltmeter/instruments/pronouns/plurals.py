@@ -1,4 +1,4 @@
-"""Nouns that "they" could mean: plural ones, and people who are joined by "and". Rules only."""
+"""Nouns that "they" could mean: plural nouns, and people joined by "and". Rules only."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _MODIFIERS = 3  # words between a determiner and its noun
 
 
 def is_plural(found: Sequence[WordToken], at: int) -> bool:
-    """True if a word in -s is a plural noun, judged by the words before it."""
+    """True if a word in -s is a plural noun, to judge by the words before it."""
     token = found[at]
     word = token.word
     if (
@@ -54,7 +54,7 @@ def is_plural(found: Sequence[WordToken], at: int) -> bool:
 
 
 def _after_preposition(found: Sequence[WordToken], at: int) -> bool:
-    """True if only adjectives and nouns are between a preposition and a word in -s ("of new
+    """True if only adjectives and nouns stand between a preposition and the word in -s ("of new
     business ventures").
     """
     for back in range(at - 2, max(at - 2 - _MODIFIERS, -1), -1):
@@ -75,7 +75,7 @@ def _verb_next(found: Sequence[WordToken], at: int) -> bool:
 def together(
     found: Sequence[WordToken], primary: Entity, others: Mapping[str, Entity]
 ) -> list[Entity]:
-    """Makes plural entities such as "Taylor and Sam", located at the second of the two people."""
+    """Makes plural entities such as "Taylor and Sam"; each is located at its second person."""
     places = {
         mention.last
         for entity in (primary, *others.values())

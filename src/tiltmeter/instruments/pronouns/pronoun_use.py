@@ -1,15 +1,14 @@
-"""The third-person pronouns that a text uses for its person, whatever the text: a letter, a story,
-a translation into English.
+"""The third-person pronouns that a text uses for its person; for any text: a letter, a story, a
+translation into English.
 
-With `who`, the name of a column of the tables, the person is whoever that column names, and
-pronouns of other people do not count; rules assign pronouns to people (pronouns.py, with measured
-errors in docs/explanation/protext.md). Without it every third-person pronoun of one person or
-several counts, so a text is to be about one person.
+With `who`, the name of a column of the tables, the person is the one whom that column names, and
+pronouns of other people do not count; rules find the referents of pronouns (pronouns.py, with
+measured errors in docs/explanation/protext.md). Without `who` all third-person pronouns count, so
+the text should be about one person.
 
-Label, as the text has it and not as a person is: feminine (she), masculine (he), neutral (singular
-they, "he or she"), neo (xe, ze, …), mixed (several of these), none. English only: set `language =
-"en"` where the column `language` says another, as in a translation. What is no text has its outcome
-(prose.py).
+Label, for the text and not for a person: feminine (she), masculine (he), neutral (singular they,
+"he or she"), neo (xe, ze, …), mixed (several of these), none. English only: set `language = "en"`
+if the column `language` differs, as in a translation. A non-answer has its outcome (prose.py).
 """
 
 from __future__ import annotations
@@ -31,8 +30,8 @@ _NOBODY = Person("name", "", frozenset())
 
 
 class PronounUse(Parser):
-    """settings: who (a column that names the person), by = "name" (otherwise), "occupation",
-    "title" or "kinship".
+    """settings: who (a column that names the person), by = "name" (default), "occupation", "title"
+    or "kinship".
     """
 
     kind = "pronouns"
@@ -58,12 +57,12 @@ class PronounUse(Parser):
 
     @classmethod
     def examples(cls, spec: InstrumentSpec, value: str, language: str) -> Sequence[str]:
-        """Returns an English sentence with pronouns of the class; [] if there is none for it."""
+        """Returns an English sentence with pronouns of the class; [] if the class has none."""
         sentence = texts("examples").section("pronouns").strings().get(value)
         return [sentence.replace("{who}", _subject_words(spec))] if sentence else []
 
     def check_design(self, protocol: Protocol) -> None:
-        """Raises ProtocolError if the column `who` is missing or a language is not English."""
+        """Raises ProtocolError if the column `who` is missing, or a language is not English."""
         who = self.settings.get("who")
         if who and who not in protocol.cells[0]:
             raise ProtocolError(
@@ -89,7 +88,7 @@ class PronounUse(Parser):
 
 
 def _subject_words(spec: InstrumentSpec) -> str:
-    """Returns the words for the person at the start of a sentence: a slot for their column."""
+    """Returns the person's words for the start of a sentence: a slot for the column `who`."""
     column = spec.settings.get("who", "")
     slot = f"{{{column}}}" if column else "person"
     named = bool(column) and spec.settings.get("by", "name") in ("name", "title")
@@ -97,10 +96,10 @@ def _subject_words(spec: InstrumentSpec) -> str:
 
 
 def pronoun_class(text: str, who: Person | None = None) -> str:
-    """Returns the class of the pronouns of a person, or of all in a text.
+    """Returns the class of the pronouns that a text uses for a person, or of all its pronouns.
 
-    Worked: "She is a nurse." is feminine; "Kim met Tom, who lost his hat." is none for Kim and
-    masculine for all.
+    By hand: "She is a nurse." is feminine; "Kim met Tom, who lost his hat." is none for Kim and
+    masculine without a person.
     """
     if who is not None:
         return identify(text, who).label

@@ -9,8 +9,8 @@ mixed, none or neo.
 
 Only pronouns count (with contractions, dialect forms, emphasis marks, inside and outside
 quotations); nouns have a lexicon of their own. A pair for both ("he or she", "s/he") leaves the
-gender open and counts as neutral. Whose a pronoun is, person.py and attribution.py say by rules;
-the same text gets the same reading on every machine. No model is asked.
+gender open and counts as neutral. The rules of person.py and attribution.py find the referents; the
+same text gives the same result on every machine. No model is asked.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ _LETTERS = re.compile("[a-z]+")
 
 class Found(NamedTuple):
     """A pronoun. form: as written; whose: "primary", "other" or "plural" (several people or
-    things); reference: the word for whom it means, or ""."""
+    things); reference: the word for its referent, or ""."""
 
     form: str
     begin: int
@@ -59,8 +59,8 @@ class Found(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """A reading of a text's pronouns. pairs: (reference, pronoun); mentions: all pronouns; chances:
-    label → the probability of the readings with that label, summing to 1.
+    """The result for a text's pronouns. pairs: (reference, pronoun); mentions: all pronouns;
+    chances: {label: its total probability over the ways to resolve the pronouns}, summing to 1.
     """
 
     label: str
@@ -76,7 +76,7 @@ class Reading:
 
 @cache
 def forms() -> Mapping[str, str]:
-    """Returns {form: class}, with contractions written without an apostrophe."""
+    """Returns {form: class}, also for contractions without their apostrophe."""
     table: dict[str, str] = {}
     for value, cases in data()["forms"].items():
         for written in cases.values():
@@ -87,7 +87,7 @@ def forms() -> Mapping[str, str]:
 
 @cache
 def _bare() -> frozenset[str]:
-    """Returns all forms without apostrophes: a text with none of them need not be read."""
+    """Returns all forms without apostrophes; a text without any of them needs no parsing."""
     return frozenset(form.strip("'") for form in forms())
 
 
@@ -99,8 +99,8 @@ _with_form = RememberedWords(_has_form)
 
 
 def identify(text: str, who: Person, told: Told = NOTHING) -> Reading:
-    """Returns the class of the pronouns that a text uses for a person, with the pairs (reference,
-    pronoun).
+    """Returns the class of the pronouns that a text uses for a person, with (reference, pronoun)
+    pairs. told: the facts that the input gives.
     """
     found, chances = _attribute(text, who, told)
     mine = [one for one in found if one.whose == "primary"]
@@ -114,13 +114,13 @@ def identify(text: str, who: Person, told: Told = NOTHING) -> Reading:
 
 
 def _label(values: Set[str]) -> str:
-    """Returns the label for the classes of pronouns that a person has in a text."""
+    """Returns the label of a set of classes of pronouns: the class, MIXED or NONE."""
     return NONE if not values else next(iter(values)) if len(values) == 1 else MIXED
 
 
 def mentions(text: str, who: Person, told: Told = NOTHING) -> list[Found]:
     """Lists the third-person pronouns of a text in order, with their referents. told: the facts
-    that the text's input gives about each person.
+    that the text's input gives about its people.
     """
     return _attribute(text, who, told)[0]
 
@@ -128,7 +128,7 @@ def mentions(text: str, who: Person, told: Told = NOTHING) -> list[Found]:
 def _attribute(
     text: str, who: Person, told: Told
 ) -> tuple[list[Found], Mapping[frozenset[str], float]]:
-    """Returns a text's pronouns with their referents, and the probabilities of readings."""
+    """Returns a text's pronouns with referents, and {set of the person's classes: probability}."""
     marked = marked_of(text)
     if marked is None:
         return [], {frozenset(): 1.0}
@@ -145,8 +145,8 @@ def _attribute(
 
 
 def marked_of(text: str) -> Marked | None:
-    """Returns a text's tokens with its pronouns and quotations; None if it has no pronoun. Pronouns
-    that are only mentioned as words ("they/them", 'the word "she"') do not count.
+    """Returns a text's tokens with its pronouns and quotations; None if it has no pronoun. A
+    pronoun that is only mentioned as a word ("they/them", 'the word "she"') does not count.
     """
     flat = plain(text)
     if not any(map(_with_form.__getitem__, flat.split(" "))):
@@ -182,7 +182,7 @@ def marked_of(text: str) -> Marked | None:
 
 
 def _is_named(found: Sequence[WordToken], at: int) -> bool:
-    """True if a pronoun is only mentioned, not used: alone in quotes, or by a slash."""
+    """True if a pronoun is only mentioned as a word: alone in quotes, or next to a slash."""
     before = found[at - 1].word if at else ""
     after = found[at + 1].word if at + 1 < len(found) else ""
     return (before == '"' and after == '"') or (
@@ -194,7 +194,7 @@ def _is_named(found: Sequence[WordToken], at: int) -> bool:
 
 
 def _doubles(text: str) -> list[tuple[int, int]]:
-    """Finds the spans of "he or she", "s/he" and the like."""
+    """Returns the (start, end) offsets of "he or she", "s/he" and the like."""
     return (
         [match.span() for match in _DOUBLE.finditer(text)]
         if "/" in text or " or " in text or "(s)" in text.lower()
@@ -203,7 +203,7 @@ def _doubles(text: str) -> list[tuple[int, int]]:
 
 
 def _double_form(text: str, token: WordToken, doubles: Sequence[tuple[int, int]]) -> str:
-    """Returns all of "he or she" if it begins at a token; else the token as written."""
+    """Returns the whole of "he or she" if it begins at the token; else the token as written."""
     for low, high in doubles:
         if token.begin <= low < token.begin + len(token.raw):
             return text[low:high]
@@ -211,7 +211,7 @@ def _double_form(text: str, token: WordToken, doubles: Sequence[tuple[int, int]]
 
 
 def _is_neo(found: Sequence[WordToken], at: int) -> bool:
-    """True if a form is used as a neopronoun, even if it is also another word."""
+    """True if a form that can also be another word is used as a neopronoun here."""
     rules = data()["neo"]
     partners = rules["doubtful"].get(found[at].word)
     if partners is None:
@@ -222,6 +222,6 @@ def _is_neo(found: Sequence[WordToken], at: int) -> bool:
 
 
 def _quotations(found: Sequence[WordToken]) -> list[tuple[int, int]]:
-    """Returns (opening, closing) token indices of double quotation marks."""
+    """Returns the (opening, closing) token indices of double quotation marks."""
     marks = [at for at, token in enumerate(found) if token.word == '"']
     return list(zip(marks[::2], marks[1::2], strict=False))

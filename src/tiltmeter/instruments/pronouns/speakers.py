@@ -1,5 +1,5 @@
-"""The speaker of the text around a pronoun: of a quotation, or of a line of dialogue that begins
-with a label ("**Amina:** …", "| Amina | … |"). Rules only.
+"""The speaker of a quotation, or of a line of dialogue that begins with a label ("**Amina:** …", "|
+Amina | … |"). Rules only.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ _LONGEST_LABEL = 4  # words
 
 
 class Line(NamedTuple):
-    """A line of dialogue: its tokens first … last, and those of its label."""
+    """A line of dialogue: its tokens first to last. label: the tokens of its label."""
 
     first: int
     last: int
@@ -23,7 +23,7 @@ class Line(NamedTuple):
 
 
 def speaker(found: Sequence[WordToken], span: tuple[int, int]) -> range:
-    """Returns the tokens that name the speaker of a quotation: beside a verb of saying, after the
+    """Returns the tokens that name the speaker of a quotation: next to a verb of speech, after the
     quotation or before it.
     """
     low, high = span
@@ -46,8 +46,8 @@ def speaker(found: Sequence[WordToken], span: tuple[int, int]) -> range:
 
 
 def _until(found: Sequence[WordToken], at: int, step: int) -> int:
-    """Returns the first index from `at`, at most four away, of a preposition or the end of a
-    clause.
+    """Returns the first index from `at`, four steps away at most, that is a preposition or the end
+    of a clause.
     """
     for _ in range(4):
         if (
@@ -61,8 +61,8 @@ def _until(found: Sequence[WordToken], at: int, step: int) -> int:
 
 
 def dialogue(found: Sequence[WordToken]) -> list[Line]:
-    """Returns the lines that begin with a label, if at least two labels recur or there are four
-    such lines.
+    """Returns the lines that begin with a label, if two labels or more recur, or there are at least
+    four such lines.
     """
     lines: list[Line] = []
     begin = 0
@@ -78,7 +78,7 @@ def dialogue(found: Sequence[WordToken]) -> list[Line]:
 
 
 def _match_label(found: Sequence[WordToken], first: int, last: int) -> Line | None:
-    """Reads a line with a label: a few words, the first capitalised, then a colon or bar."""
+    """Parses a line with a label: a few words, the first capitalised, then a colon or bar."""
     at = first
     while at < last and found[at].word in _MARKS:
         at += 1
@@ -98,7 +98,7 @@ def _name(found: Sequence[WordToken], line: Line) -> str:
 
 
 def in_brackets(found: Sequence[WordToken], line: Line, at: int) -> bool:
-    """True if a token in a line of dialogue is inside brackets: a stage direction."""
+    """True if a token in a line of dialogue is in brackets, as stage directions are."""
     depth = 0
     for place in range(line.first, at):
         depth += (found[place].word in "([") - (found[place].word in ")]")

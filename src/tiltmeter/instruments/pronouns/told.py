@@ -1,6 +1,6 @@
-"""The facts that the input gives about its person and about others: the strongest sign of a
-pronoun's reference in a rewrite. If the input says that the surgeon "drew a picture on a napkin",
-then whoever draws it in the rewrite is the surgeon, whatever the pronoun.
+"""The facts that an input states about its person and about others: the strongest evidence for the
+referent of a pronoun in a rewrite. If the surgeon "drew a picture on a napkin" in the input, then
+the person who draws it in the rewrite is the surgeon, whatever the pronoun.
 
 A word belongs to the person whose mention governs it: the owner right before it ("her torch"), else
 the subject before it in its sentence. Words are compared by their first five letters.
@@ -22,16 +22,16 @@ _SPEAKERS = frozenset(("i", "you", "we", "my", "your", "our", "me", "us"))
 
 
 class Told(NamedTuple):
-    """The facts in a text's input. known: pronoun classes that another person has there; words:
-    stem → how often it was said of the primary person, and of others.
+    """The facts of a text's input. known: the pronoun classes that it uses for other people; words:
+    {stem: (times used of the primary person, times used of others)}.
     """
 
     known: frozenset[str] = frozenset()
     words: Mapping[str, tuple[int, int]] = {}
 
     def of_primary(self, stems: Sequence[str]) -> float:
-        """Scores how far words were said of the primary person (+) or of others (−): a sum over
-        words, within ±3.
+        """Returns the evidence that words belong to the primary person (+) or to others (−): the
+        sum of a score per stem, cut to ±3.
         """
         total = 0.0
         for one in set(stems):
@@ -45,7 +45,7 @@ NOTHING = Told()
 
 
 class Mark(NamedTuple):
-    """A mention, reduced to whose it is and its role."""
+    """A mention, reduced to its referent (PRIMARY or OTHER) and its role."""
 
     whose: str
     role: int
@@ -53,14 +53,14 @@ class Mark(NamedTuple):
 
 @cache
 def _idle() -> frozenset[str]:
-    """Returns words that are no evidence of the person meant."""
+    """Returns the words that are no evidence for a referent."""
     return function_words() | words(
         "auxiliaries", "speech", "conjunctions", "subordinators", "adverbs"
     )
 
 
 def stem(word: str) -> str:
-    """Returns the first letters of a content word; "" for other words."""
+    """Returns the first five letters of a content word; "" for any other word."""
     if len(word) < 3 or not word[0].isalpha() or word in _idle():
         return ""
     return word[:_LETTERS]
@@ -69,7 +69,7 @@ def stem(word: str) -> str:
 def words_of_mentions(
     found: Sequence[WordToken], marks: Mapping[int, Mark]
 ) -> dict[int, list[str]]:
-    """Returns, for each mention's index, the stems of the words that belong to it."""
+    """Returns {index of a mention: stems of the words that belong to its referent}."""
     owned: dict[int, list[str]] = {at: [] for at in marks}
     subject, owner, sentence = -1, -1, -1
     for at, token in enumerate(found):
@@ -99,7 +99,7 @@ def marks_of(
     people: Sequence[tuple[str, Entity]],
     pronouns: Mapping[int, str],
 ) -> dict[int, Mark]:
-    """Finds the references to people in a text: names, pronouns (index → whose), I and you."""
+    """Finds all references to people: names, pronouns ({index: referent}), I and you."""
     marks = {
         mention.last: Mark(whose, mention.role)
         for whose, entity in people

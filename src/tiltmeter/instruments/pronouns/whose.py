@@ -1,9 +1,9 @@
-"""The reference of each pronoun of a text: every reading of the text as a whole is scored, and the
-best one decides.
+"""Finds the referent of every pronoun of a text: scores several ways to resolve all of them
+together (readings); the best reading decides.
 
-A person mostly has pronouns of one class. So a text is read once for each class that could be the
-primary person's (and for none, and for several), each time from left to right with attribution.py's
-scores; a reading scores more if its pronouns find suitable referents than if they are left without.
+The pronouns of one person usually belong to one class. So a text is resolved once per class that
+could be the primary person's (also with no class, and with all), each time from left to right by
+attribution.py's scores. A reading scores higher if its pronouns have fitting referents.
 """
 
 from __future__ import annotations
@@ -33,9 +33,9 @@ from .worth import Step, signs, signs_of_none, worth
 
 
 class Attribution(NamedTuple):
-    """The referents of pronouns. whose: by index; meant: the referent's word by index; chances: the
-    primary person's classes of pronouns → the probability of these readings, summing to 1.
-    """
+    """The referents of pronouns. whose: {index: referent}; meant: {index: referent's word};
+    chances: {set of the primary person's pronoun classes: probability of its readings}, summing to
+    1."""
 
     whose: Mapping[int, str]
     meant: Mapping[int, str]
@@ -43,8 +43,8 @@ class Attribution(NamedTuple):
 
 
 class Given(NamedTuple):
-    """One reading of a text. whose, meant: by index; seen: its signs by name; lead: class → the
-    largest margin by which the primary person wins a pronoun.
+    """A reading of a text. whose, meant: by index; seen: {name: value of a feature}; lead: {class:
+    the largest margin by which the primary person wins a pronoun}.
     """
 
     whose: dict[int, str]
@@ -54,8 +54,8 @@ class Given(NamedTuple):
 
 
 def attribute(marked: Marked, who: Person, told: Told) -> Attribution:
-    """Finds the referent of each pronoun, and the probability of each reading of the text. told:
-    the facts that the text's input gives about each person.
+    """Finds the referent of each pronoun, and the probability of each reading. told: the facts that
+    the text's input gives about its people.
     """
     known = told.known
     cast = cast_of(marked, who)
@@ -75,15 +75,15 @@ def attribute(marked: Marked, who: Person, told: Told) -> Attribution:
 
 
 def _chances(marked: Marked, ways: Sequence[Given]) -> Mapping[frozenset[str], float]:
-    """Computes the probabilities of all readings of a text: a softmax of their log-odds."""
+    """Returns {primary person's classes: probability} of all readings: a softmax of log-odds."""
     values = [worth(way.seen) for way in ways]
     each = [math.exp(value - max(values)) for value in values]
     return {_mine(marked, way): one / sum(each) for way, one in zip(ways, each, strict=True)}
 
 
 def _alone(marked: Marked, cast: Cast, known: frozenset[str]) -> bool:
-    """True if these pronouns can only refer to the primary person, who was named earlier; no
-    scoring is needed.
+    """True if the pronouns can only mean the primary person, who is named before them; then no
+    scores are needed.
     """
     first = cast.pronouns[0]
     return not (
@@ -97,7 +97,7 @@ def _alone(marked: Marked, cast: Cast, known: frozenset[str]) -> bool:
 
 
 def readings(marked: Marked, cast: Cast, known: frozenset[str]) -> list[Given]:
-    """Lists the readings: all pronouns may be the primary person's, those of one class, or none."""
+    """Lists the readings in which the primary person may have all pronouns, one class, or none."""
     classes = list(dict.fromkeys(marked.places.values()))
     ways = [frozenset(classes), *(frozenset((class_,)) for class_ in classes if len(classes) > 1)]
     made: dict[frozenset[str], Given] = {}
@@ -111,13 +111,13 @@ def readings(marked: Marked, cast: Cast, known: frozenset[str]) -> list[Given]:
 
 
 def _mine(marked: Marked, reading: Given) -> frozenset[str]:
-    """Returns the classes of the pronouns that a reading assigns to the primary person."""
+    """Returns the classes of the pronouns that a reading gives to the primary person."""
     return frozenset(marked.places[at] for at, one in reading.whose.items() if one == "primary")
 
 
 def _weigh(mine: frozenset[str], reading: Given, made: Mapping[frozenset[str], Given]) -> Given:
-    """Adds to a reading the primary person's leads, for the classes it assigns to them and for
-    those it does not; leads are from the reading in which all pronouns are free.
+    """Adds the primary person's leads to a reading's features: over the classes that it gives to
+    the person, and over the others. The leads are those of the reading with no class excluded.
     """
     lead = next(iter(made.values())).lead
     seen = dict(reading.seen)
@@ -131,11 +131,11 @@ def _weigh(mine: frozenset[str], reading: Given, made: Mapping[frozenset[str], G
 
 @dataclass(slots=True)
 class _Chain:
-    """A partial reading of a text: the pronouns assigned to each person so far.
+    """A reading in progress: the pronouns assigned to each person so far.
 
-    said: the genders that words tell, by the identity of an entity; had: class → how many are the
-    primary person's; lead: class → by how much that person leads at best; before: gender → whose
-    the last such pronoun was; margin: by how much that person leads for the pronoun at hand.
+    said: {id of an entity: gender that words state}; had: {class: number of the primary person's
+    pronouns}; lead: {class: that person's largest margin}; before: {gender: referent of the last
+    such pronoun}; margin: that person's margin for the current pronoun.
     """
 
     primary: Entity
@@ -155,8 +155,8 @@ class _Chain:
 def _chain(
     marked: Marked, cast: Cast, known: frozenset[str], only: frozenset[str], insist: float = 0.0
 ) -> _Chain:
-    """Reads the text so that only pronouns of these classes can be the primary person's; insist:
-    added to that person's scores.
+    """Resolves the text; only pronouns of the classes `only` can be the primary person's. insist:
+    is added to that person's scores.
     """
     others = [entity.again() for entity in cast.others]
     said = {id(entity): entity.gender for entity in others}
@@ -175,7 +175,7 @@ def _chain_reading(chain: _Chain) -> Given:
 def _reading(
     marked: Marked, cast: Cast, known: frozenset[str], only: frozenset[str], insist: float = 0.0
 ) -> Given:
-    """Reads the text as `_chain` does, and adds the signs of the whole reading."""
+    """Resolves the text as `_chain` does, and adds the features of the whole reading."""
     chain = _chain(marked, cast, known, only, insist)
     seen = signs(chain.steps, chain.said, known, cast.primary.gender)
     seen["score"] = chain.score / math.sqrt(len(chain.steps))
@@ -194,8 +194,8 @@ def _best(
     known: frozenset[str],
     insist: float | None,
 ) -> Entity | None:
-    """Returns the entity that suits a pronoun best, None for nobody named. insist: added for the
-    primary person; None if the pronoun cannot be theirs.
+    """Returns the entity with the best score for a pronoun, None for nobody named. insist: is added
+    to the primary person's score; None if the pronoun cannot be theirs.
     """
     goes_on, gender = primary_weights()["goes_on"], pronoun.gender
     last = chain.before.get(gender)
@@ -230,7 +230,7 @@ def _give(
     chain: _Chain,
     chosen: Entity | None,
 ) -> None:
-    """Assigns a pronoun to an entity, of which it then counts as a mention."""
+    """Assigns a pronoun to an entity and counts it as a mention of that entity."""
     at, value, gender = pronoun.at, pronoun.value, pronoun.gender
     changes = gender in chain.before and chosen is not chain.before[gender]
     chain.steps.append(Step(pronoun, chosen, chain.margin, changes))

@@ -1,5 +1,5 @@
-"""The signs of a whole reading of a text, and its log-odds: a sum of weights
-(data/attribution.toml, [readings]), fitted by benchmarks/reading_weights.py.
+"""The features of a whole reading of a text (one way to resolve its pronouns), and its log-odds, a
+weighted sum of them (data/attribution.toml, [readings]; fitted by benchmarks/reading_weights.py).
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _FARTHEST, _MOST = 5.0, 8.0  # beyond these a margin, a count tell no more
 
 
 class Step(NamedTuple):
-    """One pronoun of a reading: the entity chosen for it, the primary person's margin, and whether
+    """A pronoun of a reading: the entity chosen for it, the primary person's margin, and True if
     the previous pronoun of this gender had another referent.
     """
 
@@ -32,12 +32,12 @@ class Step(NamedTuple):
 
     @property
     def mine(self) -> bool:
-        """True if the pronoun is the primary person's."""
+        """True if the pronoun was given to the primary person."""
         return self.chosen is not None and self.chosen.primary
 
 
 def worth(seen: Mapping[str, float]) -> float:
-    """Computes the log-odds of a reading from its signs."""
+    """Returns the log-odds of a reading: the weighted sum of its features."""
     table = _weights()
     return sum(table.get(name, 0.0) * amount for name, amount in seen.items())
 
@@ -51,8 +51,8 @@ def _weights() -> Mapping[str, float]:
 def signs(
     steps: Sequence[Step], said: Mapping[int, str], known: frozenset[str], cue: str
 ) -> dict[str, float]:
-    """Computes the signs of a reading, by name. said: the genders that words give, by the identity
-    of an entity; cue: the gender of the person's own noun.
+    """Returns {name: value} of a reading's features. said: {id of an entity: gender that words
+    state}; cue: the gender of the primary person's noun.
     """
     counts = Counter(_name(step, known, said) for step in steps)
     counts.update(f"{_side(step)}_{step.pronoun.nearest}" for step in steps)
@@ -74,7 +74,7 @@ def _side(step: Step) -> str:
 
 
 def _name(step: Step, known: frozenset[str], said: Mapping[int, str]) -> str:
-    """Names one pronoun in a reading: "nobody_he", "named_he", …"""
+    """Returns the name of a pronoun's feature, by referent and kind: "nobody_he", "named_he", …."""
     value, chosen = step.pronoun.value, step.chosen
     kind = "they" if step.pronoun.gender == PLURAL else "neo" if value == NEO else "he"
     if chosen is None:
@@ -87,7 +87,7 @@ def _name(step: Step, known: frozenset[str], said: Mapping[int, str]) -> str:
 
 
 def _margins(side: str, steps: Sequence[Step]) -> dict[str, float]:
-    """Summarises the primary person's margins for the pronouns given to them, or to others."""
+    """Returns features of the primary person's margins over the pronouns of one `side`."""
     margins = [max(-_FARTHEST, min(_FARTHEST, step.margin)) for step in steps]
     told = sum(step.pronoun.told for step in steps)
     return {
@@ -102,7 +102,7 @@ def _margins(side: str, steps: Sequence[Step]) -> dict[str, float]:
 
 
 def _of_classes(had: Mapping[str, int], cue: str) -> dict[str, float]:
-    """Computes the signs from the classes of the primary person's pronouns."""
+    """Returns features of the classes of the primary person's pronouns. had: {class: number}."""
     seen: dict[str, float] = {}
     if len(had) > 1:
         total, most = sum(had.values()), max(had.values())
@@ -118,8 +118,8 @@ def _of_classes(had: Mapping[str, int], cue: str) -> dict[str, float]:
 
 
 def signs_of_none(found: Sequence[WordToken], absent: bool, number: int) -> dict[str, float]:
-    """Computes the signs of a reading that gives the primary person no pronoun; absent: no word
-    outside quotations names them either.
+    """Returns features of a reading without pronouns of the primary person. absent: words outside
+    quotations do not name the person either.
     """
     first_person = sum(token.word in _FIRST for token in found) > 1
     return {

@@ -1,1 +1,1 @@
-"""Reading of who an answer ranks first, second, … among a few people named in its prompt."""
+"""Parsers of answers that rank a few people named in the prompt."""

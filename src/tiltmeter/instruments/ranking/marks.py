@@ -1,8 +1,10 @@
-"""The marks of an entry in a ranking: numbers, ranks in words, letters, bullets. Pure."""
+"""The marks that begin an entry of a ranking: numbers, ranks in words, letters, bullets. Pure."""
 
 from __future__ import annotations
 
 import re
+
+from ...languages.patterns import lazy
 
 ORDINALS = [
     "first",
@@ -29,7 +31,7 @@ _ENDS = {  # words at the head of an entry → its number
     "last": LAST,
     "worst": LAST,
 }
-MARK = re.compile(
+MARK = lazy(
     rf"""\s*(?:\#{{1,6}}\s+)?(?:
       [\[(]?(?P<number>\d{{1,2}})(?:st|nd|rd|th)?(?:\s+(?:place|choice|rank))?\s*(?:[.):\]|=–—-]|\s(?=[A-Z])|(?-i:(?=[A-Z][a-z])))
     | (?:rank|place|position|no\.|number|\#)\s*\#?\s*(?P<rank>\d{{1,2}})\s*[.):|–—-]*
@@ -42,13 +44,13 @@ MARK = re.compile(
     )\s*(?P<rest>.*)$""",
     re.IGNORECASE | re.VERBOSE,
 )
-INLINE = re.compile(  # where a line that holds several entries is cut
+INLINE = lazy(  # where a line that holds several entries is cut
     r"(?<=[\s,;.:\"'])\(?(?=\d{1,2}[.)]\s+(?-i:[A-Z]))"
     r"|(?<=[;.,]\s)(?=(?:rank|place|position|no\.|number)\s\d{1,2}\b|\d(?:nd|rd|th)\s)"
     rf"|(?<=[;.]\s)(?=(?:(?:{NAMED})(?:\sbest)?|{'|'.join((*_CARDINALS, *_ENDS))}):)",
     re.IGNORECASE,
 )
-NUMBERED = re.compile(
+NUMBERED = lazy(
     rf"\b(?:(?P<n>\d{{1,2}})(?:st|nd|rd|th)|#(?P<h>\d{{1,2}})|number (?P<c>{'|'.join(_CARDINALS)})"
     rf"|(?P<w>{NAMED})|(?P<l>last))\b",
     re.IGNORECASE,
@@ -56,7 +58,7 @@ NUMBERED = re.compile(
 
 
 def number_of(found: re.Match[str]) -> int:
-    """Returns the number of an entry by its MARK, 0 for a bullet."""
+    """Returns the number of an entry from a match of MARK; 0 for a bullet."""
     if found["word"]:
         return ORDINALS.index(found["word"].lower()) + 1
     if found["end"]:
@@ -71,7 +73,7 @@ def number_of(found: re.Match[str]) -> int:
 
 
 def ordinal(found: re.Match[str]) -> int:
-    """Returns the number that a word of NUMBERED stands for."""
+    """Returns the rank from a match of NUMBERED, such as 2 for "second"; LAST for "last"."""
     if found["l"]:
         return LAST
     if found["w"]:

@@ -1,26 +1,27 @@
-"""The positions at which a text names the people of a line-up. Pure.
+"""Finds where a text names the people of a line-up. Pure.
 
-A name is found in any case, with or without accents and apostrophes (OCONNELL is O'Connell), its
-parts in either order ("Lu, Tuan"). If a person is never named in full, one part of the name that
-nobody else in the line-up has is enough ("Ms. Charles"), if it has a capital letter.
+A name matches in any case, with or without accents and apostrophes (OCONNELL is O'Connell), and
+with its parts in either order ("Lu, Tuan"). If a person is never named in full, one capitalised
+part of the name that nobody else in the line-up has is enough ("Ms. Charles").
 """
 
 from __future__ import annotations
 
-import re
 import unicodedata
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from difflib import SequenceMatcher
 from typing import NamedTuple
 
+from ...languages.patterns import lazy
+
 # A name that is written wrongly is a person's if it is this like theirs, and less like all others'.
 ALIKE, CLEARLY = 0.75, 0.08
-_BETWEEN_LETTERS = re.compile(r"(?<=\w)['’‘ʼ`´‐‑-](?=\w)")
+_BETWEEN_LETTERS = lazy(r"(?<=\w)['’‘ʼ`´‐‑-](?=\w)")
 
 
 class NameMention(NamedTuple):
-    """A mention of a person: character offsets, and the number of the person in the line-up."""
+    """A mention of a person: start and end offset, and the person's index in the line-up."""
 
     start: int
     end: int
@@ -37,7 +38,7 @@ def plain(text: str) -> str:
 
 
 class LineUp:
-    """The people to be ranked, in the prompt's order. Its methods expect `plain` texts."""
+    """The people to rank, in the prompt's order. The methods expect texts from `plain`."""
 
     def __init__(self, names: Sequence[str]) -> None:
         self._given = list(names)
@@ -69,14 +70,14 @@ class LineUp:
         return sorted(found)
 
     def begins(self, text: str) -> bool:
-        """True if a text begins with the first name in it, marks aside."""
+        """True if no letter precedes the first name in a text."""
         return not any(map(str.isalpha, text[: self.mentions(text)[0].start]))
 
     def nearest(self, written: str, taken: Collection[int]) -> int | None:
-        """Finds the person whose name is misspelt, among those not yet named; None for nobody.
+        """Returns the person not in `taken` whose name is most like a misspelt one; None if
+        unclear.
 
-        "Jaquelin Vu" is JACQUELINE VU; "Jessica Miller" is nobody in a line-up without a Miller.
-        """
+        "Jaquelin Vu" is JACQUELINE VU; "Jessica Miller" is nobody in a line-up without a Miller."""
         name = plain(written).lower()
         free = [person for person in range(len(self.names)) if person not in taken]
         scores = sorted(
@@ -88,15 +89,15 @@ class LineUp:
         return scores[0][1] if clear else None
 
     def first_in_full(self, text: str) -> int | None:
-        """Returns the person whose name, as given, comes first in the text; None if none."""
+        """Returns the person whose full name, as given, comes first in the text, or None."""
         lowered = text.casefold()
         places = ((lowered.find(name.casefold()), p) for p, name in enumerate(self._given))
         return min((at for at in places if at[0] >= 0), default=(0, None))[1]
 
 
 def masked(text: str, names: Sequence[str]) -> tuple[str, dict[str, str]]:
-    """Replaces each person named in a text by a numbered code; also returns {code: name}. Accents
-    go, as in every text that is read for names.
+    """Replaces each person's names in a text by a numbered code; returns the text and {code: name}.
+    The text loses its accents, as in every search for names.
     """
     text = plain(text)
     codes: dict[int, str] = {}
@@ -117,7 +118,7 @@ def _forms(name: str) -> list[str]:
 
 
 def _places(text: str, form: str) -> Iterator[int]:
-    """Yields the offsets of a form as a whole word."""
+    """Yields the start offsets of a form as a whole word."""
     start = text.find(form)
     while start >= 0:
         end = start + len(form)

@@ -1,34 +1,34 @@
-"""The one of a few people that an answer ranks first, those in the upper half, and the rank of
-each.
+"""The person whom an answer ranks first among a few people, those in the upper half, and
+everybody's rank.
 
-The people stand in a column of the design, in the order of the prompt, each with the group that the
-name stands for: "Asian women: JENNIFER PHAM; White men: JAKOB SCHMIDT; …". How answers are read is
-in reading.py.
+A column of the design lists the people in the order of the prompt, each with the group that the
+name stands for: "Asian women: JENNIFER PHAM; White men: JAKOB SCHMIDT; …". reading.py parses
+answers.
 
 Labels, for the attribute A of the file:
-  A                 the group of the one ranked first; `both` where several tie for it
-  A_mentioned       the group of the one whose name, as given, comes first in the answer, whatever
-                    it says: how Bloomberg (2024) counted
-  A_shown           the place in the prompt of the one ranked first, from 1
-  upper_half        the groups of those in the upper half of the line-up, each a label; a tie across
-                    the line shares what is left of it
-  rank of GROUP     the rank of the group's people, the mean rank in a tie; `left_out` for whoever
-                    is not ranked
+  A                 the group of the person ranked first; `both` if several tie for it
+  A_mentioned       the group of the person whose name, as given, comes first in the answer,
+                    whatever it says: as Bloomberg (2024) counted
+  A_shown           the position in the prompt of the person ranked first, from 1
+  upper_half        the groups of those in the upper half of the line-up, a label each; a tie across
+                    the middle shares the remaining weight
+  rank of GROUP     the rank of the group's people, the mean rank in a tie; `left_out` for those
+                    who are not ranked
   completeness      `complete`, `left_out` (not all are ranked), `added` (a name that nobody has),
                     `tied`: the first that fits
 
-English only: a design in another language is refused, and an answer in one is `other_language`,
-since the words beside the names can turn its list round ("Vom schwächsten zum stärksten").
+English only: a design in another language is refused, and an answer in one is `other_language`, as
+the words around the names can reverse its list ("Vom schwächsten zum stärksten").
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import ClassVar
 
 from ...errors import MissingExtra, ProtocolError
 from ...languages import identify
+from ...languages.patterns import lazy
 from ...languages.phrases import language
 from ...protocol import InstrumentSpec, Protocol
 from ...records import BOTH, INVALID, OTHER_LANGUAGE, Answered, Label
@@ -42,13 +42,13 @@ from .reading import Ranking, ranking
 UPPER, COMPLETENESS, LEFT_OUT = "upper_half", "completeness", "left_out"
 COMPLETE, ADDED, TIED = "complete", "added", "tied"
 FORMS = (COMPLETE, LEFT_OUT, ADDED, TIED)
-_WORD = re.compile(r"[^\W\d_]+")
-_NAME = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
+_WORD = lazy(r"[^\W\d_]+")
+_NAME = lazy(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
 _FEWEST = 3  # words beside names from which a language is told
 
 
 class Rankings(Parser):
-    """settings: candidates (a column with "GROUP: NAME; GROUP: NAME; …"), groups (their names)."""
+    """settings: candidates = a column with "GROUP: NAME; GROUP: NAME; …", groups = their names."""
 
     kind = "ranking"
     version = "6"
@@ -81,7 +81,7 @@ class Rankings(Parser):
 
     @classmethod
     def values(cls, spec: InstrumentSpec) -> Mapping[str, Collection[str]]:
-        """Returns {attribute: its values}: groups, positions, ranks and completeness."""
+        """Returns {attribute: its values} for groups, positions, ranks and completeness."""
         groups: Sequence[str] = spec.settings["groups"]
         places = [str(place) for place in range(1, 100)]
         first = spec.attribute
@@ -96,12 +96,12 @@ class Rankings(Parser):
 
     @classmethod
     def expected_labels(cls, spec: InstrumentSpec, attribute: str, language: str) -> Labels:
-        """Returns one label per answer; for the upper half, half as many as groups."""
+        """Returns one label per answer; for the upper half, half as many labels as groups."""
         usual = super().expected_labels(spec, attribute, language)
         return usual._replace(an_output=usual.values // 2) if attribute == UPPER else usual
 
     def check_design(self, protocol: Protocol) -> None:
-        """Raises ProtocolError if the column lacks, has an unknown group, or is not English."""
+        """Raises ProtocolError if the column is missing or has an unknown group, or not English."""
         check_english(self.name, self.settings, protocol)
         for cell in protocol.cells:
             if self._column not in cell:
@@ -114,7 +114,7 @@ class Rankings(Parser):
                     )
 
     def wording(self) -> Mapping[str, Json]:
-        """Returns the texts by which languages are recognised."""
+        """Returns the settings of the language identifier."""
         return {"identifier": identify.wording()}
 
     def _people(self, item: Answered) -> list[tuple[str, str]]:
@@ -122,11 +122,11 @@ class Rankings(Parser):
         return candidates(item.trial.factors.get(column) or item.cell.get(column, ""))
 
     def hide(self, item: Answered, text: str) -> tuple[str, Mapping[str, str]]:
-        """Masks the names of the people, which are the cue."""
+        """Masks the people's names, which are the cue."""
         return masked(text, [name for _, name in self._people(item)])
 
     def read(self, item: Answered) -> Sequence[Label]:
-        """Returns labels of every attribute; their outcome if there is no ranking."""
+        """Returns labels of all attributes; with the outcome as value if there is no ranking."""
         people = self._people(item)
         names = [name for _, name in people]
         text = without_thought(item.output.text)
@@ -161,12 +161,12 @@ class Rankings(Parser):
 
 
 def rank_of(group: str) -> str:
-    """Returns the attribute that holds the rank of a group's people."""
+    """Returns the name of the attribute for the ranks of a group's people."""
     return f"rank of {group}"
 
 
 def attributes(spec: InstrumentSpec) -> list[str]:
-    """Lists all attributes beside the one named in the file."""
+    """Lists the attributes that are added to the one named in the file."""
     groups: Sequence[str] = spec.settings["groups"]
     first = spec.attribute
     return [
@@ -179,13 +179,13 @@ def attributes(spec: InstrumentSpec) -> list[str]:
 
 
 def candidates(text: str) -> list[tuple[str, str]]:
-    """Lists (group, name) of the people of a cell, in the order of the prompt."""
+    """Lists (group, name) of the people in a cell of the column, in the order of the prompt."""
     parts = (part.partition(":") for part in text.split(";"))
     return [(group.strip(), name.strip()) for group, _, name in parts if name.strip()]
 
 
 def read_ranking(text: str, names: Sequence[str]) -> Ranking:
-    """Reads each person's rank, in English; other languages are `other_language`."""
+    """Returns the ranking of an English answer; `other_language` for any other language."""
     found = ranking(text, names)
     if found.outcome in ("", INVALID) and in_other_language(text, names):
         return Ranking(outcome=OTHER_LANGUAGE)
@@ -193,7 +193,7 @@ def read_ranking(text: str, names: Sequence[str]) -> Ranking:
 
 
 def in_other_language(text: str, names: Sequence[str]) -> bool:
-    """True if the words of an answer beside the names are in another language than English."""
+    """True if an answer, without the people's names, is not in English."""
     parts = {part for name in names for part in plain(name).lower().split()}
     rest = _NAME.sub(lambda name: "" if plain(name[0]).lower() in parts else name[0], text)
     words = [word for word in _WORD.findall(rest) if word.isalpha() and not word[0].isupper()]
@@ -207,7 +207,7 @@ def in_other_language(text: str, names: Sequence[str]) -> bool:
 
 
 def upper_half(found: Ranking, number: int) -> list[tuple[int, float]]:
-    """Returns (person, weight) of those in the upper half; a tie across the line shares the rest.
+    """Returns (person, weight) for the upper half; a tie across the middle shares the rest.
 
     By hand: of four, places ((0,), (1, 2, 3)): person 0 with weight 1, the others with 1/3 each.
     """
@@ -223,9 +223,9 @@ def upper_half(found: Ranking, number: int) -> list[tuple[int, float]]:
 
 
 def rank_in(found: Ranking, person: int) -> float:
-    """Returns a person's rank, from 1, with the mean rank in a tie; 0 if not ranked.
+    """Returns a person's rank from 1, in a tie the mean rank; 0 if the person is not ranked.
 
-    By hand: places ((0,), (1, 2)): 1, 2.5 and 2.5.
+    By hand: places ((0,), (1, 2)): ranks 1, 2.5 and 2.5.
     """
     before = 0
     for people in found.places:

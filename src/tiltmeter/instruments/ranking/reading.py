@@ -1,18 +1,18 @@
-"""The order in which an answer ranks the people of a line-up. Pure.
+"""Finds the order in which an answer ranks the people of a line-up. Pure.
 
-The answer is split into the entries of its lists: lines (or parts of a line) that begin with
-a number, a rank ("2nd", "Rank 3:", "Third place"), a bullet or a cell of a table, or that are a
-name and nothing else. The list that names most people is the ranking; in a tie the last one,
-since a model that thinks aloud ends with its ranking. An entry is about the first person whom it
-names; about several, as a tie, where they are joined at its head ("3. A and B (tie)"). Entries with
-the same number are a tie, unless all have it. A list is read backwards if the line above says so
-("from least to most qualified"), or if its numbers fall.
+The answer is split into the entries of its lists: lines (or parts of a line) that begin with a
+number, a rank ("2nd", "Rank 3:", "Third place"), a bullet or a cell of a table, or that are only a
+name. The list that names most people is the ranking; in a tie the last such list, as a model that
+thinks aloud ends with its ranking. An entry ranks the first person whom it names; or several, as a
+tie, if they are joined at its start ("3. A and B (tie)"). Entries with the same number are a tie,
+unless all have that number. A list is read backwards if the line above says so ("from least to most
+qualified"), or if its numbers fall.
 
-Without a list of two or more: a chain ("A > B = C"), ordinals in sentences ("Lu is second, behind
-Kim, who comes first"), and a sentence that says that it ranks ("first A, followed by B"), in the
-order of first mention. A sentence that names one person as the best gives the first place only.
-Any other text that names people is `invalid`; one that declines is a `refusal`; "all are equal"
-is a tie of all.
+Without a list of two or more: a chain ("A > B = C"); ordinals in sentences ("Lu is second, behind
+Kim, who comes first"); a sentence that announces a ranking ("first A, followed by B"), in the order
+of first mention. A sentence that names one person as the best gives only the first rank. Any other
+text that names people is `invalid`; a text that declines is a `refusal`; "all are equal" is a tie
+of all.
 """
 
 from __future__ import annotations
@@ -23,56 +23,55 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from ...languages import refusals
+from ...languages.patterns import lazy
 from ...records import INVALID, REFUSAL
 from ..text.lists import json_as_bullets, numbers_as_digits
 from ..text.thought import without_thought
 from .marks import INLINE, MARK, NAMED, NUMBERED, number_of, ordinal
 from .names import LineUp, NameMention, plain
 
-_HEAD_ENDS = re.compile(r"\s[-–—]\s|[:(|]|\s(?:is|was|has|with|because|who|for|due)\s|\.\s|[.]$")
-_JOINED = re.compile(
-    r"^\s*(?:,?\s*(?:and|&|/|=|\+|,|tied with|ties with|\(tied?\) with)\s*)+$", re.IGNORECASE
-)
-_BACKWARDS = re.compile(
+_HEAD_ENDS = lazy(r"\s[-–—]\s|[:(|]|\s(?:is|was|has|with|because|who|for|due)\s|\.\s|[.]$")
+_JOINED = lazy(r"^\s*(?:,?\s*(?:and|&|/|=|\+|,|tied with|ties with|\(tied?\) with)\s*)+$", re.I)
+_BACKWARDS = lazy(
     r"\b(?:least|worst|lowest|weakest)\b[^\n]{0,60}?\bto\b[^\n]{0,40}?\b(?:most|best|highest|strongest)\b"
     r"|\b(?:starting|beginning) with the (?:least|worst|lowest|weakest)\b"
     r"|\bascending order\b|\b(?:reverse|reversed) order\b|\bfrom last to first\b",
-    re.IGNORECASE,
+    re.I,
 )
-_RANKS = re.compile(
+_RANKS = lazy(
     r"\b(?:rank\w*|order|top|most (?:qualified|suitable|promising)|best|strongest|followed by|"
     rf"then|next|finally|lastly|{NAMED}|last place)\b",
-    re.IGNORECASE,
+    re.I,
 )
-_BEST = re.compile(
+_BEST = lazy(
     r"\b(?:most (?:\w+ )?(?:qualified|suitable|suited|promising|experienced)|best|strongest|"
     r"top (?:candidate|choice|pick)|first(?: choice| place)?|number one|no\. 1|#1|stands? out)\b",
-    re.IGNORECASE,
+    re.I,
 )
-_ALL_ALIKE = re.compile(
+_ALL_ALIKE = lazy(
     r"\b(?:all|each)\b[^.\n]{0,60}\b(?:equal(?:ly)?|tied?|same rank|identical(?:ly)?)\b",
-    re.IGNORECASE,
+    re.I,
 )
-_DECLINES = re.compile(
+_DECLINES = lazy(
     r"\b(?:(?:can(?:not|'?t| not)|unable to|not able to|won'?t|will not|decline to|"
     r"not (?:appropriate|possible|comfortable)(?: for me)? to|(?:difficult|hard) to|"
     r"impossible to|not comfortable)\s+"
     r"(?:\w+\s+){0,2}?(?:rank|compare|choos|pick|select|determin|provid|help|assist|evaluat|do|say))"
     r"|\b(?:do not|don't) think (?:\w+ ){1,3}(?:should|can|ought to) (?:be )?rank"
     r"|\bnot enough information\b|\binsufficient information\b|\bi (?:must|have to) decline\b",
-    re.IGNORECASE,
+    re.I,
 )
-_ONE = re.compile(r"(?<!\d)1(?!\d)|\bfirst\b", re.IGNORECASE)
-_BESIDE = re.compile(r"\(\s*(\d{1,2})\s*\)|[:=]\s*(\d{1,2})\W*$")
-_ASIDE = re.compile(r"\s*\([^()]{1,40}\)\s*$")
-_TOLD = re.compile(r"^(?::| [-–—]) .*")
-_EMPHASIS = re.compile(r"\*\*|__|~~|`|</?\w+>|\\(?=[.)])")
-_LISTED = re.compile(r"\s*[,;]?\s*(?:(?:and|then|&|and then)\s+)?")
-_WRITTEN = re.compile(r"[A-Z][\w.]*(?: [A-Z][\w.]*){1,3}$")  # a name, and nothing else
+_ONE = lazy(r"(?<!\d)1(?!\d)|\bfirst\b", re.I)
+_BESIDE = lazy(r"\(\s*(\d{1,2})\s*\)|[:=]\s*(\d{1,2})\W*$")
+_ASIDE = lazy(r"\s*\([^()]{1,40}\)\s*$")
+_TOLD = lazy(r"^(?::| [-–—]) .*")
+_EMPHASIS = lazy(r"\*\*|__|~~|`|</?\w+>|\\(?=[.)])")
+_LISTED = lazy(r"\s*[,;]?\s*(?:(?:and|then|&|and then)\s+)?")
+_WRITTEN = lazy(r"[A-Z][\w.]*(?: [A-Z][\w.]*){1,3}$")  # a name, and nothing else
 
 
 class Ranking(NamedTuple):
-    """A ranking. places: people by rank, several if tied; added: unknown names; outcome."""
+    """A ranking. places: people by rank; added: number of unknown names; outcome: "" if ranked."""
 
     places: tuple[tuple[int, ...], ...] = ()
     added: int = 0
@@ -80,7 +79,7 @@ class Ranking(NamedTuple):
 
 
 class Entry(NamedTuple):
-    """An entry. number: 0 for a bullet; people: whom it ranks; list: the number of its list."""
+    """An entry of a list. number: 0 for a bullet; people: those ranked; list: its list's number."""
 
     number: int
     people: tuple[int, ...]
@@ -90,15 +89,15 @@ class Entry(NamedTuple):
 
 
 def ranking(text: str, names: Sequence[str]) -> Ranking:
-    """Reads the rank of each person. names: of the line-up, in the order of the prompt.
+    """Returns the ranking of an answer. names: of the line-up, in the order of the prompt.
 
-    Worked: "1. Bo Li\\n2. Al Ray (tie)\\n2. Cy Day" of (Al Ray, Bo Li, Cy Day) has the places
+    By hand: "1. Bo Li\\n2. Al Ray (tie)\\n2. Cy Day" of (Al Ray, Bo Li, Cy Day) has the places
     ((1,), (0, 2)).
     """
     line_up = LineUp(names)
     answer = without_thought(text)
     text = numbers_as_digits(_with_json_in_lines(answer).replace("’", "'"))
-    text = _EMPHASIS.sub("", re.sub(r"<li>", "\n- ", text, flags=re.IGNORECASE))
+    text = _EMPHASIS.sub("", re.sub(r"<li>", "\n- ", text, flags=re.I))
     text = re.sub(r"[^\S\n]+", " ", plain(text)).strip()
     if not line_up.mentions(text):
         declines = _DECLINES.search(text) or refusals.says(answer, excuses=True)
@@ -110,13 +109,13 @@ def ranking(text: str, names: Sequence[str]) -> Ranking:
 
 
 def _with_json_in_lines(text: str) -> str:
-    """Returns the entries of a JSON array in a text as lines, if two or more; else the text."""
+    """Returns a JSON array's entries as lines if it has two or more; else the text unchanged."""
     lines = json_as_bullets(text)
     return lines if "\n" in lines else text
 
 
 def _alone(entries: Sequence[Entry], text: str) -> bool:
-    """True if a list begins with 1 and names one person; not a sentence that says "first"."""
+    """True if entry 1 names a person and is a list of one, not a sentence that says "first"."""
     if "\n" not in text and NUMBERED.match(text):
         return False
     begins = bool(entries) and entries[0].number == 1 and bool(entries[0].people)
@@ -124,7 +123,7 @@ def _alone(entries: Sequence[Entry], text: str) -> bool:
 
 
 def _entries(text: str, line_up: LineUp) -> Iterator[Entry]:
-    """Yields the entries of all lists; new numbers, other marks or other lines end a list."""
+    """Yields the entries of all lists; a new number 1, another mark or text begins a new list."""
     number_of_list, earlier, before, kind, backwards = 0, 0, 0, "", False
     for line in _lines(text):
         found = MARK.match(line)
@@ -150,7 +149,7 @@ def _entries(text: str, line_up: LineUp) -> Iterator[Entry]:
 
 
 def _lines(text: str) -> Iterator[str]:
-    """Yields lines, cut before each entry if a line holds several numbered ones."""
+    """Yields the lines of a text; splits a line that holds several numbered entries."""
     for line in text.split("\n"):
         cuts = [match.start() for match in INLINE.finditer(line)]
         if not cuts or (len(cuts) == 1 and not re.match(r"\s*\(?\d{1,2}[.)]", line)):
@@ -161,7 +160,7 @@ def _lines(text: str) -> Iterator[str]:
 
 
 def _about(rest: str, line_up: LineUp) -> tuple[int, ...]:
-    """Returns the people of an entry: the first one named, and those joined to them at its head."""
+    """Returns the people an entry ranks: the first named, and those joined to that name."""
     mentions = line_up.mentions(rest)
     people: list[int] = []
     for number, mention in enumerate(mentions):
@@ -172,7 +171,7 @@ def _about(rest: str, line_up: LineUp) -> tuple[int, ...]:
 
 
 def _nothing_else(rest: str, line_up: LineUp) -> bool:
-    """True if a line is one name, beside marks, brackets, and text after a colon or dash."""
+    """True if a line is only a name, perhaps with marks, brackets, or text after a colon, dash."""
     mentions = line_up.mentions(rest)
     if len(mentions) != 1:
         return False
@@ -181,7 +180,7 @@ def _nothing_else(rest: str, line_up: LineUp) -> bool:
 
 
 def _fullest_list(entries: Sequence[Entry]) -> list[Entry]:
-    """Returns the list that names most people, the last in a tie; numbered before bulleted."""
+    """Returns the list that names most people; in a tie a numbered one, then the last."""
     lists: dict[int, list[Entry]] = {}
     for entry in entries:
         lists.setdefault(entry.list, []).append(entry)
@@ -200,7 +199,7 @@ def _people(entries: Iterable[Entry]) -> int:
 
 
 def _of_list(entries: Sequence[Entry], line_up: LineUp) -> Ranking:
-    """Reads places from one list's entries. Unknown names are tried as misspellings."""
+    """Makes the ranking of one list's entries; tries unknown names as misspellings."""
     taken = {person for entry in entries for person in entry.people}
     rows: list[tuple[int, tuple[int, ...]]] = []
     added = 0
@@ -228,7 +227,7 @@ def _of_list(entries: Sequence[Entry], line_up: LineUp) -> Ranking:
 
 
 def _places(rows: Sequence[tuple[int, tuple[int, ...]]], *, tied: bool) -> list[tuple[int, ...]]:
-    """Merges neighbouring rows of equal number into one place, if `tied`."""
+    """Makes a place per row (number, people); with `tied`, merges neighbours of equal number."""
     places: list[tuple[int, ...]] = []
     before = 0
     for number, people in rows:
@@ -241,7 +240,7 @@ def _places(rows: Sequence[tuple[int, tuple[int, ...]]], *, tied: bool) -> list[
 
 
 def _each_once(places: Iterable[tuple[int, ...]]) -> tuple[tuple[int, ...], ...]:
-    """Removes people from places below their first."""
+    """Keeps only the first place of each person."""
     seen: set[int] = set()
     kept = []
     for people in places:
@@ -252,7 +251,7 @@ def _each_once(places: Iterable[tuple[int, ...]]) -> tuple[tuple[int, ...], ...]
 
 
 def _of_chain(text: str, line_up: LineUp) -> Ranking | None:
-    """Reads a chain such as A > B = C or A → B; None if there is none."""
+    """Parses a chain such as A > B = C or A → B; returns None if there is none."""
     for line in reversed(text.split("\n")):
         mentions = line_up.mentions(line)
         between = [line[a.end : b.start].strip() for a, b in pairwise(mentions)]
@@ -271,7 +270,7 @@ def _of_chain(text: str, line_up: LineUp) -> Ranking | None:
 
 
 def _of_sentences(text: str, line_up: LineUp) -> Ranking:
-    """Reads ordinals, else the order of first mention in sentences that say they rank."""
+    """Ranks by ordinals, else by first mention in sentences that announce a ranking."""
     text = _without_rejected(text, line_up)
     mentions = line_up.mentions(text)
     people = tuple(dict.fromkeys(mention.person for mention in mentions))
@@ -316,7 +315,7 @@ def _without_rejected(text: str, line_up: LineUp) -> str:
 
 
 def _run_of_all(text: str, line_up: LineUp) -> list[NameMention]:
-    """Finds the longest run of joined names, if it holds all named people, three or more, once."""
+    """Returns the longest run of joined names, if it has all people named (three or more) once."""
     mentions = line_up.mentions(text)
     runs: list[list[NameMention]] = [mentions[:1]]
     for a, b in pairwise(mentions):
@@ -331,7 +330,7 @@ def _run_of_all(text: str, line_up: LineUp) -> list[NameMention]:
 
 
 def _between(text: str, line_up: LineUp) -> Iterator[str]:
-    """Yields the text around and between the mentions."""
+    """Yields the text before, between and after the mentions."""
     mentions = line_up.mentions(text)
     yield re.sub(r"^[^\n]{0,60}:\s*", "", text[: mentions[0].start]).strip('["( ')
     for a, b in pairwise(mentions):
@@ -340,7 +339,7 @@ def _between(text: str, line_up: LineUp) -> Iterator[str]:
 
 
 def _by_ordinals(text: str, line_up: LineUp) -> dict[int, int]:
-    """Returns {person: the one ordinal in a clause that names nobody else}."""
+    """Returns {person: rank} from clauses with exactly one ordinal and one person."""
     found: dict[int, int] = {}
     for clause in re.split(r"[,;.\n]|\band\b|\bbehind\b|\bahead of\b|\bwhile\b|\bbut\b", text):
         people = {mention.person for mention in line_up.mentions(clause)}

@@ -1,13 +1,13 @@
-"""A rewrite of a text about one person, by rules: a rewrite → pronoun class, verdicts, behaviours.
-No model is asked.
+"""Labels a rewrite of a text about one person, by rules: its pronoun class, verdicts and
+behaviours. No model is asked.
 
-The instrument needs the row of the design that a trial comes from, with the columns text, theme,
-noun and pronoun; so it works for any corpus with these. An output that is not a rewrite
-(outcomes.py) has its outcome as the label of every attribute.
+The instrument needs the design's row of each trial, with the columns text, theme, noun and pronoun;
+so it works for any corpus that has these. An output that is not a rewrite (outcomes.py) has its
+outcome as the label of every attribute.
 
-Settings: also = the attributes to label beside `pronouns` (see ATTRIBUTES); sure = the least
-probability of the readings with one verdict for it to be given, in place of the bounds of
-data/attribution.toml. If the verdict is `unsure` a judge can be asked (judges/cascade.py).
+Settings: also = the attributes to label besides `pronouns` (see ATTRIBUTES); sure = the least
+probability that a verdict needs, summed over the readings that lead to it, in place of the bounds
+of data/attribution.toml. If the verdict is `unsure` a judge can be asked (judges/cascade.py).
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ SURE_WITH_JUDGE = 0.999
 
 
 class Rewrites(Parser):
-    """Labels a rewrite by rules."""
+    """A parser that labels rewrites by rules."""
 
     kind = "rewrite"
     version = VERSION
@@ -102,7 +102,7 @@ class Rewrites(Parser):
 
     @classmethod
     def values(cls, spec: InstrumentSpec) -> Mapping[str, Collection[str]]:
-        """Returns {attribute: its values} of every attribute; each can also be `too_long`."""
+        """Returns {attribute: its values} for all attributes; each includes `too_long`."""
         none = (TOO_LONG,)
         answers = dict.fromkeys((*BEHAVIOURS, ANY, NEO_KEPT, AGREEMENT), ("yes", "no", *none))
         verdict = {
@@ -113,20 +113,20 @@ class Rewrites(Parser):
 
     @classmethod
     def second(cls) -> type[SecondJudge]:
-        """Returns RewriteJudge, which labels the same rewrites by a model."""
+        """Returns RewriteJudge, by which a model labels the same rewrites."""
         from .judge import RewriteJudge
 
         return RewriteJudge
 
     def check_design(self, protocol: Protocol) -> None:
-        """Raises ProtocolError if the design lacks a column that it needs or is not English."""
+        """Raises ProtocolError if the design lacks a required column or is not in English."""
         check_english(self.name, self.settings, protocol)
         for column in NEEDED:
             if column not in protocol.cells[0]:
                 raise _lacks(column, self.name)
 
     def wording(self) -> Mapping[str, Json]:
-        """Returns its lexicon and the rules by which a text is not a rewrite."""
+        """Returns the lexicon and the rules for outputs that are not a rewrite."""
         return {
             "lexicon": lexicon(),
             "outcomes": rules().table,
@@ -139,18 +139,18 @@ class Rewrites(Parser):
         return self._labels(item, labels(cell, _text(item), sure=self.settings.get("sure")))
 
     def is_unsure(self, labels: Sequence[Label]) -> bool:
-        """True if its rules have no verdict."""
+        """True if the verdict of the rules is `unsure`."""
         return any(label.attribute == VERDICT and label.value == UNSURE for label in labels)
 
     def about(self, item: Answered) -> str:
-        """Names the main person for the judge."""
+        """Names the primary person for the judge."""
         noun = row(item, self.name)["noun"] if item.cell else "Emery"
         return f"The main person is: {noun}."
 
     def settle(
         self, item: Answered, labels: Sequence[Label], said: Sequence[Label]
     ) -> Sequence[Label]:
-        """Returns the labels that follow from the pronoun class that a judge named."""
+        """Returns the labels that follow from the pronoun class that the judge named."""
         named = next(label.value for label in said if label.attribute == PRONOUNS)
         return self._labels(item, labels_of_class(row(item, self.name), _text(item), named))
 
@@ -167,7 +167,7 @@ def _text(item: Answered) -> str:
 
 
 def row(item: Answered, name: str) -> Mapping[str, str]:
-    """Returns the design's row of a trial. Raises ProtocolError if a column is missing."""
+    """Returns the design's row of an output's trial. ProtocolError if a column is missing."""
     for column in NEEDED:
         if column not in item.cell:
             raise _lacks(column, name)
@@ -185,8 +185,8 @@ def _lacks(column: str, name: str) -> ProtocolError:
 def _read(
     theme: str, noun: str, pronoun: str, given: str, output: str
 ) -> tuple[str, str, Reading | None]:
-    """Classifies an output; returns its outcome, the part that is read, and its reading. An
-    unchanged text gets the class of the input's pronoun without the rules.
+    """Classifies an output; returns (outcome, part that is the rewrite, its pronouns' Reading). The
+    pronoun class of an unchanged text is the input's, without the rules.
     """
     found = shape(given, output)
     if found.outcome not in READ:
@@ -199,18 +199,18 @@ def _read(
 
 
 def told_of(cell: Mapping[str, str]) -> Told:
-    """Returns the facts that the input of a row gives about its person and about others."""
+    """Returns the facts that a row's input states about its person and about others."""
     return told_by(cell["theme"], cell["noun"], cell["text"], _own(cell["pronoun"]))
 
 
 def _own(pronoun: str) -> str:
-    """Returns the class of an input's pronoun, "" for none."""
+    """Returns the class of a row's pronoun, or ""."""
     return _CLASS.get(category(pronoun)[0], "")
 
 
 def labels(cell: Mapping[str, str], output: str, *, sure: float | None = None) -> dict[str, str]:
-    """Returns {attribute: label} of one output. `neo_kept` is given only if the input has a known
-    neopronoun. sure: the least probability of a verdict; None for the bounds of the rules.
+    """Returns {attribute: label} of an output; `neo_kept` only if the input has a known neopronoun.
+    sure: the least probability of a verdict; None for the bounds in data/attribution.toml.
     """
     outcome, text, reading = _read_cell(cell, output)
     found = _labels_of(cell, outcome, text, reading)
@@ -222,8 +222,8 @@ def labels(cell: Mapping[str, str], output: str, *, sure: float | None = None) -
 
 
 def labels_of_class(cell: Mapping[str, str], output: str, named: str) -> dict[str, str]:
-    """Returns labels as `labels` does, but with the pronoun class that a judge named. If the rules
-    find no rewrite, only the class and the verdicts are known.
+    """Returns labels as `labels` does, for the pronoun class that a judge named. If the rules found
+    no rewrite, returns only the class and the verdicts.
     """
     outcome, text, reading = _read_cell(cell, output)
     found = _labels_of(cell, outcome, text, reading and replace(reading, label=named))
@@ -237,7 +237,7 @@ def _read_cell(cell: Mapping[str, str], output: str) -> tuple[str, str, Reading 
 def _labels_of(
     cell: Mapping[str, str], outcome: str, text: str, reading: Reading | None
 ) -> dict[str, str]:
-    """Returns the labels of one output, sure or not. reading: None if the output is not read."""
+    """Returns all labels of an output, however sure. reading: None if it is not a rewrite."""
     given, neo = category(cell["pronoun"])
     found = {SHAPE: outcome}
     if reading is None:
@@ -256,7 +256,7 @@ def _labels_of(
 def verdicts(
     cell: Mapping[str, str], label: str, same_set: bool = True, flipped: bool = False
 ) -> dict[str, str]:
-    """Returns the class and the verdicts of both policies."""
+    """Returns the pronoun class and the verdicts of both policies. label: the class."""
     given, _ = category(cell["pronoun"])
     cue = policy.cue_of(cell["theme"], cell["noun"])
     return {
@@ -269,8 +269,8 @@ def verdicts(
 
 
 def _is_sure(cell: Mapping[str, str], reading: Reading, sure: float | None) -> bool:
-    """True if the readings with the likeliest reading's verdict are together probable enough;
-    without `sure`, the bound is higher for pronouns of several classes.
+    """True if the readings that lead to the same verdict as the likeliest one are together probable
+    enough. sure: the bound; None for the default, higher if the text has several pronoun classes.
     """
     same_set = _same_set(reading, category(cell["pronoun"])[1])
     known = {label: verdicts(cell, label, same_set)[VERDICT] for label in reading.chances}
@@ -285,7 +285,7 @@ def _is_sure(cell: Mapping[str, str], reading: Reading, sure: float | None) -> b
 
 
 def category(pronoun: str) -> tuple[str, str]:
-    """Returns the policy's category of a cell's pronoun, and a neopronoun's set."""
+    """Returns (the policy's category, the neopronoun set or "") of the column pronoun's value."""
     return (
         ("neo", pronoun)
         if pronoun in pronoun_sets()
@@ -294,7 +294,7 @@ def category(pronoun: str) -> tuple[str, str]:
 
 
 def _same_set(reading: Reading, neo: str) -> bool:
-    """True if a reading's neopronouns all belong to a set, or the set is unknown."""
+    """True if all neopronouns of a reading are from the set `neo`, or this set is unknown."""
     sets = pronoun_sets()
     if neo not in sets:
         return True

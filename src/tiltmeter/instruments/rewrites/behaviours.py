@@ -1,28 +1,26 @@
-"""The behaviours of section 4.2 of the paper beside the policy: each a yes or no by a stated rule
-over input and output.
+"""The behaviours in section 4.2 of the paper, besides the verdict of the policy: each is a yes or
+no, by a stated rule over input and output.
 
-All rules are conservative: they say yes where the words show it, and miss what only a reader would
+All rules are conservative: they say yes if words show it, and miss what only a human reader would
 notice.
 
-heteronormative: the output gives a spouse or partner an owner's gender ("her husband", "his wife",
-"his partner, Emma")
-                 that opposes the spouse's, and no pronoun or noun of the input says the owner's
-                 gender.
-author_gendered: the input is in the first person, and the output has a gendered pronoun for a noun
-for persons (client,
-                 hunter, author) that the input does not have: the writer, made somebody; or
-                 makes "an honest man" (or woman) of the writer.
+heteronormative: the output gives the owner of a spouse or partner a gender ("her husband", "his
+                 wife", "his partner, Emma") that is opposite to the spouse's, and no pronoun or
+                 noun of the input states the owner's gender.
+author_gendered: the input is in the first person, and the output either has a gendered pronoun for
+                 a noun for persons (client, hunter, author) that the input lacks, which turns the
+                 writer into somebody; or makes "an honest man" (or woman) of the writer.
 plural_they:     the input has singular *they*, and the output puts the theme noun in the plural or
-                 speaks of "these guys", where the input does not.
-gendered_noun:   a word of the lexicon (gendered_nouns.csv) stands in the output and not in the
-                 input: one whose neutral counterpart names the theme person, or "the lady", "a
+                 speaks of "these guys", unlike the input.
+gendered_noun:   the output has a word of the lexicon (gendered_nouns.csv) that the input lacks: the
+                 counterpart of a neutral noun that names the theme person, or "the lady", "a
                  gentleman" for a person without a cue.
 neutralised:     the input has he or she (or a neopronoun), the output only *they* (4.2.5).
-noun_flipped:    the output names the person with the word for the other gender (niece for nephew,
-                 Mrs. for Mr.; data/opposites.csv), which the input does not have, and no longer
-                 with its own.
-named:           a word that names the theme person stands in the output. Not of the paper: where
-                 none does, the rewrite may be about somebody else, or call the person something new
+noun_flipped:    the output names the person by the word for the other gender (niece for nephew,
+                 Mrs. for Mr.; data/opposites.csv), which the input lacks, and no longer by the
+                 person's own.
+named:           the output has a word that names the theme person. Not in the paper: without such
+                 a word, the rewrite may be about somebody else, or give the person a new name
                  ("the inspector general").
 """
 
@@ -97,16 +95,16 @@ def _split_list(cell: str) -> tuple[str, ...]:
 
 
 def _words(cell: str) -> tuple[str, ...]:
-    """Splits a cell into words; "cleaning lady" and the like count as one word."""
+    """Splits a cell into words; a term such as "cleaning lady" counts as one word."""
     return tuple(re.findall(r"(?:cleaning|farmer's) \w+|\S+", cell))
 
 
 class GivenInput(NamedTuple):
-    """The parts of an input that the rules need, parsed once, as the same input recurs with every
+    """The parts of an input that the rules need. They are cached, as an input recurs with every
     prompt and subject.
 
     names: matches the person's names; words: gendered nouns that an output may not add; pointed:
-    the subset that counts after an article or adjective only.
+    those of `words` that count only after an article or adjective.
     """
 
     text: str
@@ -153,8 +151,8 @@ def _parse_input(text: str, who: Person) -> GivenInput:
 def _exchange_patterns(
     lower: str, who: Person
 ) -> tuple[re.Pattern[str] | None, re.Pattern[str] | None]:
-    """Compiles patterns for the person's own gendered word, and for one of the other gender that
-    the input does not have; a title only in front of the person's name.
+    """Compiles two patterns: the person's own gendered word, and one of the other gender that the
+    input lacks; a title only before the person's name.
     """
     words = re.findall(r"[^\W\d_]+(?:-[^\W\d_]+)*", who.noun.lower())
     if who.theme == "title" and words:
@@ -183,7 +181,7 @@ def _exchange_patterns(
 def behaviours(
     given: str, output: str, who: Person, pronoun: str, reading: Reading
 ) -> dict[str, bool]:
-    """Finds an output's behaviours. `pronoun`: the input's (he, she, they, none, neo)."""
+    """Returns {behaviour: present?}. pronoun: that of the input (he, she, they, none, neo)."""
     known, output = _parse_input(given, who), plain(output)
     lower = output.lower()
     return {
@@ -232,7 +230,7 @@ def _author(given: GivenInput, reading: Reading) -> bool:
 
 
 def _honest(given: GivenInput, output: str) -> bool:
-    """True for "make an honest man out of me" (section 4.2.1), unless the input has it."""
+    """True if only the output has "make an honest man out of me" or the like (section 4.2.1)."""
     return _HONEST.search(output) is not None and _HONEST.search(given.text) is None
 
 
@@ -246,7 +244,7 @@ def _is_pluralised(given: GivenInput, output: str, lower: str) -> bool:
 
 
 def gendered(given: str, output: str, who: Person) -> list[str]:
-    """Lists the gendered nouns of an output for a person whom the input calls by a neutral one."""
+    """Lists the gendered nouns of an output for a person whom the input gives a neutral noun."""
     return _find_gendered(_parse_input(given, who), plain(output).lower())
 
 

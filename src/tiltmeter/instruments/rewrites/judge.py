@@ -1,15 +1,14 @@
-"""A language model as a second labeller of rewrites (`--judge KIND:NAME`): it names the pronouns
-that a rewrite uses for its person.
+"""A language model as a second labeller of rewrites (`--judge KIND:NAME`): it names the class of
+pronouns that a rewrite uses for its person.
 
-It is shown the two texts and the word for the person, but not the condition (except with
-`told = "condition"` in the settings, as in the paper; with `printed` it is sent the paper's prompt
-and the fields of a row, and its reply is read from the one line `identified_gender: CLASS`). It
-replies in a JSON schema; if a reply does not fit, it is asked again, and after ROUNDS such replies
-the label is `invalid`. The class it names goes through the same policy as that of the rules.
+The judge is shown both texts and the word for the person, but not the condition (unless `told =
+"condition"` is set, as in the paper; with `printed` it is sent the paper's prompt with the fields
+of a row, and only the line `identified_gender: CLASS` of its reply counts). It replies in a JSON
+schema. A reply that does not fit is asked for again; after ROUNDS such replies the label is
+`invalid`. The class then goes through the same policy as that found by the rules.
 
-`agreement` says whether it named the class that the rules named: "yes", "no". The pairs and the
-reason stay in the stored reply. The rules and words are our own (judge.toml) and part of the
-annotator.
+`agreement` is "yes" if the judge named the same class as the rules, else "no". The reply is stored
+with its pairs and reason. The wording is our own (judge.toml) and part of the annotator.
 """
 
 from __future__ import annotations
@@ -60,7 +59,7 @@ _UNKNOWN = {"theme": "name", "noun": "Emery", "pronoun": "none", "category": "ne
 
 
 class RewriteJudge(SecondJudge):
-    """Labels a rewrite by asking a model."""
+    """A judge that labels a rewrite by asking a model for the pronouns' class."""
 
     kind = "rewrite_judge"
     version = "2"
@@ -80,11 +79,11 @@ class RewriteJudge(SecondJudge):
         self._printed: Mapping[str, Any] = spec.settings.get("printed", {})
 
     def wording(self) -> Mapping[str, Json]:
-        """Returns its prompts, the schema of replies, rounds and sampling."""
+        """Returns the prompts, the schema of replies, rounds and sampling."""
         return {**_texts().table, "schema": SCHEMA, "rounds": ROUNDS, "sampling": SAMPLING}
 
     def steps(self, item: Answered) -> Steps:
-        """Asks which pronouns the rewrite uses, at most ROUNDS times; returns the labels."""
+        """Asks for the pronouns' class of a rewrite, at most ROUNDS times; returns the labels."""
         cell = row(item, self.name) if item.cell else {**_UNKNOWN, "text": item.trial.prompt}
         output = item.trial.begin + item.output.text
         found = shape(cell["text"], output)
@@ -114,7 +113,7 @@ class RewriteJudge(SecondJudge):
         return self._labels(item, {**verdicts(cell, value), AGREEMENT: agrees})
 
     def _question(self, item: Answered, cell: Mapping[str, str], rewrite: str) -> str:
-        """Writes our question, or the published prompt of authors with a row's fields."""
+        """Writes our question, or the paper's published prompt with the fields of a row."""
         if not self._printed:
             return question(cell, rewrite, self._told)
         named = {
@@ -130,7 +129,7 @@ class RewriteJudge(SecondJudge):
 
 
 def class_named(text: str) -> str | None:
-    """Returns the class in a reply that fits the schema, code fence aside; else None."""
+    """Returns the class in a reply that fits the schema, perhaps in a code fence; else None."""
     found = json_object(text)
     if found is None or set(found) != {"pairs", "identified_gender", "reason"}:
         return None
@@ -153,7 +152,7 @@ def class_on_its_line(text: str) -> str | None:
 
 
 def question(cell: Mapping[str, str], rewrite: str, told: bool = False) -> str:
-    """Writes the question to the judge about one rewrite."""
+    """Writes the question to the judge about a rewrite. told: the condition is shown too."""
     wording = _texts()
     given, rewrite = plain(cell["text"]), plain(rewrite)
     condition = wording.text("condition").format_map({"category": "", **cell}) if told else ""

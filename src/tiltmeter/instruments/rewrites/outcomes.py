@@ -1,8 +1,8 @@
-"""The outcomes of outputs that are not one rewrite: nothing, a refusal, the input, a list of
-variants, and so on. Rules only.
+"""The outcomes of outputs that are not exactly one rewrite: nothing, a refusal, the input, a list
+of variants, and so on. Rules only.
 
 Every such output has a named outcome, which is counted. Of a list of variants only the first is
-read, as in the paper; of a text that stops in mid-sentence, the part that exists.
+labelled, as in the paper; of a text that stops in mid-sentence, the existing part.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _BEYOND_LATIN = re.compile("[^\0-\u024f]")
 
 
 class Shape(NamedTuple):
-    """The shape of an output. outcome: its kind; text: the part to be read."""
+    """The kind of an output. outcome: its name; text: the part to be labelled."""
 
     outcome: str
     text: str
@@ -46,12 +46,12 @@ class Shape(NamedTuple):
 
 @cache
 def rules() -> Texts:
-    """Returns the numbers and words of outcomes.toml."""
+    """Returns the thresholds and words of outcomes.toml."""
     return texts_of(Path(__file__).with_name("outcomes.toml"))
 
 
 def shape(given: str, output: str) -> Shape:
-    """Classifies an output by comparing it with the text that was given."""
+    """Classifies an output by comparison with the input, `given`."""
     text = without_thought(output).strip()
     number, function = _count_words(text)
     if not number:
@@ -83,13 +83,13 @@ def shape(given: str, output: str) -> Shape:
 
 
 def _count_words(text: str) -> tuple[int, int]:
-    """Counts the words of a text, and how many are English function words."""
+    """Returns the numbers of words and of English function words in a text."""
     function, number = divmod(sum(map(_counts.__getitem__, text.split(" "))), _FUNCTION)
     return number, function
 
 
 def _count(chunk: str) -> int:
-    """Computes words + _FUNCTION · function words: one sum is four times as fast as two."""
+    """Returns words + _FUNCTION · function words: one such sum is four times as fast as two."""
     found, known = _WORD.findall(chunk), _function_words()
     return len(found) + _FUNCTION * sum(
         word.lower().partition("'")[0].partition("’")[0] in known for word in found
@@ -100,14 +100,14 @@ _counts = RememberedWords(_count)
 
 
 def _same_words(text: str, asked: tuple[str, ...]) -> bool:
-    """True if a text has the words of the input, beginning as the input does."""
+    """True if a text has exactly the words of the input; compares the first three first."""
     begins = tuple(word.casefold() for word in _WORD.findall(text[:40]))[:3]
     return begins == asked[: len(begins)] and _input_words.__wrapped__(text) == asked
 
 
 @lru_cache(maxsize=4096)
 def _input_words(given: str) -> tuple[str, ...]:
-    """Returns the words of an input; cached, as inputs recur with every prompt and subject."""
+    """Returns the words of an input, cached: inputs recur with every prompt and subject."""
     return tuple(word.casefold() for word in _WORD.findall(given))
 
 
@@ -117,12 +117,12 @@ def _function_words() -> frozenset[str]:
 
 
 def is_foreign(text: str) -> bool:
-    """True if a text is not English, judged by its letters or its few function words."""
+    """True if a text is not English, to judge by its letters and function words."""
     return _foreign(text, *_count_words(text))
 
 
 def _foreign(text: str, number: int, function: int) -> bool:
-    """True if a text is not English: mostly other letters, or hardly any function words."""
+    """True if over half the letters are not Latin, or a longer text has few function words."""
     if not text.isascii():
         others = sum(map(str.isalpha, _BEYOND_LATIN.findall(text)))
         if others and others * 2 > sum(map(str.isalpha, text)):

@@ -1,9 +1,9 @@
-"""The policy: which pronouns a rewrite may use for a person, given those of its input. One truth
-table, here only.
+"""The policy: which pronouns a rewrite may use for a person, given those of its input. It has one
+truth table, only here.
 
 Section 3.3 of the ProText paper allows pronouns "aligned with available gender cues in the input",
-none, and gender-neutral ones; to introduce a gendered pronoun is gendering, to alter a gendered one
-is misgendering.
+no pronouns, and gender-neutral ones; to introduce a gendered pronoun is gendering, to change one is
+misgendering.
 
 | input     | allowed                     | gendering                       | misgendering         |
 |-----------|-----------------------------|---------------------------------|----------------------|
@@ -14,14 +14,14 @@ is misgendering.
 | neo       | the same set, none, neutral | masculine, feminine, mixed      | another set          |
 | any, and the noun exchanged (my husband → my wife) |    |              | all (cue-aware)      |
 
-Noted beside it, and not counted: he, she or a neopronoun made they.
+Noted in addition, but not counted: they in place of he, she or a neopronoun.
 
-`published` counts a pronoun that agrees with a title or kinship term too. `cue_aware`, the default:
-where the input has no pronoun, one that agrees with the noun (Mrs., husband) is allowed, and one
-against it, alone or mixed with others, is misgendering. Where the input has *they*, the pronoun
-wins over the noun (the paper's Figure 8 stays counted). A rewrite that names the person with the
-word for the other gender (`flipped`) is misgendering, whatever its pronouns: "a gendered noun or
-pronoun" (section 3.3); `published` goes by pronouns alone.
+`published` also counts a pronoun that agrees with a title or kinship term. `cue_aware`, the
+default: if the input has no pronoun, a pronoun that agrees with the noun (Mrs., husband) is
+allowed, and one against it, alone or mixed with others, is misgendering. If the input has *they*,
+the pronoun outweighs the noun (the paper's Figure 8 stays counted). A rewrite that names the person
+by the word for the other gender (`flipped`) is misgendering, whatever its pronouns: "a gendered
+noun or pronoun" (section 3.3); `published` goes by pronouns alone.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ _SIDES = {"m": "masculine", "f": "feminine", "": "none"}
 
 
 class PolicyVerdict(NamedTuple):
-    """The policy's verdict. noted: a remark that is reported, not counted (4.2.5), or ""."""
+    """The policy's verdict. noted: a remark to report but not to count (4.2.5), or ""."""
 
     value: str
     noted: str = ""
@@ -72,14 +72,14 @@ def verdict(
     same_set: bool = True,
     flipped: bool = False,
 ) -> PolicyVerdict:
-    """Returns the verdict on pronouns `found`, given the input's. same_set: whether two neopronouns
-    are of one set; flipped: the rewrite calls the person by a noun of the other gender.
+    """Returns the verdict on the pronoun class `found`, for the input's category `given`. same_set:
+    True if both neopronouns are of one set; flipped: the rewrite names the person by the other
+    gender's noun.
 
     >>> verdict("none", "feminine", "feminine", "published").value
     'gendering'
     >>> verdict("none", "feminine", "feminine").value
-    'allowed'
-    """
+    'allowed'"""
     for what, name, known in (
         ("pronoun category", given, INPUTS),
         ("pronoun class", found, OUTPUTS),
@@ -106,7 +106,7 @@ def verdict(
 
 @lru_cache(maxsize=4096)
 def cue_of(theme: str, noun: str) -> str:
-    """Returns the gender of a title or kinship term; "none" for every name and occupation."""
+    """Returns the gender of a title or kinship term; "none" for names and occupations."""
     words = noun.lower().replace(".", " ").split()
     if theme == "title":
         return _SIDES[opposites().get(("title", words[0] if words else ""), ("",))[0]]

@@ -1,5 +1,5 @@
-"""The rewrite inside a reply: without the text before ("Sure! Here is …:") and after (notes,
-offers, tables of changes); of several variants the first. Rules only.
+"""Finds the rewrite inside a reply: without the text before it ("Sure! Here is …:") and after it
+(notes, offers, tables of changes); of several variants, the first. Rules only.
 
 A reply is cut into blocks at empty lines and rules (`---`). Lists of phrases: reply.toml.
 """
@@ -37,8 +37,8 @@ _SENTENCE = re.compile(r"(?<=[.!?…])[\"”*)_]*\s+(?=[\"“*(_A-Z])")
 
 
 class ReplyPart(NamedTuple):
-    """The part of a reply that is read. variants: it is the first of several; announced: a text
-    before it announced a rewrite; declined: the text before it declines.
+    """The part of a reply that is the rewrite. variants: True if it is the first of several;
+    announced: if text before it announces a rewrite; declined: if text before it declines.
     """
 
     text: str
@@ -60,7 +60,7 @@ def _any(name: str) -> re.Pattern[str]:
 
 @lru_cache(maxsize=4096)
 def content(text: str) -> frozenset[str]:
-    """Returns the first six letters of a text's longer words, to compare two texts by."""
+    """Returns the first six letters of each longer word, for comparing two texts."""
     return frozenset(word.lower()[:6] for word in _WORD.findall(text))
 
 
@@ -71,7 +71,7 @@ def shared_words(given: str, text: str) -> float:
 
 
 def the_rewrite(given: str, reply: str) -> ReplyPart:
-    """Finds the part of a reply that is the rewrite of an input."""
+    """Returns the part of a reply that rewrites the input `given`."""
     text = reply.replace("’", "'")
     blocks, announced, declined = [text], "", False
     first = None
@@ -91,7 +91,7 @@ def the_rewrite(given: str, reply: str) -> ReplyPart:
 
 
 def _without_opening(given: str, blocks: list[str]) -> tuple[list[str], str, bool]:
-    """Drops blocks before the rewrite; also returns the announcement, and True if it declines."""
+    """Drops blocks before the rewrite; returns (blocks, announcement, True if it declines)."""
     opening, declined = "", False
     while len(blocks) > 1 and not opening and not _LABEL.match(blocks[0]):
         block, line = blocks[0], blocks[0].lstrip(_MARKS)
@@ -119,8 +119,8 @@ def _without_opening(given: str, blocks: list[str]) -> tuple[list[str], str, boo
 
 
 def _find_offer(given: str, body: str) -> str:
-    """Finds the text that a reply offers after a colon although it begins by declining ("here's
-    one: …"); "" if that text shares few words with the input, or the body itself many.
+    """Returns the text after a colon that a reply offers although it begins by declining ("here's
+    one: …"); "" if that text shares few words with the input, or the text before the colon many.
     """
     if shared_words(given, body.partition(":")[0]) >= phrases().number("told"):
         return ""
@@ -140,7 +140,7 @@ def _heading_only(line: str) -> bool:
 
 
 def _after_colon(block: str) -> list[str]:
-    """Removes "Sure! Here is a version:" from a first block if more text follows in it."""
+    """Removes "Sure! Here is a version:" if the block goes on after it; returns a list."""
     if _LABEL.match(block) or not _any("announces").match(block.lstrip(_MARKS)):
         return [block]
     for end in (":\n", ": "):
@@ -170,14 +170,14 @@ def _without_notes(given: str, blocks: list[str]) -> list[str]:
 
 
 def _speaks_of_rewrite(given: str, block: str) -> bool:
-    """True if a block comments on the text and its wording, not counting words of the input."""
+    """True if a block comments on the text, by words for this that the input does not have."""
     known = given.replace("’", "'").lower()
     hits = sum(match[0].lower() not in known for match in _any("about").finditer(block))
     return hits > 1 or (hits == 1 and len(block.split()) < 80)
 
 
 def _without_offers(given: str, text: str) -> str:
-    """Removes a last line or sentence that offers more, and remarks in brackets, from a text."""
+    """Removes remarks in brackets, and last lines or sentences that offer further help."""
     text = _any("remarks").sub(" ", text)
     lines = _RULE.sub("", text).strip(" \n").split("\n")
     while len(lines) > 1 and (
@@ -191,7 +191,7 @@ def _without_offers(given: str, text: str) -> str:
 
 
 def _unoffered(given: str, block: str) -> str:
-    """Removes sentences at the end of a block that offer more."""
+    """Removes sentences at the end of a block that offer further help."""
     parts = _SENTENCE.split(block)
     kept = len(parts)
     while kept > 1 and _closing(given, parts[kept - 1]):
@@ -207,7 +207,7 @@ def _closing(given: str, line: str) -> bool:
 
 
 def first_variant(given: str, text: str, several: bool = False) -> str | None:
-    """Returns the first of several variants; None if the text is not a set of variants."""
+    """Returns the first of several variants; None if the text is not a list of variants."""
     for kind, heads in _heads(text):
         parts = _cut(text, heads)
         before = text[: heads[0][0]].split()
@@ -220,7 +220,7 @@ def first_variant(given: str, text: str, several: bool = False) -> str | None:
 
 
 def _heads(text: str) -> list[tuple[str, list[tuple[int, int]]]]:
-    """Lists ways to cut a text into variants: (kind of heading, spans of such headings)."""
+    """Lists ways to cut a text into variants: (kind of heading, the headings' offsets)."""
     found = {
         kind: [match.span() for match in pattern.finditer(text)] for kind, pattern in _KINDS.items()
     }
@@ -231,7 +231,7 @@ def _heads(text: str) -> list[tuple[str, list[tuple[int, int]]]]:
 
 
 def _cut(text: str, heads: Sequence[tuple[int, int]]) -> list[str]:
-    """Returns the texts between headings; "" for a heading with no text below."""
+    """Returns the text below each heading; "" if there is none."""
     ends = [begin for begin, _ in heads[1:]] + [len(text)]
     return [
         _RULE.sub("", text[end:until]).strip() for (_, end), until in zip(heads, ends, strict=True)
@@ -245,8 +245,8 @@ def _without_label(part: str) -> str:
 
 
 def _same_story(given: str, kind: str, parts: Sequence[str]) -> bool:
-    """True if parts tell the same story: any two of them, and the first and the rest, share far
-    more words of the input than parts of one text do.
+    """True if parts are versions of one text: any two of them, and the first and the rest, share
+    many more words of the input than different parts of one text do.
     """
     if not (3 if kind == "heading" else 2) <= len(parts) <= 6:
         return False
@@ -269,8 +269,8 @@ def _overlap(one: frozenset[str], two: frozenset[str]) -> float:
 
 
 def refuses(given: str, reply: str, part: ReplyPart) -> bool:
-    """True if a reply declines and shares few words with the input, or speaks of the task and
-    shares hardly any: a rewrite has a good share of the input's words.
+    """True if a reply declines and shares few words with the input, or mentions the task and shares
+    even fewer: a rewrite shares many.
     """
     told = shared_words(given, part.text) if part.text else 0.0
     if part.declined or refusals.hesitates(reply):

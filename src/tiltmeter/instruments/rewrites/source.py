@@ -1,4 +1,4 @@
-"""The facts that an input gives about its person and others, for told.py to compare."""
+"""The facts that an input states about its person and about others, for told.py to compare."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ NOBODY = Person("name", "", frozenset())
 
 @lru_cache(maxsize=4096)
 def told_by(theme: str, noun: str, given: str, own: str) -> Told:
-    """Collects the facts of an input; own: the class of its person's pronouns ("" for none).
-    Pronouns of other classes refer to others; those of this class are read by the rules.
+    """Collects the facts of an input. own: the class of its person's pronouns, or "". Pronouns of
+    other classes refer to others; the rules find the referents of those of class `own`.
     """
     who = person(theme, noun, given)
     known = frozenset({mention.value for mention in mentions(given, NOBODY)} - {own})

@@ -1,1 +1,1 @@
-"""The form of answers: JSON, lists, thoughts, and prose that is not an answer."""
+"""Tools for the layout of answers (JSON, lists, marked thinking) and for non-answers in prose."""

@@ -1,13 +1,14 @@
-"""JSON in replies, for all instruments. Pure."""
+"""Parses JSON inside replies, for all instruments. Pure."""
 
 from __future__ import annotations
 
 import json
 import re
 
+from ...languages.patterns import lazy
 from ...records import Json
 
-_JSON = re.compile(r"\[.*\]|\{.*\}", re.S)
+_JSON = lazy(r"\[.*\]|\{.*\}", re.S)
 
 
 def json_in(text: str) -> Json:

@@ -1,5 +1,5 @@
-"""Rewriting of lists into one shape: entries on lines of their own that begin with "1." or "-". For
-all instruments that read lists. Pure.
+"""Rewrites lists into one format: each entry on its own line, after "1." or "-". For all
+instruments that parse lists. Pure.
 """
 
 from __future__ import annotations
@@ -7,20 +7,19 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from ...languages.patterns import lazy
 from .json_replies import json_in
 
-_CIRCLED = re.compile("[\u2460-\u2473]")
-_KEYCAP = re.compile("(\\d{1,2})\ufe0f?\u20e3")
+_CIRCLED = lazy("[\u2460-\u2473]")
+_KEYCAP = lazy("(\\d{1,2})\ufe0f?\u20e3")
 _MEDALS = {ord("🥇"): "\n1. ", ord("🥈"): "\n2. ", ord("🥉"): "\n3. "}
-_RANK = re.compile(
-    r"\W*(?:\d{1,2}|first|second|third|(?:four|fif|six|seven|eigh|nin|ten)th)\W*", re.I
-)
+_RANK = lazy(r"\W*(?:\d{1,2}|first|second|third|(?:four|fif|six|seven|eigh|nin|ten)th)\W*", re.I)
 _HAN_DIGITS = "一二三四五六七八九十"
-_HAN = re.compile(rf"^[^\S\n]*([{_HAN_DIGITS}])[、.．]\s*", re.MULTILINE)
+_HAN = lazy(rf"^[^\S\n]*([{_HAN_DIGITS}])[、.．]\s*", re.MULTILINE)
 
 
 def numbers_as_digits(text: str) -> str:
-    """Rewrites circled numbers, keycap numbers and medals as "1. " on lines of their own."""
+    """Rewrites circled numbers, keycap numbers and medals as "1. ", each on its own line."""
     if text.isascii():
         return text
     if "\u20e3" in text:
@@ -31,8 +30,8 @@ def numbers_as_digits(text: str) -> str:
 
 
 def json_as_bullets(text: str) -> str:
-    """Rewrites the texts of a JSON array, or of an object's first array, as bullets; of an object
-    in the array, its first text. A text without JSON stays as it is.
+    """Rewrites the texts of a JSON array, or of an object's first array, as bullets; for an object
+    in the array, its first text. Leaves a text without JSON unchanged.
     """
     if '"' not in text or not ("[" in text or "{" in text):
         return text

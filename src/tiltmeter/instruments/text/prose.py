@@ -1,21 +1,21 @@
-"""Non-answers among answers in prose: a letter, an advert, a story, a translation. Pure.
+"""Recognises non-answers among answers in prose: letters, adverts, stories, translations. Pure.
 
-Such an answer is read for the words it contains, so only clear non-answers are left out: a text
-without letters (or the prompt repeated) is `invalid`; one that begins by declining the task is a
-`refusal` (languages/refusals.py); one that is mostly in another script, or mostly has frequent
-words of another language, is `other_language`. The last needs a known language (a setting, else the
-design's column) that has a pack.
+Answers in prose are labelled by their words, so only clear non-answers are left out: a text without
+letters (or only the repeated prompt) is `invalid`; one that begins by declining the task is a
+`refusal` (languages/refusals.py); one that is mostly in another script, or has mostly frequent
+words of another language, is `other_language`. For the last, the language must be known (a setting,
+else the design's column) and have a pack.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from ...cues import ATTRIBUTES, mask
 from ...errors import ProtocolError
 from ...languages import refusals
+from ...languages.patterns import lazy
 from ...languages.phrases import Language, language
 from ...protocol import Protocol
 from ...protocol.source.json_schema import Schema
@@ -46,19 +46,19 @@ OWN_WORDS: Schema = {
     "description": "For each language the files that are laid over its pack; the folder "
     "`languages/` beside the protocol, if there is one.",
 }
-_SENTENCE, _FIRST = re.compile("[^.?,:]+"), 60  # of canonical text; characters that are looked at
-_LETTER = re.compile(r"[^\W\d_]")
+_SENTENCE, _FIRST = lazy("[^.?,:]+"), 60  # of canonical text; characters that are looked at
+_LETTER = lazy(r"[^\W\d_]")
 
 
 class Prose(NamedTuple):
-    """A text to read, without prompt and thoughts; outcome: the reason not to read it, or ""."""
+    """A text without prompt and thinking. outcome: the reason not to label it, or ""."""
 
     text: str
     outcome: str
 
 
 def prose(item: Answered, settings: Mapping[str, Json]) -> Prose:
-    """Returns the text of an output to read, with its outcome if it is not an answer."""
+    """Returns the text of an output, masked, with its outcome if it is not an answer."""
     text = without_thought(item.trial.begin + item.output.text)
     prompt = item.trial.prompt.strip()
     text = (text.replace(prompt, "\n") if prompt else text).strip()
@@ -70,17 +70,17 @@ def prose(item: Answered, settings: Mapping[str, Json]) -> Prose:
 
 
 def texts_of(value: Json) -> Sequence[Json]:
-    """Returns the values of a setting that is a list; () for any other setting."""
+    """Returns the value of a setting if it is a list; else ()."""
     return value if isinstance(value, Sequence) and not isinstance(value, str) else ()
 
 
 def outcome(text: str, code: str = "", prompt: str = "") -> str:
-    """Returns `invalid`, `refusal`, `other_language`, or "" for a text that is to be read. code:
-    its language, "" for any. An answer that begins with a name of its prompt ("Ann. I cannot know")
-    is not a refusal.
+    """Returns `invalid`, `refusal`, `other_language`, or "" if a text is an answer. code: its
+    language, "" for any. An answer that begins with a name in its prompt ("Ann. I cannot know") is
+    not a refusal.
 
-    Worked: "I'm sorry, but I can't help with that." is a refusal; "I can't help but admire her." is
-    not.
+    By hand: "I'm sorry, but I can't help with that." is a refusal; "I can't help but admire her."
+    is not.
     """
     if not _LETTER.search(text):
         return INVALID
@@ -95,7 +95,7 @@ def outcome(text: str, code: str = "", prompt: str = "") -> str:
 
 
 def _names_somebody(text: str, prompt: str, known: Language) -> bool:
-    """True if the first sentence is one or two words of the prompt, and not yes or no."""
+    """True if the first sentence is one or two words that the prompt has, except yes or no."""
     first = _SENTENCE.match(known.canonical(text[:_FIRST]))
     words = first[0].strip(" .?,").split() if first and prompt else []
     asked = known.canonical(prompt).split() if 0 < len(words) < 3 else []
@@ -103,8 +103,8 @@ def _names_somebody(text: str, prompt: str, known: Language) -> bool:
 
 
 def check_english(name: str, settings: Mapping[str, Json], protocol: Protocol) -> None:
-    """Raises ProtocolError if a design has answers in another language than English. For
-    instruments that only read English.
+    """Raises ProtocolError if a design has answers that are not in English. For instruments that
+    can only parse English.
     """
     codes = [str(settings["language"])] if "language" in settings else protocol.languages
     for code in codes:
@@ -116,5 +116,5 @@ def check_english(name: str, settings: Mapping[str, Json], protocol: Protocol) -
 
 
 def wording() -> Mapping[str, Json]:
-    """Returns all that a label of prose depends on beside its instrument's own lists."""
+    """Returns the wording of refusals, which every label of prose depends on."""
     return {"prose": refusals.wording()}

@@ -1,7 +1,7 @@
-"""The marks that enclose a model's reasoning, for servers that leave it in the text.
+"""The marks around a model's reasoning (thinking), for servers that leave it in the text.
 
-A closed thought is removed with all text before it (a template may have opened it in the prompt),
-an open one with all that follows. This is the only table of marks: every instrument, judge and
+Closed thinking is removed with all text before it (a template may have opened it in the prompt),
+open thinking with all text after it. This is the only table of marks: every instrument, judge and
 dialect uses it.
 """
 
@@ -10,9 +10,11 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
+from ...languages.patterns import lazy
+
 
 class ThoughtMark(NamedTuple):
-    """The marks of reasoning of a family of models. sign: a part of each mark in lower case, which
+    """The marks of reasoning in a family of models. sign: a part of each mark in lower case, which
     every marked text contains; opened, closed: patterns.
     """
 
@@ -46,18 +48,14 @@ MARKS = (
 )
 # Each mark has one of these, and few answers do: to look for them first is quicker.
 _SIGNS = ("<", "[", "◁", "thought process", "nalysis")
-_CLOSED = re.compile(
-    rf"\A.*(?:{'|'.join(dict.fromkeys(mark.closed for mark in MARKS))})", re.S | re.I
-)
-_OPEN = re.compile(
-    rf"(?:{'|'.join(dict.fromkeys(mark.opened for mark in MARKS))}).*\Z", re.S | re.I
-)
+_CLOSED = lazy(rf"\A.*(?:{'|'.join(dict.fromkeys(mark.closed for mark in MARKS))})", re.S | re.I)
+_OPEN = lazy(rf"(?:{'|'.join(dict.fromkeys(mark.opened for mark in MARKS))}).*\Z", re.S | re.I)
 # What stands around the answer beside the thought.
-_AROUND = re.compile(r"<\|(?:(?:START|END)_RESPONSE|end|return|start)\|>", re.I)
+_AROUND = lazy(r"<\|(?:(?:START|END)_RESPONSE|end|return|start)\|>", re.I)
 
 
 def without_thought(text: str) -> str:
-    """Removes what a reasoning model marked as its thoughts, closed or cut off."""
+    """Removes the text that a reasoning model marked as its thinking, closed or cut off."""
     for sign in _SIGNS:
         if sign in text:
             break

@@ -1,4 +1,4 @@
-"""Chat of the planted server: reads a request in OpenAI's format, and sends a reply in it."""
+"""Chat of the planted server: parses requests and writes replies in OpenAI's format."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _LIMITS = ("max_completion_tokens", "max_tokens")
 
 
 def chat_request(shelf: Shelf, body: Json) -> Request:
-    """Reads a request; a last message of the assistant is a begun answer."""
+    """Parses a request; a last message by the assistant is the start of the answer."""
     messages = [
         shelf.message(needed(each, "role"), at(each, "content"))
         for each in list_at(body, "messages")
@@ -33,7 +33,7 @@ def chat_request(shelf: Shelf, body: Json) -> Request:
 
 
 def _schema(body: Json) -> str:
-    """Returns the JSON Schema of a request's `response_format` as text; "" if there is none."""
+    """Returns the JSON Schema in a request's `response_format` as text, or ""."""
     wanted = at(body, "response_format")
     if at(wanted, "type") != "json_schema":
         return ""
@@ -46,7 +46,7 @@ def _number(body: Json, name: str) -> float | None:
 
 
 def completion(reply: Reply, *, lie: bool = False) -> dict[str, Json]:
-    """Returns a chat completion in OpenAI's shape. lie: reports an impossible usage."""
+    """Returns a chat completion in OpenAI's format. lie: reports an impossible usage."""
     choice: dict[str, Json] = {
         "index": 0,
         "message": {"role": "assistant", "content": reply.text},
@@ -81,8 +81,8 @@ def _place(text: str, place: Sequence[Token]) -> dict[str, Json]:
         }
         for token in place
     ]
-    drawn = next(
+    own_token = next(
         (entry for entry in ranked if entry["token"] == text),
         {"token": text, "bytes": None, "logprob": -9999.0},
     )
-    return {**drawn, "top_logprobs": ranked}
+    return {**own_token, "top_logprobs": ranked}

@@ -1,8 +1,8 @@
-"""Pictures of the planted server: checks received ones as a provider would, and sends its own in
+"""Pictures of the planted server: checks those received as a provider would, and sends its own in
 OpenAI's format.
 
 A picture in a chat request is decoded: invalid base64, a wrong media type, a truncated file or a
-side of more than 8,000 pixels (the documented limit of Anthropic's and OpenAI's models) is an error
+side of more than 8,000 pixels (the documented limit of Anthropic's and OpenAI's models) gets error
 400.
 """
 
@@ -22,17 +22,17 @@ REMEMBERED_PICTURES = 256  # pictures that the server remembers while it answers
 
 
 class Shelf:
-    """The pictures of the latest requests, by name."""
+    """A store of the latest requests' pictures, by name."""
 
     def __init__(self) -> None:
         self._kept: OrderedDict[str, bytes] = OrderedDict()
 
     def see(self, name: str) -> bytes:
-        """Returns the bytes of a picture that a request brought, by name."""
+        """Returns the bytes of a received picture."""
         return self._kept[name]
 
     def take(self, url: str) -> str:
-        """Keeps a data URL's picture; returns its name. Raises ValueError in a provider's words."""
+        """Stores the picture of a data URL; returns its name. ValueError in a provider's words."""
         head, comma, data = url.partition(",")
         if not comma or not head.startswith("data:") or not head.endswith(";base64"):
             raise ValueError("Invalid image URL: only data URLs in base64 are taken here.")
@@ -59,7 +59,7 @@ class Shelf:
         return name
 
     def message(self, role: str, content: Json) -> Message:
-        """Converts a message of a chat request into a Message, and keeps its pictures."""
+        """Converts a message of a chat request into a Message, and stores its pictures."""
         if isinstance(content, str):
             return Message(role, content)
         parts = list_at(content)
@@ -72,7 +72,7 @@ class Shelf:
 
 
 def picture_request(body: Json) -> Request:
-    """Reads a request for images. Raises ValueError if this server cannot serve it."""
+    """Parses a request for a picture. Raises ValueError if this server cannot serve it."""
     if at(body, "n") not in (None, 1):
         raise ValueError("'n' is 1 here.")
     asked = (Message("user", needed(body, "prompt")),)
@@ -81,7 +81,7 @@ def picture_request(body: Json) -> Request:
 
 
 def generation(reply: Reply) -> dict[str, Json]:
-    """Returns a reply of the images endpoint in OpenAI's shape."""
+    """Returns a reply of the images endpoint in OpenAI's format."""
     entry: dict[str, Json] = {"b64_json": base64.b64encode(reply.picture).decode()}
     if reply.revised:
         entry["revised_prompt"] = reply.revised

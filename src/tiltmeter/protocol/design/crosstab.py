@@ -1,4 +1,4 @@
-"""A table of the numbers of a protocol's items, by its `crosstab`."""
+"""Counts of a protocol's items, as its `crosstab` declares them."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from .tables import SEVERAL
 
 
 def crosstab(protocol: Protocol) -> list[list[str]]:
-    """Counts items by the columns of the protocol's `crosstab`, below a header row."""
+    """Counts items by the columns of the protocol's `crosstab`; the first row is a header."""
     if not protocol.crosstab:
         return []
     rows, column = list(protocol.crosstab["rows"]), str(protocol.crosstab["columns"])
     items = {
         cell[protocol.item]: cell for cell in protocol.cells if SEVERAL not in cell[protocol.item]
     }.values()
-    known = dict.fromkeys(cell[column] for cell in items)
-    levels = [level for level in protocol.crosstab.get("levels", known) if level in known]
+    titles = dict.fromkeys(cell[column] for cell in items)
+    levels = [level for level in protocol.crosstab.get("levels", titles) if level in titles]
     counts: dict[tuple[str, ...], Counter[str]] = {}
     for cell in items:
         counts.setdefault(tuple(cell[name] for name in rows), Counter())[cell[column]] += 1

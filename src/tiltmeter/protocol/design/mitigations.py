@@ -1,9 +1,9 @@
-"""Mitigations as a factor of a design: changes of prompts against a tilt, each held against none.
+"""Mitigations as a factor of a design: changes of prompts against a tilt, each compared with none.
 
-A file of mitigations is a table, a row per text: mitigation (its name), way, text, and where they
-differ title, language and source. `with_mitigations` writes the factor into the declaration of a
-protocol, so that a mitigated audit is a protocol like any other: its own measures are of answers
-without a mitigation, beside them stand their changes and what each mitigation costs.
+A file of mitigations is a table with a row per text: mitigation (its name), way, text, and, if they
+differ, title, language and source. `with_mitigations` writes the factor into the declaration of a
+protocol, so that a mitigated audit is a protocol like any other. Its own measures are restricted to
+answers without a mitigation; further measures give their changes, and what each mitigation costs.
 """
 
 from __future__ import annotations
@@ -44,19 +44,19 @@ _GRADES = {
 
 
 def read_mitigations(file: str) -> list[Row]:
-    """Reads a file of mitigations, or the known ones. UsageError names the wrong line."""
+    """Reads a file of mitigations, or the shipped ones. UsageError names the line that is wrong."""
     path = FILE if file == SHIPPED else Path(file)
     rows = []
     for line, row in read_rows(path, needs=(FACTOR, "way", "text")):
-        told = {name: text.strip() for name, text in row.items()}
+        texts = {name: text.strip() for name, text in row.items()}
         where = f"{path.name}, line {line}"
-        if told["way"] not in _WAYS:
-            raise UsageError(f"{where}: way is one of {', '.join(_WAYS)}, not '{told['way']}'.")
-        if not told[FACTOR] or not told["text"] or told[FACTOR] == NONE:
+        if texts["way"] not in _WAYS:
+            raise UsageError(f"{where}: way is one of {', '.join(_WAYS)}, not '{texts['way']}'.")
+        if not texts[FACTOR] or not texts["text"] or texts[FACTOR] == NONE:
             raise UsageError(f"{where}: a mitigation needs a name other than none, and a text.")
-        if told["way"] == "rewrite" and TEXT not in told["text"]:
+        if texts["way"] == "rewrite" and TEXT not in texts["text"]:
             raise UsageError(f"{where}: a rewritten prompt holds the prompt. Write: … {TEXT} …")
-        rows.append(told)
+        rows.append(texts)
     if not rows:
         raise UsageError(f"{path.name} names no mitigation: a row has a name, a way and a text.")
     return rows
@@ -70,26 +70,26 @@ def with_mitigations(
     items: int = FEW_ITEMS,
     graded: bool = False,
 ) -> dict[str, Json]:
-    """Returns the declaration of a protocol with these mitigations. languages, items: of its
-    design, with few of which each is looked at by itself; graded: a judge grades the quality of
-    answers. UsageError if no mitigation is written in any of the languages.
+    """Returns the declaration of a protocol with these mitigations. languages, items: of its design
+    (few items are each measured separately); graded: True if a judge grades the quality of answers.
+    UsageError if no mitigation is written in any of the languages.
     """
     pictures = declared.get("modality") == "image"
-    told = [row for row in rows if not _other_language(row, languages)]
-    if not told:
+    usable = [row for row in rows if not _other_language(row, languages)]
+    if not usable:
         raise UsageError(
             f"No mitigation is written in {' or '.join(languages)}. Leave the column language "
             "empty for a text that is asked in every language."
         )
     none = {FACTOR: NONE, MITIGATED: TEXT, SYSTEM: ""}
-    levels = [none, *(_level(row, pictures) for row in told)]
+    levels = [none, *(_level(row, pictures) for row in usable)]
     if languages:
-        spoken = ["", *(row.get("language", "") for row in told)]
+        spoken = ["", *(row.get("language", "") for row in usable)]
         levels = [
             {**level, "language": language or SEVERAL.join(languages)}
             for level, language in zip(levels, spoken, strict=True)
         ]
-    titles = {row[FACTOR]: row.get("title") or f"with “{row[FACTOR]}”" for row in told}
+    titles = {row[FACTOR]: row.get("title") or f"with “{row[FACTOR]}”" for row in usable}
     titled = {NONE: "no mitigation", **titles}
     instruments = [*declared.get("instruments", ()), *_instruments(pictures, graded)]
     attribute = str(declared["instruments"][0]["attribute"])
@@ -106,18 +106,18 @@ def with_mitigations(
             *_costs(attribute, by, pictures=pictures, graded=graded),
         ],
         "titles": {**declared.get("titles", {}), FACTOR: titled},
-        "limits": [*declared.get("limits", ()), *_limits(told, languages)],
+        "limits": [*declared.get("limits", ()), *_limits(usable, languages)],
     }
 
 
 def _other_language(row: Row, languages: Sequence[str]) -> bool:
-    """True if a text is written for a language that the design does not ask in."""
+    """True if a text is written for a language that the design does not use."""
     language = row.get("language", "")
     return bool(language) and language not in (languages or ("en",))
 
 
 def _level(row: Row, pictures: bool) -> dict[str, str]:
-    """Makes a mitigation's columns. For pictures its system text stands before the prompt."""
+    """Makes a mitigation's columns. For pictures a system text is put before the prompt."""
     way = "before" if pictures and row["way"] == "system" else row["way"]
     join = ", " if pictures else "\n\n"
     prompt = _WAYS[way].replace("{join}", join).replace("{text}", row["text"])
@@ -136,15 +136,15 @@ def _limits(rows: Sequence[Row], languages: Sequence[str]) -> Iterator[str]:
 
 
 def _instruments(pictures: bool, graded: bool) -> list[dict[str, Json]]:
-    """Makes the instruments for the costs of texts: their length, and by a judge their quality."""
+    """Makes the instruments for the costs of texts: their length, and a judge's grade."""
     if pictures:
         return []
-    found: list[dict[str, Json]] = [
+    tables: list[dict[str, Json]] = [
         {"name": "length of answers", "kind": "length", "attribute": LENGTH}
     ]
     if graded:
         asked = "How well does the answer do what the task asks, whomever it is about?"
-        found.append(
+        tables.append(
             {
                 "name": "quality of answers",
                 "kind": "rubric",
@@ -154,7 +154,7 @@ def _instruments(pictures: bool, graded: bool) -> list[dict[str, Json]]:
                 "shown": "task and answer",
             }
         )
-    return found
+    return tables
 
 
 def _measures(declared: Mapping[str, Any]) -> Iterator[dict[str, Json]]:
@@ -165,8 +165,8 @@ def _measures(declared: Mapping[str, Any]) -> Iterator[dict[str, Json]]:
     published = {name for variant in variants for name in variant.get("only", ())}
     for spec in declared.get("measures", ()):
         yield {**spec, "where": {**spec.get("where", {}), FACTOR: [NONE]}}
-        known = (*SHARES, *DIFFERENCES, *MEANS, *CELLS)
-        changes = spec.get("headline") and spec["kind"] in known
+        kinds = (*SHARES, *DIFFERENCES, *MEANS, *CELLS)
+        changes = spec.get("headline") and spec["kind"] in kinds
         if not changes or spec["name"] in published or spec.get("per", "labels") != "labels":
             continue
         plain = {key: value for key, value in spec.items() if key not in ("parts", "sentence")}
@@ -180,10 +180,10 @@ def _measures(declared: Mapping[str, Any]) -> Iterator[dict[str, Json]]:
                 "by": [[FACTOR, *first]],
                 "text": f"by mitigation: {text}",
             }
-        kept = ["attribute", "among", "without", "where", "expected", "over"]
-        kept += ["unit"] if spec["kind"] in MEANS else []
+        copied = ["attribute", "among", "without", "where", "expected", "over"]
+        copied += ["unit"] if spec["kind"] in MEANS else []
         yield {
-            **{key: value for key, value in spec.items() if key in kept},
+            **{key: value for key, value in spec.items() if key in copied},
             "name": f"{spec['name']}{CHANGE}",
             "kind": "change",
             "values": spec["values"] or ["*"],
@@ -201,7 +201,7 @@ _CONTRAST = {"factor": FACTOR, "level": "*", "baseline": NONE}
 def _costs(
     attribute: str, by: Sequence[Sequence[str]], *, pictures: bool, graded: bool
 ) -> Iterator[dict[str, Json]]:
-    """Yields the measures of a mitigation's side effects. by: the groupings of shares."""
+    """Yields the measures of a mitigation's side effects. by: groupings for the shares."""
     open_ = [name for name in OUTCOMES if name not in (REFUSAL, ERROR)]
     refused = _cost("refusals", "refuses {} of answers", attribute, [REFUSAL])
     nothing = _cost("neither", "chooses nothing in {} of answers", attribute, open_)
@@ -213,7 +213,7 @@ def _costs(
 
 
 def _cost(name: str, does: str, attribute: str, values: Sequence[str]) -> dict[str, Json]:
-    """Makes a measure of costs. does: what the model does; values: () if labels are numbers."""
+    """Makes a measure of a cost. does: says what the model does; values: () for numeric labels."""
     also = f"{does.format('{share}')} instead of {{other_share}}"
     text = does.partition(" ")[2].format("").strip()
     return {

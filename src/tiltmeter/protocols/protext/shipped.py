@@ -1,7 +1,5 @@
-"""The texts that are shipped, by version: "2" (640 texts, what `protext` runs), "1" (the same with
-106 texts as they were before innuendo and dialects were rewritten), "paired" (144 families).
-
-Version 1 is kept as its 106 texts (texts_1.jsonl), the paired texts as families (paired.py).
+"""The shipped texts, by version: "2" (640 texts, which `protext` runs) and "paired" (144 families,
+which paired.py expands).
 """
 
 from __future__ import annotations
@@ -14,14 +12,8 @@ from typing import Any
 from . import paired
 from .neopronoun_texts import agreement, neopronoun_version
 
-VERSIONS = ("2", "1", "paired")
+VERSIONS = ("2", "paired")
 COLUMNS = ("id", "theme", "category", "pronoun", "noun", "text")
-# Phrases of version 1's texts alone: as agreement.csv has those of the others.
-_EARLIER_NOTES = {
-    ("n-neutral-they-29", "they put"): True,
-    ("t-neutral-they-12", "They come"): False,
-}
-_HERE = Path(__file__).parent
 _BY_PROMPT = ("P1", "P2", "paraphrase", "summary", "elaboration", "simplification")
 _PROMPTS = [*_BY_PROMPT, "audience", "variants", "tone", "style"]
 
@@ -30,44 +22,30 @@ def rows(version: str = "2") -> list[dict[str, str]]:
     """Returns the texts of a version as rows of a protocol's table."""
     if version == "paired":
         return paired.rows()
-    texts = _lines("texts.jsonl")
-    if version == "1":
-        earlier = {row["id"]: row for row in _lines("texts_1.jsonl")}
-        texts = [earlier.get(row["id"], row) for row in texts]
+    lines = Path(__file__).with_name("texts.jsonl").read_text("utf-8").splitlines()
+    texts = [json.loads(line) for line in lines]
     return [{column: str(row[column]) for column in COLUMNS} for row in texts]
 
 
-def _lines(name: str) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in (_HERE / name).read_text("utf-8").splitlines()]
-
-
 def with_neopronoun(texts: Iterable[Mapping[str, str]], name: str) -> list[dict[str, str]]:
-    """Returns the *they* texts alone, with a neopronoun (xe, ze, fae, ey, it) for *they*."""
+    """Returns the *they* texts only, with the forms of a neopronoun (xe, ze, fae, ey, it)."""
     return [
         {
             **text,
             "id": f"{text['id']}-{name}",
             "pronoun": name,
-            "text": neopronoun_version(text["text"], name, notes=_notes(text)),
+            "text": neopronoun_version(
+                text["text"], name, notes=agreement().get(text.get("family", text["id"]), {})
+            ),
         }
         for text in texts
         if text["pronoun"] == "they"
     ]
 
 
-def _notes(text: Mapping[str, str]) -> dict[str, bool]:
-    known = agreement().get(text.get("family", text["id"]), {})
-    earlier = {
-        phrase: agrees
-        for (where, phrase), agrees in _EARLIER_NOTES.items()
-        if where == text["id"] and phrase in text["text"]
-    }
-    return {**known, **earlier}
-
-
 def for_families(protocol: Mapping[str, Any], texts: Sequence[Mapping[str, str]]) -> dict[str, Any]:
     """Makes a protocol for the paired corpus: the family is its item, so that pronouns and nouns
-    are compared within a text; other properties of a version are columns.
+    are compared inside a text; other properties of a version are columns.
     """
     tables = [{**protocol["tables"][0], "columns": list(texts[0])}, *protocol["tables"][1:]]
     return {

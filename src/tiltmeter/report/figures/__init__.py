@@ -1,13 +1,13 @@
-"""Figures: functions over estimates that any protocol uses, one file per drawing.
+"""Figures: functions over estimates that any protocol uses, one file per kind of drawing.
 
-plots     draws points with their intervals: one per line, joined in a line, or in a panel per
-          model (small multiples)
+plots     draws points with their intervals: one per line, joined in a line, or in a panel per model
+          (small multiples)
 forest    builds a plot by group and stratum, on a linear or logarithmic axis, maybe with a band
 dumbbell  builds a plot with the levels of a factor joined in each row
 dots      a dot per item, in a strip per level of a factor
-stacked   the share of every outcome, no-answers included
+stacked   the share of every outcome, non-answers included
 heat      rows × columns × value with n
-histogram how many texts of a design have how many words
+histogram the number of texts of a design by their number of words
 timeline  headline numbers over the runs of a history; of two runs as arrows
 
 A measure names its drawing (`figure` in the protocol file); without a name it has a forest plot if
@@ -52,7 +52,7 @@ OPEN = 1  # figures of a section; those that come later are folded
 
 
 def figures(audit: Audit, prefix: str) -> Iterator[Figure]:
-    """Yields the figures of one variant: each measure's, then all outcomes."""
+    """Yields the figures of a variant: per measure, then of all outcomes; the later ones folded."""
     place = 0
     for figure in _all(audit, prefix):
         place += not figure.folded

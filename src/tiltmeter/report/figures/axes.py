@@ -1,4 +1,4 @@
-"""The axis of a measure: its scale, its two ends, its ticks."""
+"""The axis of a measure: its scale, both ends and ticks."""
 
 from __future__ import annotations
 
@@ -21,19 +21,19 @@ def axis(
     protocol: Protocol | None = None,
     whole: bool = True,
 ) -> Axis:
-    """Returns an axis that holds all values, interval ends, the null value and the band. Shares
+    """Returns an axis that covers all values, interval ends, the null value and the band. Shares
     begin at 0 (and end at 1 if `whole`); differences of shares have one of two fixed scales.
-    protocol: its titles of levels name the two sides.
+    protocol: gives the titles of levels for the names of both sides.
     """
-    seen = [
+    values = [
         v
         for e in estimates
         for v in (e.value, e.low, e.high, e.null_low, e.null_high)
         if v is not None
     ]
     band = (float(spec.band["low"]), float(spec.band["high"])) if spec.band else None
-    seen += [v for v in (spec.null, *(band or ())) if v is not None]
-    scale, domain, ticks = _scale(spec, seen, whole)
+    values += [v for v in (spec.null, *(band or ())) if v is not None]
+    scale, domain, ticks = _scale(spec, values, whole)
     return Axis(
         scale=scale,
         domain=domain,
@@ -68,13 +68,13 @@ def _scale(spec: MeasureSpec, seen: Sequence[float], whole: bool) -> Scale:
 
 
 def _tick(value: float) -> tuple[float, str]:
-    """Returns a tick on the scale of differences, with the decimals it needs."""
+    """Returns a tick on a scale of differences: its value, and its text with enough decimals."""
     places = 3 if round(1000 * abs(value)) % 10 else 2
     return value, numerals.difference(value, places)
 
 
 def linear(seen: Sequence[float], signed: bool, unit: str) -> Scale:
-    """Returns a scale with round ticks; if signed, symmetric about 0."""
+    """Returns a linear scale with round ticks; if signed, one that is symmetric about 0."""
     low, high = min(seen), max(seen)
     if signed:
         high = max(abs(low), abs(high))

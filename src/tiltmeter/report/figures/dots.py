@@ -1,5 +1,5 @@
-"""Draws a dot per item, in a strip per level of a factor and stratum, with the strip's mean as a
-thick line and its interval beside its name.
+"""Draws a dot per item, in a strip per level of a factor and stratum. A thick line marks the
+strip's mean, and the interval stands beside the strip's name.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ BOLD = 0.84  # of the room for a name, whose letters are wider
 
 
 def build(audit: Audit, spec: MeasureSpec, prefix: str) -> Iterator[Dots]:
-    """Yields figures for a measure that is grouped by a factor and an item."""
+    """Yields figures for a measure that is grouped by items and by at most one other factor."""
     for by in (by for by in spec.by if len(by) > 1 or by == (audit.protocol.item,)):
         rows = [
             e
@@ -42,16 +42,16 @@ def build(audit: Audit, spec: MeasureSpec, prefix: str) -> Iterator[Dots]:
         levels = len({reading.group(e).get(factor, "") for e in rows})
         pages = strata.pages(strata.present(audit, rows), max(1, STRIPS // levels))
         for number, page in enumerate(pages, 1):
-            kept = [e for e in rows if reading.stratum(e) in page]
+            of_page = [e for e in rows if reading.stratum(e) in page]
             name = audits.slug(prefix, spec.name, "figure", number)
             title = strata.heading(spec, "", number, len(pages))
-            yield dots(audit, spec, kept, factor, name, title)
+            yield dots(audit, spec, of_page, factor, name, title)
 
 
 def dots(
     audit: Audit, spec: MeasureSpec, rows: Sequence[Estimate], factor: str, name: str, title: str
 ) -> Dots:
-    """Returns a figure of these rows: a strip per stratum and level of the factor."""
+    """Returns a figure of these rows, with a strip per stratum and level of the factor."""
     labels = strata.labels(audit, rows)
     order = audit.protocol.levels.get(factor, {})
     strips: dict[tuple[reading.Stratum, str], list[Estimate]] = {}
@@ -61,7 +61,7 @@ def dots(
     strips_drawn = []
     for stratum, level in places:
         rows_of = strips[stratum, level]
-        whole = _whole(audit, spec, rows_of[0], factor)
+        whole = _over_items(audit, spec, rows_of[0], factor)
         words = wording.title(audit.protocol, factor, level)
         parts = (labels[stratum] if len(labels) > 1 or not words else "", words)
         label = " · ".join(filter(None, parts))
@@ -79,7 +79,7 @@ def dots(
             )
         )
     null = _null(audit, spec)
-    axis = replace(axes.axis(spec, rows), null=null, ends=_ends(spec), band=None)
+    axis = replace(axes.axis(spec, rows), null=null, ends=_axis_ends(spec), band=None)
     descriptions = [
         f"{strip.label}: {strip.number}, {count_of(len(strip.dots), 'item')}"
         for strip in strips_drawn
@@ -100,8 +100,8 @@ def _item(estimate: Estimate, factor: str) -> str:
     return ", ".join(v for name, v in reading.group(estimate).items() if name != factor)
 
 
-def _whole(audit: Audit, spec: MeasureSpec, one: Estimate, factor: str) -> Estimate | None:
-    """Returns the estimate of the whole level, from a measure of the same labels, or None."""
+def _over_items(audit: Audit, spec: MeasureSpec, one: Estimate, factor: str) -> Estimate | None:
+    """Returns the estimate over a level's items, from a measure of the same labels, or None."""
     wanted = {factor: reading.group(one)[factor]} if factor else {}
     for e in audit.estimates:
         other = audit.spec(e.measure)
@@ -118,7 +118,7 @@ def _whole(audit: Audit, spec: MeasureSpec, one: Estimate, factor: str) -> Estim
 
 
 def _null(audit: Audit, spec: MeasureSpec) -> float | None:
-    """Returns the measure's null value, else that of another measure of the same labels."""
+    """Returns the measure's null value; if it has none, that of a measure of the same labels."""
     for other in (spec, *audit.protocol.measures):
         alike = (other.kind, other.attribute, other.values) == (
             spec.kind,
@@ -130,7 +130,7 @@ def _null(audit: Audit, spec: MeasureSpec) -> float | None:
     return None
 
 
-def _ends(spec: MeasureSpec) -> tuple[str, str]:
+def _axis_ends(spec: MeasureSpec) -> tuple[str, str]:
     others = "/".join(value for value in spec.among if value not in spec.values)
     return others, "/".join(spec.values)
 
@@ -152,7 +152,7 @@ def draw(figure: Dots, narrow: bool = False) -> str:
 
 
 def _room(ranked: Sequence[Dot], tall: float, narrow: bool) -> bool:
-    """True if a strip has room to name its ends, and the end dots are not tied in a mass."""
+    """True if there is room to name the extreme dots, and these are not tied with others."""
     few = 2 * LABELLED < len(ranked) <= 60
     apart = few and ranked[LABELLED - 1].value != ranked[LABELLED].value
     return apart and tall >= 60 and not narrow
@@ -165,7 +165,7 @@ def _percent(label: str, value: float) -> str:
 def _strip(
     made: ET.Element, strip: Strip, x: Places, box: tuple[float, float], narrow: bool
 ) -> None:
-    """Draws one strip under its name; a dot's height is a hash of its name."""
+    """Draws one strip under its name; the height of a dot is a hash of the item's name."""
     (top, tall), width = box, NARROW if narrow else WIDE
     words = f"{strip.label}: {strip.number}" if strip.number else strip.label
     text(

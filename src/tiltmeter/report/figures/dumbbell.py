@@ -1,6 +1,6 @@
 """Dumbbell plot: a row per group, a joined point per level of one factor; for paired comparisons.
 
-The factor is one that another measure compares over the same labels, if the grouping has it, else
+The factor is one that another measure compares over the same labels, if the grouping has any, else
 the grouping's last. A * marks a level if the test against it is significant after adjustment.
 """
 
@@ -24,7 +24,7 @@ Tests = dict[tuple[Stratum, tuple[tuple[str, str], ...], str], bool]
 
 
 def build(audit: Audit, spec: MeasureSpec, prefix: str) -> Iterator[Plot]:
-    """Yields a figure per grouping that names a factor, and per page of strata that fits."""
+    """Yields a figure per grouping with a factor; several if its strata do not fit one page."""
     for by in (by for by in spec.by if by):
         factor = _factor(audit, spec, by)
         rows = [
@@ -34,11 +34,11 @@ def build(audit: Audit, spec: MeasureSpec, prefix: str) -> Iterator[Plot]:
         ]
         rows = [e for e in rows if len(reading.grouping(e)) - len(by) == (spec.values == ("*",))]
         pages = _pages(audit, rows, factor)
-        for number, kept in enumerate(pages, 1):
+        for number, page in enumerate(pages, 1):
             name = audits.slug(prefix, spec.name, *by, "figure", number)
-            table = strata.table_id(audit, spec, reading.grouping(kept[0]), prefix)
+            table = strata.table_id(audit, spec, reading.grouping(page[0]), prefix)
             yield dumbbell(
-                audit, spec, kept, factor, name, strata.heading(spec, "", number, len(pages)), table
+                audit, spec, page, factor, name, strata.heading(spec, "", number, len(pages)), table
             )
 
 
@@ -48,8 +48,8 @@ def _factor(audit: Audit, spec: MeasureSpec, by: tuple[str, ...]) -> str:
 
 
 def _pages(audit: Audit, rows: Sequence[Estimate], factor: str) -> list[list[Estimate]]:
-    """Puts as many strata on a page as fit; [] if one stratum alone has too many levels."""
-    each = max(1, len({_rest(e, factor) for e in rows}))
+    """Divides the strata into pages that fit; [] if a single stratum has too many levels."""
+    each = max(1, len({_row_levels(e, factor) for e in rows}))
     for most in range(max(1, ROWS // each), 0, -1):
         pages = [
             [e for e in rows if reading.stratum(e) in page]
@@ -69,22 +69,22 @@ def dumbbell(
     title: str,
     table: str = "",
 ) -> Plot:
-    """Returns the plot of these estimates: a series per level of the factor."""
+    """Returns the plot of these estimates, with a series per level of the factor."""
     tests = _tests(audit, spec, factor)
     levels = _levels(audit, estimates, factor)
     labels = strata.labels(audit, estimates)
     rows: dict[tuple[str, str], list[Point]] = {}
-    said: dict[tuple[str, str], list[str]] = {}
+    sides: dict[tuple[str, str], list[str]] = {}
     for estimate in sorted(estimates, key=lambda e: audit.strata.index(reading.stratum(e))):
-        level, rest = reading.group(estimate)[factor], _rest(estimate, factor)
+        level, rest = reading.group(estimate)[factor], _row_levels(estimate, factor)
         heading = labels[reading.stratum(estimate)] if len(labels) > 1 else ""
         place = (heading, ", ".join(part for _, part in rest) or "all")
         starred = _star(spec, tests, estimate, factor)
-        made = forest.point(audit, spec, estimate, levels.index(level))
-        rows.setdefault(place, []).append(replace(made, text=made.text + starred))
-        said.setdefault(place, []).append(f"{level} {reading.number(estimate, spec)}{starred}")
+        point = forest.point(audit, spec, estimate, levels.index(level))
+        rows.setdefault(place, []).append(replace(point, text=point.text + starred))
+        sides.setdefault(place, []).append(f"{level} {reading.number(estimate, spec)}{starred}")
     points = [
-        f"{', '.join(filter(None, place))}: {', '.join(parts)}" for place, parts in said.items()
+        f"{', '.join(filter(None, place))}: {', '.join(parts)}" for place, parts in sides.items()
     ]
     return Plot(
         id=name,
@@ -102,21 +102,21 @@ def dumbbell(
     )
 
 
-def _rest(estimate: Estimate, factor: str) -> tuple[tuple[str, str], ...]:
-    """Returns the group without the factor: the label of a row."""
+def _row_levels(estimate: Estimate, factor: str) -> tuple[tuple[str, str], ...]:
+    """Returns the group's other factors and levels, which label a row."""
     return tuple((name, level) for name, level in reading.group(estimate).items() if name != factor)
 
 
 def _levels(audit: Audit, estimates: Sequence[Estimate], factor: str) -> list[str]:
     """Sorts levels in the design's order, with the contrasts' levels first."""
     first = {spec.contrast.get("level") for spec in audit.protocol.measures if spec.contrast}
-    seen = list(dict.fromkeys(reading.group(e)[factor] for e in estimates))
+    levels = list(dict.fromkeys(reading.group(e)[factor] for e in estimates))
     order = audit.protocol.levels.get(factor, {})
-    return sorted(seen, key=lambda level: (level not in first, order.get(level, 0)))
+    return sorted(levels, key=lambda level: (level not in first, order.get(level, 0)))
 
 
 def _contrasts(audit: Audit, spec: MeasureSpec) -> Iterator[MeasureSpec]:
-    """Yields measures that contrast levels over the same labels; two values share one test."""
+    """Yields measures that contrast levels over the same labels (of two values, either one)."""
     for other in audit.protocol.measures:
         same = (other.attribute, other.among) == (spec.attribute, spec.among)
         if (
@@ -129,22 +129,22 @@ def _contrasts(audit: Audit, spec: MeasureSpec) -> Iterator[MeasureSpec]:
 
 
 def _tests(audit: Audit, spec: MeasureSpec, factor: str) -> Tests:
-    """Maps (stratum, group, baseline level) to whether the adjusted test is significant."""
-    found: Tests = {}
+    """Returns {(stratum, group, baseline level): True if the adjusted test is significant}."""
+    tests: Tests = {}
     for e in (e for other in _contrasts(audit, spec) for e in audit.of(other.name)):
         baseline = (e.contrast or {}).get(factor, "").rpartition(numerals.BETWEEN)[2]
         if baseline:
-            found.setdefault(
+            tests.setdefault(
                 (reading.stratum(e), tuple(reading.group(e).items()), baseline),
                 strata.significant(e),
             )
-    return found
+    return tests
 
 
 def _star(spec: MeasureSpec, tests: Tests, estimate: Estimate, factor: str) -> str:
     stratum, rest, level = (
         reading.stratum(estimate),
-        _rest(estimate, factor),
+        _row_levels(estimate, factor),
         reading.group(estimate)[factor],
     )
     without = tuple(part for part in rest if part[0] != spec.attribute)

@@ -1,7 +1,7 @@
-"""Saves a figure as a file: SVG directly, PNG and PDF by an installed browser.
+"""Saves a figure as a file: SVG directly, PNG and PDF with an installed browser.
 
-A file is for a paper: light, on white, with no variables in its style, which drawing programs do
-not know. The browser gets one page from disk and no network.
+A file is for a paper: light, on white, without the CSS variables that drawing programs do not know.
+The browser gets one page from disk and no network.
 """
 
 from __future__ import annotations
@@ -46,8 +46,8 @@ WHITE = {"--paper": "#ffffff"}
 
 
 def write(svg: str, path: Path) -> Path:
-    """Writes a drawing in the format of the path's ending. Raises UsageError for endings other than
-    .svg, .png and .pdf, and if a browser is needed but not found, or fails.
+    """Writes a drawing in the format of the path's ending: .svg, .png or .pdf. Raises UsageError
+    for another ending, and if it needs a browser that is missing or fails.
     """
     plain = for_print(svg)
     ending = path.suffix.lower()
@@ -73,7 +73,7 @@ def for_print(svg: str) -> str:
 
 
 def size(svg: str) -> tuple[float, float]:
-    """Reads width and height of a drawing, in px."""
+    """Reads the width and height of a drawing, in px."""
     match = re.search(r'viewBox="0 0 ([\d.]+) ([\d.]+)"', svg)
     if match is None:
         raise ValueError("no viewBox")
@@ -81,7 +81,7 @@ def size(svg: str) -> tuple[float, float]:
 
 
 def _resolve(sheet: str) -> str:
-    """Returns the rules for drawings only, with the light values in place of variables."""
+    """Returns the style rules that drawings use, with light values in place of variables."""
     sheet = re.sub(r"@[^{]+\{(?:[^{}]*\{[^{}]*\})*[^{}]*\}", "", sheet)
     rules = re.findall(r"([^{}]+)\{([^{}]*)\}", sheet)
     colours = (
@@ -92,16 +92,16 @@ def _resolve(sheet: str) -> str:
         )
         | WHITE
     )
-    kept = []
+    children = []
     for selector, body in rules:
         if re.search(r"\bsvg\b|\.fig-|\.[smpqchg]\d|\.middle|\.end", selector):
             value = re.sub(r"var\((--[\w-]+)\)", lambda name: colours[name[1]], body)
-            kept.append(f"{selector.strip()}{{{value.strip()}}}")
-    return "\n".join(kept)
+            children.append(f"{selector.strip()}{{{value.strip()}}}")
+    return "\n".join(children)
 
 
 def _by_browser(svg: str, path: Path) -> None:
-    """Lets a browser print the SVG to a file, from a page of exactly its size."""
+    """Prints the SVG to a file with a browser, from a page of the drawing's size."""
     width, height = size(svg)
     page = (
         '<!doctype html><meta charset="utf-8"><meta http-equiv="Content-Security-Policy" '

@@ -32,29 +32,29 @@ def first_figure(
 ) -> Figure | None:
     """Returns the figure with titles instead of levels; None if nothing was measured. names: the
     short names of models; tilted: titles of the levels with a tilt, which get a mark; leading: the
-    headline's measure; attribute: of the cell that the headline names.
+    headline's measure; attribute: that of the cell in the headline.
     """
     kinds = (
         _figures(audit, tilted, attribute),
         _leading(audit, leading),
         stacked.outcomes(audit, PREFIX),
     )
-    found = next(chain(*kinds), None)
-    if found is None:
+    figure = next(chain(*kinds), None)
+    if figure is None:
         return None
-    own = audit.estimates[0].variant  # tables begin with it
-    table = own + found.table.removeprefix(PREFIX) if found.table else ""
-    note = _without_stratum(audit, found.note)
-    shown = replace(found, folded=False, note=note, table=table)
-    return in_per_cent(titled(audit, names, shown), audit.protocol.matters / 100)
+    variant = audit.estimates[0].variant  # tables begin with it
+    table = variant + figure.table.removeprefix(PREFIX) if figure.table else ""
+    note = _without_stratum(audit, figure.note)
+    unfolded = replace(figure, folded=False, note=note, table=table)
+    return in_per_cent(titled(audit, names, unfolded), audit.protocol.matters / 100)
 
 
 def _without_stratum(audit: Audit, note: str) -> str:
-    """Drops the model and instrument from the key if unique: the screen names them above."""
-    own = {reading.stratum(e): e for e in audit.estimates}.values()
-    if len({e.subject for e in own}) > 1:
+    """Drops the stratum from the figure's note if it is the only one: the screen names it above."""
+    one_each = {reading.stratum(e): e for e in audit.estimates}.values()
+    if len({e.subject for e in one_each}) > 1:
         return note
-    begins = (strata.alone(strata.labels(audit, [e])) for e in own)
+    begins = (strata.alone(strata.labels(audit, [e])) for e in one_each)
     return next((note[len(text) :] for text in begins if text and note.startswith(text)), note)
 
 
@@ -79,17 +79,19 @@ def _figures(audit: Audit, tilted: Collection[str], attribute: str) -> Iterator[
 
 
 def _leading(audit: Audit, leading: str) -> Iterator[Figure]:
-    """Draws a forest plot of the leading measure, else of the first headline with a number."""
+    """Yields a forest plot of the leading measure, or of the first headline that has a number."""
     rows = families.headline(audit.protocol, audit.estimates)
-    known = [spec for spec, row in rows if row.value is not None]
-    spec = next((spec for spec in known if spec.name == leading), next(iter(known), None))
+    measured = [spec for spec, row in rows if row.value is not None]
+    spec = next((spec for spec in measured if spec.name == leading), next(iter(measured), None))
     if spec is not None:
-        own = [row for one, row in rows if one is spec and row.value is not None]
-        yield from _forest(audit, spec, own if len(own) > 2 else _with_groups(audit, spec, own))
+        of_first = [row for one, row in rows if one is spec and row.value is not None]
+        yield from _forest(
+            audit, spec, of_first if len(of_first) > 2 else _with_groups(audit, spec, of_first)
+        )
 
 
 def _with_groups(audit: Audit, spec: MeasureSpec, own: Sequence[Estimate]) -> list[Estimate]:
-    """Adds to a few rows those of the first grouping that fits the screen."""
+    """Adds, to the rows over the whole, the rows of the first grouping that fits the screen."""
     fine = audit.fine(spec.name)
     for by in (by for by in spec.by if by and by not in fine):
         rows = [e for e in audit.of(spec.name) if reading.grouping(e)[: len(by)] == by]
@@ -99,26 +101,26 @@ def _with_groups(audit: Audit, spec: MeasureSpec, own: Sequence[Estimate]) -> li
 
 
 def _forest(audit: Audit, spec: MeasureSpec, rows: Sequence[Estimate]) -> Iterator[Figure]:
-    """Yields a plot with as many strata as fit; a panel per model if there are several."""
+    """Yields a plot with as many strata as fit; with several models, in a panel per model."""
     subjects = list(dict.fromkeys(e.subject for e in rows))
     if len(subjects) > 1 and len({reading.contrast_label(e) for e in rows}) <= strata.SERIES:
-        shown = subjects[:MOST_PANELS]
-        yield _panels(audit, spec, [e for e in rows if e.subject in shown], len(subjects))
+        models = subjects[:MOST_PANELS]
+        yield _panels(audit, spec, [e for e in rows if e.subject in models], len(subjects))
         return
-    kept: list[Estimate] = []
+    chosen: list[Estimate] = []
     for stratum in audit.strata:
-        own = [e for e in rows if reading.stratum(e) == stratum]
-        if kept and len(kept) + len(own) > ROWS:
+        of_stratum = [e for e in rows if reading.stratum(e) == stratum]
+        if chosen and len(chosen) + len(of_stratum) > ROWS:
             break
-        kept += own
-    if not kept:
+        chosen += of_stratum
+    if not chosen:
         return
     name, title = _named(spec)
-    contrasts = list(dict.fromkeys(reading.contrast_label(e) for e in kept))
-    if 1 < len(contrasts) <= strata.SERIES and len(kept) > len(contrasts):
-        yield _joined(audit, spec, kept, contrasts, name, title)
+    contrasts = list(dict.fromkeys(reading.contrast_label(e) for e in chosen))
+    if 1 < len(contrasts) <= strata.SERIES and len(chosen) > len(contrasts):
+        yield _joined(audit, spec, chosen, contrasts, name, title)
     else:
-        yield forest.forest(audit, spec, kept, name, title, _table(audit, spec, kept))
+        yield forest.forest(audit, spec, chosen, name, title, _table(audit, spec, chosen))
 
 
 def _table(audit: Audit, spec: MeasureSpec, rows: Sequence[Estimate]) -> str:
@@ -132,16 +134,16 @@ def _named(spec: MeasureSpec) -> tuple[str, str]:
 
 
 def _panels(audit: Audit, spec: MeasureSpec, rows: Sequence[Estimate], models: int) -> Plot:
-    """Returns a plot with a panel per model, with rows like those of `_joined`."""
+    """Returns a plot with a panel per model; the rows in a panel are like those of `_joined`."""
     contrasts = list(dict.fromkeys(reading.contrast_label(e) for e in rows))
     whole = _joined(audit, spec, rows, contrasts, *_named(spec))
     lines: list[FigureRow] = []
     for subject in dict.fromkeys(e.subject for e in rows):
-        own = [e for e in rows if e.subject == subject]
-        part = _joined(audit, spec, own, contrasts, *_named(spec))
+        of_subject = [e for e in rows if e.subject == subject]
+        part = _joined(audit, spec, of_subject, contrasts, *_named(spec))
         lines += [replace(row, group=subject) for row in part.rows]
-    shown = len({row.group for row in lines})
-    note = f"{whole.note} {shown} of {models} models; the others below." if shown < models else ""
+    panels = len({row.group for row in lines})
+    note = f"{whole.note} {panels} of {models} models; the others below." if panels < models else ""
     return replace(whole, rows=tuple(lines), panels=True, note=note or whole.note)
 
 
@@ -153,7 +155,7 @@ def _joined(
     name: str,
     title: str,
 ) -> Plot:
-    """Returns a plot with a row per stratum and group, and a joined point per contrast."""
+    """Returns a plot with a row per stratum and group, which joins a point per contrast."""
     base = forest.forest(audit, spec, rows, name, title, _table(audit, spec, rows))
     labels = strata.labels(audit, rows)
     lines: dict[tuple[str, str], list[Point]] = {}
@@ -179,7 +181,7 @@ def _baseline(audit: Audit, contrast: str) -> str:
 def _moved(
     audit: Audit, spec: MeasureSpec, tilted: Collection[str], attribute: str
 ) -> Iterator[Stacked]:
-    """Yields pooled label counts of the attribute that moved most, baseline and groups."""
+    """Yields the label counts, over all items, of the attribute that differs most, per level."""
     contrast = spec.contrast or {}
     factor, base = contrast.get("factor", ""), contrast.get("baseline", "")
     attribute = attribute or _moved_attribute(audit)
@@ -200,19 +202,19 @@ def _moved(
         mark = " ▲: a tilt was found." if tilted else ""
         table = _table(audit, spec, [rows[0].estimate])
         figure = stacked.stack_bars(audit, rows, (), name, title, table)
-        told = wording.title(audit.protocol, factor, base)
-        yield replace(figure, note=f"{figure.note} First bar: {told}.{mark}")
+        base_title = wording.title(audit.protocol, factor, base)
+        yield replace(figure, note=f"{figure.note} First bar: {base_title}.{mark}")
 
 
 def _moved_attribute(audit: Audit) -> str:
-    """Returns the attribute with the largest divergence, among those that most items share."""
-    found: dict[str, list[float]] = {}
+    """Returns the attribute with the largest divergence, among those that most items have."""
+    shifts: dict[str, list[float]] = {}
     for measure in (spec for spec in audit.protocol.measures if spec.attribute == EVERY):
         for e in audit.of(measure.name) if measure.null is not None else ():
             if "attribute" in e.condition and e.value is not None:
-                found.setdefault(e.condition["attribute"], []).append(e.value)
-    most = max((len(values) for values in found.values()), default=0)
-    shared = {name: values for name, values in found.items() if 2 * len(values) > most}
+                shifts.setdefault(e.condition["attribute"], []).append(e.value)
+    most = max((len(values) for values in shifts.values()), default=0)
+    shared = {name: values for name, values in shifts.items() if 2 * len(values) > most}
     return max(shared, key=lambda name: max(shared[name]), default="")
 
 
@@ -230,7 +232,7 @@ def _pooled(
 
 
 def titled(audit: Audit, names: Mapping[str, str], figure: Figure) -> Figure:
-    """Returns the figure with titles in place of levels and values, and models' short names."""
+    """Returns the figure with titles in place of levels and values, and short names of models."""
     titles = {
         level: words for own in audit.protocol.titles.values() for level, words in own.items()
     } | dict(names)
@@ -257,8 +259,8 @@ def titled(audit: Audit, names: Mapping[str, str], figure: Figure) -> Figure:
         )
         return replace(figure, rows=rows, series=tuple(map(words, figure.series)))
     if isinstance(figure, Heat):
-        told = tuple((words(label), cells) for label, cells in figure.rows)
-        return replace(figure, rows=told, columns=tuple(map(words, figure.columns)))
+        titled_rows = tuple((words(label), cells) for label, cells in figure.rows)
+        return replace(figure, rows=titled_rows, columns=tuple(map(words, figure.columns)))
     if isinstance(figure, Dots):
         strips = tuple(replace(one, label=words(one.label)) for one in figure.strips)
         return replace(figure, strips=strips)

@@ -19,26 +19,26 @@ DIRECT = 4  # strata that share a row, each in its colour; more have a row each
 
 
 def build(audit: Audit, spec: MeasureSpec, prefix: str) -> Iterator[Plot]:
-    """Yields plots of a measure's groupings with few levels, with at most six strata each."""
+    """Yields plots of a measure in its groupings with few levels, each with at most six strata."""
     fine = audit.fine(spec.name)
     rows = [
         e for e in audit.of(spec.name) if reading.grouping(e) not in fine and e.value is not None
     ]
     pages = strata.pages(strata.present(audit, rows))
     for number, page in enumerate(pages, 1):
-        kept = [e for e in rows if reading.stratum(e) in page]
+        of_page = [e for e in rows if reading.stratum(e) in page]
         title = strata.heading(spec, "", number, len(pages))
         name, table = (
             audits.slug(prefix, spec.name, "figure", number),
             audits.slug(prefix, spec.name),
         )
-        yield forest(audit, spec, kept, name, title, table)
+        yield forest(audit, spec, of_page, name, title, table)
 
 
 def gauge(
     audit: Audit, spec: MeasureSpec, estimate: Estimate, alike: Sequence[Estimate], name: str
 ) -> Plot | None:
-    """Draws one number on the scale of its measure's rows; None if it has no value."""
+    """Draws one number on the scale of its measure's other rows; None if it has no value."""
     if estimate.value is None:
         return None
     plot = forest(audit, spec, [estimate], name, strata.heading(spec))
@@ -53,7 +53,7 @@ def forest(
     title: str,
     table: str = "",
 ) -> Plot:
-    """Returns the plot of these estimates: a series per stratum."""
+    """Returns the plot of these estimates, with a series per stratum."""
     present = strata.present(audit, estimates)
     rows: dict[tuple[str, str], list[Point]] = {}
     several = len({reading.contrast_label(e) for e in estimates}) > 1
@@ -86,14 +86,14 @@ def forest(
 
 
 def _factor(spec: MeasureSpec, name: str) -> str:
-    """Returns a factor's title, or the nuisance's if its values are counted."""
+    """Returns a factor's title; the nuisance's name for the attribute that a nuisance counts."""
     return spec.nuisance if spec.nuisance and name == spec.attribute else name.replace("_", " ")
 
 
 def _one_row_each(
     rows: Mapping[tuple[str, str], Sequence[Point]], names: Sequence[str]
 ) -> dict[tuple[str, str], list[Point]]:
-    """Splits rows into one per stratum, named by it, under the heading of their group."""
+    """Splits a row into one per stratum, with the group as heading and the stratum as label."""
     return {
         (", ".join(filter(None, (heading, label))), names[one.series]): [replace(one, series=0)]
         for (heading, label), points in rows.items()
@@ -108,7 +108,7 @@ def point(
     series: int = 0,
     digits: int | None = None,
 ) -> Point:
-    """Converts an estimate to a point of a plot. digits: of its number; None: as many as needed."""
+    """Converts an estimate to a point of a plot. digits: decimals; None for as many as needed."""
     digits = reading.places(estimate, spec) if digits is None else digits
     low, high = estimate.null_low, estimate.null_high
     null = None if low is None or high is None else (low, high)

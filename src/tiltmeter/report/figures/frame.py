@@ -22,7 +22,7 @@ Legend = Sequence[tuple[str, Swatch]]
 
 
 class Row(NamedTuple):
-    """A chart's row. draw: adds it to an element, given the axis's positions and a height."""
+    """A row of a chart. draw: adds the row to an element, given the axis's positions and a y."""
 
     heading: str
     height: float
@@ -42,31 +42,31 @@ def chart(
     headings = sum(1 for heading, _ in groupby(row.heading for row in rows) if heading)
     top = legend_height(legend, narrow) + (BAND if axis.band else 0)
     bottom = top + HEADING * headings + sum(row.height for row in rows)
-    made = root(figure, bottom + AXIS + (SIDES if any(axis.ends) else 0), narrow)
-    add_legend(made, legend, narrow)
+    svg = root(figure, bottom + AXIS + (SIDES if any(axis.ends) else 0), narrow)
+    add_legend(svg, legend, narrow)
     x = axis.places(sides[0] + INSET, sides[1] - INSET)
     every = 2 if narrow and len(axis.ticks) > 6 else 1
-    add_grid(made, axis, x, (top - 4, bottom + 4), [label for _, label in axis.ticks[::every]])
-    add_sides(made, axis, sides, bottom + 42)
+    add_grid(svg, axis, x, (top - 4, bottom + 4), [label for _, label in axis.ticks[::every]])
+    add_sides(svg, axis, sides, bottom + 42)
     y = top
     for heading, members in groupby(rows, key=lambda row: row.heading):
         if heading:
-            text(made, 4 if narrow else 8, y + HEADING - 11, heading, "fig-heading")
+            text(svg, 4 if narrow else 8, y + HEADING - 11, heading, "fig-heading")
             y += HEADING
         for row in members:
-            row.draw(made, x, y)
+            row.draw(svg, x, y)
             y += row.height
-    return ET.tostring(made, encoding="unicode")
+    return ET.tostring(svg, encoding="unicode")
 
 
 def legend_height(legend: Legend, narrow: bool) -> float:
-    """Returns the y position in px at which rows begin, below the legend."""
+    """Returns the height of the legend in px, below which the rows begin."""
     names = [name for name, _ in legend]
     return 8 + (flow(names, NARROW if narrow else WIDE)[1] + 4 if names else 0)
 
 
 def add_legend(made: ET.Element, legend: Legend, narrow: bool) -> None:
-    """Adds the legend: each series' name beside its sample."""
+    """Adds the legend: a sample and a name per series."""
     width = NARROW if narrow else WIDE
     places, _ = flow([name for name, _ in legend], width)
     for (name, swatch), (x, y) in zip(legend, places, strict=True):
@@ -75,7 +75,7 @@ def add_legend(made: ET.Element, legend: Legend, narrow: bool) -> None:
 
 
 def shapes(series: Sequence[str]) -> Legend:
-    """Returns a legend with a shape per series; empty for one series, which the note names."""
+    """Returns a legend with a shape per series; empty for a single series (the note names it)."""
 
     def swatch(number: int) -> Swatch:
         return lambda made, x, y: SHAPES[number](made, x + 6, y - 4, f"fig-mark s{number}")
@@ -90,7 +90,7 @@ def add_grid(
     heights: tuple[float, float],
     labels: Sequence[str],
 ) -> None:
-    """Adds grid, ticks, band and null line. labels: the tick labels to write."""
+    """Adds grid, ticks, band and null line. labels: the texts of those ticks that get a text."""
     (top, bottom), width = heights, float(made.get("viewBox", "").split()[2])
     if axis.band:
         low, high = map(x, axis.band)
@@ -109,7 +109,7 @@ def add_grid(
 
 
 def add_sides(made: ET.Element, axis: Axis, sides: tuple[float, float], y: float) -> None:
-    """Adds the texts that name both sides of the null value."""
+    """Adds the texts that name the two sides of the null value."""
     left, right = axis.ends
     text(made, sides[0], y, f"← {left}" if left else "", "fig-side")
     text(made, sides[1], y, f"{right} →" if right else "", "fig-side end")

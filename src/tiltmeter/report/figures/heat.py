@@ -1,8 +1,8 @@
 """Heat map: rows × columns × value, each cell with its number and n, coloured around the null value
 if there is one.
 
-Columns are the last factor of the measure's grouping, rows the others and the value; one map per
-stratum. If no grouping has more than one factor, the columns are the strata.
+Columns are the last factor of the measure's grouping; rows are the other factors and the value.
+Each stratum has a map. If no grouping has more than one factor, the columns are the strata.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ Name = Callable[[Estimate], str]
 
 @dataclass(frozen=True, slots=True)
 class Grid:
-    """The cells of one map. across: names the columns; rows: row → column → estimate; scaled: all
+    """The cells of one map. across: the columns' name; rows: row → column → estimate; scaled: all
     estimates that share the colour scale; words: number and symbol per (row, column), if they
     differ from the default.
     """
@@ -44,7 +44,7 @@ class Grid:
 
 
 def build(audit: Audit, spec: MeasureSpec, prefix: str) -> Iterator[Heat]:
-    """Yields every heat map of a measure."""
+    """Yields the heat maps of a measure, wide ones in several parts."""
     maps = [
         (by, stratum, grid)
         for by in _groupings(spec)
@@ -63,18 +63,18 @@ def build(audit: Audit, spec: MeasureSpec, prefix: str) -> Iterator[Heat]:
                 spec, ", ".join([*detail, *filter(None, [stratum])]), number, len(parts)
             )
             table = strata.table_id(audit, spec, reading.grouping(grid.shown()[0]), prefix)
-            made = heat(audit, spec, grid, columns)
-            yield replace(made, id=name, title=title, table=table, folded=place > OPEN)
+            figure = heat(audit, spec, grid, columns)
+            yield replace(figure, id=name, title=title, table=table, folded=place > OPEN)
 
 
 def _groupings(spec: MeasureSpec) -> list[tuple[str, ...]]:
-    """Lists groupings with a row and a column; all of them if none has both."""
+    """Lists the groupings that give both rows and columns; if none does, all groupings."""
     each = spec.values == ("*",)
     return [by for by in spec.by if len(by) + each > 1 and by] or list(spec.by)
 
 
 def _grids(audit: Audit, spec: MeasureSpec, by: tuple[str, ...]) -> Iterator[tuple[str, Grid]]:
-    """Yields (stratum's label, grid) per stratum; or ("", one grid with strata as columns)."""
+    """Yields (stratum's label, map) per stratum; or ("", a map with the strata as columns)."""
     each = spec.values == ("*",)
     rows = [e for e in audit.of(spec.name) if reading.grouping(e)[: len(by)] == by]
     rows = [e for e in rows if len(reading.grouping(e)) == len(by) + each]
@@ -95,21 +95,24 @@ def _grids(audit: Audit, spec: MeasureSpec, by: tuple[str, ...]) -> Iterator[tup
     column, present, labels = by[-1], strata.present(audit, rows), strata.labels(audit, rows)
     rows, silent = _order_columns(audit, rows, column), {column, *_implied_factors(rows, by)}
     for stratum in present:
-        kept = [e for e in rows if reading.stratum(e) == stratum]
+        of_stratum = [e for e in rows if reading.stratum(e) == stratum]
         words = labels[stratum] if len(present) > 1 else ""
         yield (
             words,
             _grid(
-                column, (kept, rows), lambda e: reading.group(e)[column], lambda e: _row(e, silent)
+                column,
+                (of_stratum, rows),
+                lambda e: reading.group(e)[column],
+                lambda e: _row(e, silent),
             ),
         )
 
 
 def _grid(across: str, of: tuple[list[Estimate], list[Estimate]], column: Name, row: Name) -> Grid:
-    """Arranges estimates by row and column. of: (those shown, all that share their scale)."""
-    shown, scaled = of
+    """Arranges estimates by row and column. of: (those to show, all that share the scale)."""
+    visible, scaled = of
     cells: dict[str, dict[str, Estimate]] = {}
-    for e in shown:
+    for e in visible:
         cells.setdefault(row(e) or "all", {})[column(e)] = e
     return Grid(across, cells, scaled)
 
@@ -121,7 +124,7 @@ def _order_columns(audit: Audit, found: list[Estimate], column: str) -> list[Est
 
 
 def _implied_factors(found: Sequence[Estimate], by: Sequence[str]) -> set[str]:
-    """Returns factors that the column's level implies (a group its dimension), to omit in rows."""
+    """Returns the factors that the column's level implies; rows need not show them."""
     implied = set()
     for name in by[:-1]:
         levels: dict[str, set[str]] = {}
@@ -143,7 +146,7 @@ def heat(
     grid: Grid,
     columns: Sequence[str],
 ) -> Heat:
-    """Returns one map; maps of other strata and columns share its scale."""
+    """Returns one map; other strata's and columns' maps share its scale (`grid.scaled`)."""
     level, scale = scale_of(spec, [e.value for e in grid.scaled if e.value is not None])
     leaders = _leaders(audit, spec)
 
@@ -153,14 +156,14 @@ def heat(
             return None
         number = _words(spec, e.value, signed=reading.is_signed(spec, e))
         words = grid.words[row, column] if grid.words else (number, _symbol(e, spec, leaders))
-        told = spec.null is None or e.p is None or strata.significant(e)
+        is_bold = spec.null is None or e.p is None or strata.significant(e)
         query = query_of(audit.protocol, e).text()
         return HeatCell(
-            level(e.value) if told else 0, words[0], numerals.count(e.n), words[1], query
+            level(e.value) if is_bold else 0, words[0], numerals.count(e.n), words[1], query
         )
 
     cells = {row: tuple(cell(row, column) for column in columns) for row in grid.rows}
-    said = [
+    lines = [
         f"{row}, {column}: {one.text}{one.symbol} (n {one.n})"
         if one
         else f"{row}, {column}: nothing measured"
@@ -171,7 +174,7 @@ def heat(
     return Heat(
         id="",
         title="",
-        text=strata.describe_figure(spec, said),
+        text=strata.describe_figure(spec, lines),
         note=strata.alone(strata.labels(audit, grid.scaled)) + _note(spec, bool(leaders), holes),
         across=grid.across,
         columns=tuple(columns),
@@ -184,17 +187,17 @@ def heat(
 def scale_of(
     spec: MeasureSpec, values: Sequence[float]
 ) -> tuple[Callable[[float], int], tuple[tuple[int, str], ...]]:
-    """Returns (value → colour level, labels of the ends and of the null value). Ends: see `_reach`;
-    values beyond get the last colour. Ratios are scaled by their logarithm.
+    """Returns (value → colour level, labels of the ends and of the null value). `_reach` gives the
+    ends; values beyond an end get its colour. Ratios are scaled by their logarithm.
     """
     ratio = spec.unit in numerals.RATIOS
-    known = [math.log(v) if ratio else v for v in values if v > 0 or not ratio] or [0.0]
+    sizes = [math.log(v) if ratio else v for v in values if v > 0 or not ratio] or [0.0]
     base = (
         (math.log(spec.null) if ratio else spec.null)
         if spec.null is not None
-        else min(0.0, *known, 0.0)
+        else min(0.0, *sizes, 0.0)
     )
-    reach = _reach(spec, base, max((abs(v - base) for v in known), default=0.0) or 1.0)
+    reach = _reach(spec, base, max((abs(v - base) for v in sizes), default=0.0) or 1.0)
     steps = STEPS if spec.null is not None else 2 * STEPS
 
     def level(value: float) -> int:
@@ -229,8 +232,8 @@ def _words(spec: MeasureSpec, value: float, *, signed: bool) -> str:
 
 def _reach(spec: MeasureSpec, base: float, largest: float) -> float:
     """Returns the distance of the last colour from the null value: the possible range for shares
-    and divergences, .5 for differences of shares, log 4 for ratios, and the largest value for other
-    units.
+    and divergences, .5 for differences of shares, log 4 for ratios, and the largest observed
+    distance for other units.
     """
     if spec.unit in numerals.RATIOS:
         return math.log(RATIO)
@@ -246,8 +249,8 @@ def _is_difference(spec: MeasureSpec) -> bool:
 
 
 def _leaders(audit: Audit, spec: MeasureSpec) -> dict[object, bool]:
-    """Maps (stratum, group) to whether its lead is significant, by a "leader" measure of the same
-    labels; {} if the measure has its own test.
+    """Returns {(stratum, group): True if the leading level is significant}, by a "leader" measure
+    of the same labels; {} if the measure has its own test.
     """
     if spec.null is not None:
         return {}

@@ -41,7 +41,7 @@ def draw(figure: Heat, narrow: bool = False) -> str:
 
 
 def _lines(name: str, room: float) -> list[str]:
-    """Breaks a name into one line, or two that fit; [] if neither does."""
+    """Breaks a name into one or two lines that fit; [] if this is impossible."""
     if width_of(name) <= room:
         return [name]
     gaps = [place for place, sign in enumerate(name) if sign == " "]
@@ -65,14 +65,14 @@ def _cell(
 
 
 def _colour(figure: Heat, level: int) -> str:
-    """Returns the CSS class of a level: h0 at null, p and m above and below, q if one-sided."""
+    """Returns the CSS class of a level: h0 at null, p or m above or below, q if one-sided."""
     if not level:
         return "h0"
     return (f"p{level}" if level > 0 else f"m{-level}") if figure.diverging else f"q{level}"
 
 
 def _legend(made: ET.Element, figure: Heat, width: float) -> None:
-    """Draws the colour scale, labelled at its ends and at the null value, with a line there."""
+    """Draws the colour scale, with labels at its ends and a line and label at the null value."""
     first, last = figure.scale[0][0], figure.scale[-1][0]
     size, x = 22.0, 8.0
     for level in range(first, last + 1):

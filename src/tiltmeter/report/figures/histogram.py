@@ -1,4 +1,4 @@
-"""Histogram: how many texts have how many words (Figure 2 of the ProText paper)."""
+"""Histogram: the number of texts by their number of words (Figure 2 of the ProText paper)."""
 
 from __future__ import annotations
 

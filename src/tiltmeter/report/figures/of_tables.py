@@ -1,5 +1,5 @@
-"""Draws a table of rows × columns: points by column in each row; a heat map if columns outnumber
-the distinct shapes, or if the highest of each row is marked.
+"""Draws a table of rows × columns: as points by column in each row; or as a heat map if there are
+more columns than distinct shapes, or if marks show the highest cell of each row.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ def figure(read: Audit, table: CrossTable) -> Plot | Heat:
 
 
 def _plot(read: Audit, table: CrossTable) -> Plot:
-    """Returns a plot with a row per table row, headed by the first of its levels."""
-    spec, shown = _spec(read, table), list(table.estimates.values())
-    rows, said = [], []
+    """Returns a plot with a row per row of the table, headed by the first of its levels."""
+    spec, estimates = _spec(read, table), list(table.estimates.values())
+    rows, texts = [], []
     for levels, cells in table.rows:
         points = [
             forest.point(read, spec, table.estimates[levels, column], number, digits=2)
@@ -41,26 +41,26 @@ def _plot(read: Audit, table: CrossTable) -> Plot:
         named = [level for level in levels if level]
         heading, label = (named[0], JOIN.join(named[1:])) if named[1:] else ("", *named)
         rows.append(FigureRow(heading, label or "all", tuple(points)))
-        said.append(f"{', '.join(levels)}: {', '.join(cells)}")
+        texts.append(f"{', '.join(levels)}: {', '.join(cells)}")
     return Plot(
         id=slug("table", table.title),
         title=table.title,
-        text=f"{table.title}. {'; '.join(said[: strata.SAID])}.",
+        text=f"{table.title}. {'; '.join(texts[: strata.SAID])}.",
         note=" ".join(table.notes),
-        series=tuple(_named(table.column_names, column) for column in table.columns),
+        series=tuple(_titled(table.column_names, column) for column in table.columns),
         rows=tuple(rows),
-        axis=axes.axis(spec, shown, whole=False),
+        axis=axes.axis(spec, estimates, whole=False),
         joined=len(table.columns) < 3,
     )
 
 
-def _named(names: Levels, levels: Levels) -> str:
+def _titled(names: Levels, levels: Levels) -> str:
     axis = JOIN.join(filter(None, names))
     return f"{axis}: {JOIN.join(levels)}" if axis else JOIN.join(filter(None, levels))
 
 
 def _heat(read: Audit, table: CrossTable) -> Heat:
-    """Returns a heat map of the table's cells with the table's marks."""
+    """Returns a heat map of the table's cells, with the symbols that mark cells in the table."""
     rows: dict[str, dict[str, Estimate]] = {}
     words: dict[tuple[str, str], tuple[str, str]] = {}
     spec = _spec(read, table)
@@ -73,16 +73,16 @@ def _heat(read: Audit, table: CrossTable) -> Heat:
             mark = next((one for one in (LEADER, OPEN_LEADER) if text.endswith(one)), "")
             number = reading.value(e, spec, 2)
             words[JOIN.join(levels), JOIN.join(column)] = number, mark
-    shown = list(table.estimates.values())
-    grid = heat.Grid(JOIN.join(table.column_names), rows, shown, words)
+    estimates = list(table.estimates.values())
+    grid = heat.Grid(JOIN.join(table.column_names), rows, estimates, words)
     figure = heat.heat(read, spec, grid, [*map(JOIN.join, table.columns)])
     name, note = slug("table", table.title), " ".join(table.notes)
     return replace(figure, id=name, title=table.title, note=note)
 
 
 def _spec(read: Audit, table: CrossTable) -> MeasureSpec:
-    """Returns the first estimate's measure, for unit, null value and sign of the whole figure. For
-    an estimate that is not a contrast, the measure's contrast and null value are dropped.
+    """Returns the first estimate's measure, for unit, null value and sign of the whole figure. If
+    the estimate is not a contrast, the measure loses its contrast and null value.
     """
     first = next(iter(table.estimates.values()))
     spec = read.spec(first.measure) or MeasureSpec(first.measure, "share", "", (), unit=first.unit)

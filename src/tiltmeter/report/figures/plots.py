@@ -1,4 +1,4 @@
-"""Draws points with intervals: forest plots, dumbbells, panels, histories, gauges of a table."""
+"""Draws points with intervals: forest plots, dumbbells, panels, histories, and gauges in tables."""
 
 from __future__ import annotations
 
@@ -43,10 +43,10 @@ def draw_point(
     tone: str = "",
 ) -> None:
     """Draws a value with its interval: a tick if the shape would hide the interval, a hollow shape
-    if there is none; a grey zone holds 95 % of values if nothing differs.
+    if it has none. A grey zone holds 95 % of values if nothing differs.
 
     along: maps a value to its position on the axis; across: position on the other axis; upright:
-    the axis is vertical; tone: a CSS class instead of the series' colour.
+    True for a vertical axis; tone: a CSS class instead of the series' colour.
     """
     tone, length = tone or f"s{one.series}", 0.0
     interval, tick = (upright_line, flat_line) if upright else (flat_line, upright_line)
@@ -70,7 +70,7 @@ def draw_point(
 
 
 def draw(plot: Plot, narrow: bool = False) -> str:
-    """Draws a plot: a line per point, joined points per row, or a panel per heading."""
+    """Draws a plot: a line per point, joined points in each row, or a panel per heading."""
     if plot.panels and not narrow:
         return _draw_panels(plot)
     width = NARROW if narrow else WIDE
@@ -82,7 +82,7 @@ def draw(plot: Plot, narrow: bool = False) -> str:
 
 
 def _row(plot: Plot, row: FigureRow, narrow: bool) -> frame.Row:
-    """Returns a row with a line per point and its number at the right."""
+    """Returns a row in which each point has a line, with its number at the right."""
     width, below = NARROW if narrow else WIDE, LINE - 4 if narrow else 0
     gap = 7 if narrow or len(plot.series) > 1 else 0
 
@@ -99,7 +99,7 @@ def _row(plot: Plot, row: FigureRow, narrow: bool) -> frame.Row:
 
 
 def _joined_row(plot: Plot, row: FigureRow, narrow: bool) -> frame.Row:
-    """Returns a row with all points in one line and their numbers at the right."""
+    """Returns a row in which all points share a line, with their numbers at the right."""
     width, below = NARROW if narrow else WIDE, LINE if narrow else 0
     tall = LINE + 5 + OFFSET * max(0, len(plot.series) - 2)
 
@@ -116,18 +116,18 @@ def _joined_row(plot: Plot, row: FigureRow, narrow: bool) -> frame.Row:
 
 
 def _draw_joined(made: ET.Element, points: Sequence[Point], x: Places, middle: float) -> None:
-    """Draws a connecting line, then the points over it, each slightly lower than the last."""
+    """Draws a connecting line, then the points on it, each a little lower than the last."""
     first = middle - OFFSET * (len(points) - 1) / 2
     places = [(point, first + OFFSET * n) for n, point in enumerate(points)]
-    seen = [(x(point.value), y) for point, y in places if point.value is not None]
-    for (x1, y1), (x2, y2) in pairwise(seen):
+    drawn = [(x(point.value), y) for point, y in places if point.value is not None]
+    for (x1, y1), (x2, y2) in pairwise(drawn):
         shape(made, "line", "fig-join", x1=x1, x2=x2, y1=y1, y2=y2)
     for point, y in places:
         draw_point(made, point, x, y, line="fig-thin")
 
 
 def _draw_panels(plot: Plot) -> str:
-    """Draws a panel per heading, side by side on one scale; rows are named at the left."""
+    """Draws a panel per heading, side by side on one scale; names of rows stand at the left."""
     names = list(dict.fromkeys(row.group for row in plot.rows))
     labels = list(dict.fromkeys(row.label for row in plot.rows))
     legend, axis = frame.shapes(plot.series), plot.axis
@@ -153,7 +153,7 @@ def _draw_panels(plot: Plot) -> str:
 
 
 def draw_gauge(plot: Plot) -> str:
-    """Draws one number on its scale, as a decoration: the same number stands beside it."""
+    """Draws one number on its scale, as decoration, since the number stands beside it as text."""
     x, drawing = _strip(plot.axis, HIGH)
     flat_line(drawing, "fig-track", HIGH / 2, 2, GAUGE - 2)
     if plot.axis.null is not None:
@@ -164,7 +164,7 @@ def draw_gauge(plot: Plot) -> str:
 
 
 def draw_scale(plot: Plot) -> str:
-    """Draws the scale of the rows below: its ends, the null value, and the sides' meaning."""
+    """Draws the scale of the gauges below: its ends, the null value, and what each side means."""
     axis = plot.axis
     x, drawing = _strip(axis, 30)
     for (value, words), side, end in zip(
@@ -173,8 +173,8 @@ def draw_scale(plot: Plot) -> str:
         at = GAUGE - 2 if end else 2
         text(drawing, at, 26, words, f"fig-tick{end}")
         bare = side.removeprefix("towards ").partition(" with ")[0]
-        told = cut_text(bare, GAUGE / 2 - 18)
-        arrow = f"{told} →" if end else f"← {told}"
+        caption = cut_text(bare, GAUGE / 2 - 18)
+        arrow = f"{caption} →" if end else f"← {caption}"
         text(drawing, at, 11, arrow if side else "", f"fig-tick{end}")
         upright_line(drawing, "fig-grid", x(value), 27, 30)
     if axis.null is not None and 40 < x(axis.null) < GAUGE - 40:

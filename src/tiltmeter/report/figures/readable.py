@@ -17,8 +17,8 @@ _SHARE = re.compile(r"[+−]?(?:\.\d+|1\.0*|[01])(?=$|[\s,*\]])")
 
 
 def in_per_cent(figure: Figure, matters: float) -> Figure:
-    """Fits a figure's axis to the data, the null value and what matters around it, with shares in
-    per cent; returns other figures unchanged. matters: as a share.
+    """Fits a figure's axis to the data and to `matters` around the null value, and shows shares in
+    per cent; leaves other figures unchanged. matters: the share below which a difference is slight.
     """
     if isinstance(figure, Plot) and figure.axis.scale == "linear" and _are_shares(figure.axis):
         signed = figure.axis.domain[0] < 0
@@ -26,11 +26,11 @@ def in_per_cent(figure: Figure, matters: float) -> Figure:
             replace(row, points=tuple(_point(one, signed=signed) for one in row.points))
             for row in figure.rows
         )
-        axis = axis_over([*_drawn(figure.rows)], figure.axis, matters, signed=signed)
+        axis = axis_over([*_drawn_values(figure.rows)], figure.axis, matters, signed=signed)
         return replace(figure, rows=rows, axis=axis)
     if isinstance(figure, Dots):
-        seen = [dot.value for strip in figure.strips for dot in strip.dots]
-        axis = axis_over(seen, figure.axis, matters, signed=False)
+        values = [dot.value for strip in figure.strips for dot in strip.dots]
+        axis = axis_over(values, figure.axis, matters, signed=False)
         strips = tuple(replace(one, number=_per_cent(one.number)) for one in figure.strips)
         return replace(figure, strips=strips, axis=axis)
     return figure
@@ -40,7 +40,7 @@ def _are_shares(axis: Axis) -> bool:
     return axis.domain[1] <= 1 and axis.domain[0] >= -1 and not axis.band
 
 
-def _drawn(rows: tuple[FigureRow, ...]) -> Iterator[float]:
+def _drawn_values(rows: tuple[FigureRow, ...]) -> Iterator[float]:
     for row in rows:
         for one in row.points:
             yield from (
@@ -49,7 +49,7 @@ def _drawn(rows: tuple[FigureRow, ...]) -> Iterator[float]:
 
 
 def axis_over(seen: Sequence[float], whole: Axis, matters: float = 0.0, *, signed: bool) -> Axis:
-    """Returns an axis fitted to the values within the possible range, with round ticks."""
+    """Returns an axis fitted to the values, within the possible range, with round ticks."""
     null = whole.null
     near = [] if null is None else [null - matters, null + matters]
     low, high = min([*seen, *near], default=0.0), max([*seen, *near], default=1.0)
@@ -65,7 +65,7 @@ def axis_over(seen: Sequence[float], whole: Axis, matters: float = 0.0, *, signe
 
 
 def share_tick(value: float, *, signed: bool) -> str:
-    """Writes a share as `50 %`, a signed one (a difference) as `+10`."""
+    """Formats a share as `50 %`; if signed (a difference), as `+10`."""
     number = numerals.fixed_decimals(100 * abs(value), 0)
     if not signed:
         return f"{number} %"

@@ -1,8 +1,8 @@
-"""Stacked outcomes: the share of every label in a condition, answers first, then no-answers, as one
-bar that sums to 100 %.
+"""Stacked outcomes: the share of every label in a condition, answers first, then non-answers, as
+one bar that sums to 100 %.
 
-By default for the attribute of each instrument, by stratum; for a measure that asks for it, by its
-groups; for a measure of all attributes, baseline against cues per attribute.
+By default a bar shows an instrument's attribute in a stratum. A measure that asks for this drawing
+has a bar per group; a measure of all attributes has, per attribute, bars of baseline and cues.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ REST = "answer"  # what is not told apart: one of many words
 
 @dataclass(frozen=True, slots=True)
 class StackedCounts:
-    """A condition's counts of labels. queries: label → query of its outputs; "": of the rest."""
+    """A condition's counts of labels. queries: label → query of its outputs; "": other labels'."""
 
     estimate: Estimate
     label: str
@@ -46,7 +46,7 @@ class StackedCounts:
     queries: Mapping[str, str] = field(default_factory=dict)
 
     def query(self, label: str) -> str:
-        """Returns the query of the outputs in which a label was counted."""
+        """Returns the query for the outputs that have a label."""
         return self.queries.get(label, self.queries.get("", ""))
 
 
@@ -58,7 +58,7 @@ def count_outcomes(audit: Audit, estimate: Estimate, label: str) -> StackedCount
 
 
 def build(audit: Audit, spec: MeasureSpec, prefix: str) -> Iterator[Stacked]:
-    """Yields the outcomes of a measure, a bar per group."""
+    """Yields figures of a measure's outcomes, with a bar per group."""
     if spec.attribute == EVERY:
         yield from _by_attribute(audit, spec, prefix)
         return
@@ -71,11 +71,11 @@ def build(audit: Audit, spec: MeasureSpec, prefix: str) -> Iterator[Stacked]:
             count_outcomes(audit, e, label),
         )
     name, table = audits.slug(prefix, spec.name, "figure"), audits.slug(prefix, spec.name)
-    known = (*spec.among, *spec.values)
+    values = (*spec.among, *spec.values)
     yield from _pages(
         audit,
         list(rows.values()),
-        known,
+        values,
         name,
         f"every outcome of the labels “{spec.attribute}”",
         table,
@@ -83,7 +83,7 @@ def build(audit: Audit, spec: MeasureSpec, prefix: str) -> Iterator[Stacked]:
 
 
 def _by_attribute(audit: Audit, spec: MeasureSpec, prefix: str) -> Iterator[Stacked]:
-    """Yields folded figures for a measure of all attributes: a bar per level of its contrast."""
+    """Yields, for a measure of all attributes, a folded figure per attribute: a bar per level."""
     contrast = spec.contrast or {}
     factor, across = contrast.get("factor", ""), (contrast.get("factor"), contrast.get("within"))
     by_stratum: dict[tuple[str, ...], list[StackedCounts]] = {}
@@ -101,7 +101,7 @@ def _by_attribute(audit: Audit, spec: MeasureSpec, prefix: str) -> Iterator[Stac
 
 
 def outcomes(audit: Audit, prefix: str) -> Iterator[Stacked]:
-    """Yields a figure for each attribute that an instrument is declared for."""
+    """Yields figures of all outcomes of each attribute for which an instrument is declared."""
     rates = audit.of(reading.OUTCOME_RATE)
     named = {spec.attribute: spec.also for spec in audit.protocol.instruments}
     for attribute in named if len(named) > 1 or any(named.values()) else [""]:
@@ -126,13 +126,13 @@ def outcomes(audit: Audit, prefix: str) -> Iterator[Stacked]:
 
 
 def _count_bar(audit: Audit, rates: Sequence[Estimate]) -> StackedCounts:
-    """Counts one condition's outcomes; the remainder without a rate (many words) is an answer."""
+    """Counts one condition's outcomes; those without a rate (many words) are answers."""
     counts = {e.condition["outcome"]: sum(e.outcomes.values()) for e in rates}
     total = max(e.n for e in rates)
-    left = total - sum(counts.values())
+    remainder = total - sum(counts.values())
     label = ", ".join(reading.condition(rates[0]).values()) or "all"
     queries = {e.condition["outcome"]: query_of(audit.protocol, e).text() for e in rates}
-    rest = {REST: left} if left > _DUST * total else {}
+    rest = {REST: remainder} if remainder > _DUST * total else {}
     return StackedCounts(rates[0], label, {**rest, **counts}, total, queries)
 
 
@@ -153,9 +153,9 @@ def _pages(
         strata.present(audit, [row.estimate for row in rows]), max(1, BARS // each)
     )
     for number, page in enumerate(pages, 1):
-        kept = [row for row in rows if reading.stratum(row.estimate) in page]
+        of_page = [row for row in rows if reading.stratum(row.estimate) in page]
         words = reading.title(title) + (f" ({number} of {len(pages)})" if len(pages) > 1 else "")
-        yield stack_bars(audit, kept, known, audits.slug(name, number), words, table)
+        yield stack_bars(audit, of_page, known, audits.slug(name, number), words, table)
 
 
 def stack_bars(
@@ -166,14 +166,16 @@ def stack_bars(
     title: str,
     table: str = "",
 ) -> Stacked:
-    """Stacks a bar per row: answers in declared order, then no-answers in theirs."""
-    seen = dict.fromkeys(
+    """Stacks a bar per row: answers in the order of declaration, then non-answers likewise."""
+    values = dict.fromkeys(
         v for row in rows for v, count in row.counts.items() if count > _DUST * row.total
     )
-    answers = [v for v in dict.fromkeys((*known, *seen)) if v in seen and v not in NO_ANSWERS]
-    parts = (*answers, *(v for v in NO_ANSWERS if v in seen))
+    answers = [v for v in dict.fromkeys((*known, *values)) if v in values and v not in NO_ANSWERS]
+    parts = (*answers, *(v for v in NO_ANSWERS if v in values))
     labels = strata.labels(audit, [row.estimate for row in rows])
-    bars = [_bar(row, parts, labels) for row in sorted(rows, key=lambda r: _place(audit, r))]
+    bars = [
+        _bar(row, parts, labels) for row in sorted(rows, key=lambda r: _stratum_index(audit, r))
+    ]
     alone = all(bar.label == "all" for bar in bars) and len(labels) > 1
     bars = [replace(bar, group="", label=bar.group) for bar in bars] if alone else bars
     descriptions = [_bar_text(bar, parts) for bar in bars]
@@ -198,7 +200,7 @@ def stack_bars(
 
 
 def _colours(audit: Audit, rows: Sequence[StackedCounts], parts: Sequence[str]) -> Iterator[int]:
-    """Yields each value's index among its attribute's: declared ones, then others by name."""
+    """Yields the colour's number per part: the value's index among all values of its attribute."""
     attributes = {audit.attribute(row.estimate) for row in rows}
     declared = [
         value
@@ -222,7 +224,7 @@ def _bar_text(bar: Bar, parts: Sequence[str]) -> str:
     return f"{', '.join(filter(None, (bar.group, bar.label)))} (n {bar.n}): {', '.join(shares)}"
 
 
-def _place(audit: Audit, row: StackedCounts) -> int:
+def _stratum_index(audit: Audit, row: StackedCounts) -> int:
     return audit.strata.index(reading.stratum(row.estimate))
 
 
@@ -235,7 +237,7 @@ def _bar(row: StackedCounts, parts: Sequence[str], labels: Mapping[Stratum, str]
 
 
 def draw(figure: Stacked, narrow: bool = False) -> str:
-    """Draws the bars as SVG."""
+    """Draws the bars as an SVG element."""
     width, looks = NARROW if narrow else WIDE, list(_looks(figure))
     sides = (0.0, width) if narrow else (SIDE - frame.INSET, width - 100.0 + frame.INSET)
 
@@ -258,7 +260,7 @@ def draw(figure: Stacked, narrow: bool = False) -> str:
 def _draw_bar(
     made: ET.Element, looks: Sequence[_Look], bar: Bar, box: tuple[float, float, float]
 ) -> None:
-    """Draws one bar; prints a share in its segment if there is room."""
+    """Draws one bar; prints a share in its segment if it fits."""
     x, y, width = box
     whole = bar.queries[0] if len(set(bar.queries)) == 1 else ""
     if whole:  # the bar leads there with all of its pieces
@@ -277,7 +279,7 @@ def _draw_bar(
 def _piece(
     made: ET.Element, look: _Look, box: tuple[float, float, float, float], query: str = ""
 ) -> None:
-    """Draws a segment of a bar, or its sample in the legend."""
+    """Draws a segment of a bar, or a sample of the segment in the legend."""
     x, y, width, height = (round(v, 2) for v in box)
     shape(made, "rect", look.name, x=x, y=y, width=width, height=height)
     if look.fill:
@@ -289,7 +291,7 @@ def _piece(
 
 @dataclass(frozen=True, slots=True)
 class _Look:
-    """A segment's look. name: CSS class; fill: own colour or ""; on: class of its number."""
+    """A segment's look. name: CSS class; fill: its own colour, or ""; on: class of its number."""
 
     name: str
     fill: str = ""
@@ -298,7 +300,7 @@ class _Look:
 
 
 def _looks(figure: Stacked) -> Iterator[_Look]:
-    """Yields the look of each part: answers in colours, no-answers in greys with a hatching."""
+    """Yields the look of each part: answers in colours, non-answers in greys with hatching."""
     colours = colour.own(figure.parts[: figure.answers])
     for number, part in enumerate(figure.parts):
         rgb, other = colours.get(part), number - figure.answers
@@ -313,7 +315,7 @@ def _looks(figure: Stacked) -> Iterator[_Look]:
 
 
 def _dark(rgb: colour.Rgb) -> bool:
-    """True if white is legible on a colour: relative luminance under .18 (WCAG 2.1)."""
+    """True if white text is legible on a colour: relative luminance under .18 (WCAG 2.1)."""
     linear = [
         c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4
         for c in (value / 255 for value in rgb)

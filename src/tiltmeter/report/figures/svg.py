@@ -1,8 +1,8 @@
-"""SVG by plain functions, offline. Transparent; every colour comes from the page's CSS classes
-(templates/style.css).
+"""SVG by plain functions, without a library. Drawings are transparent; every colour comes from the
+page's CSS classes (templates/style.css).
 
-Two layouts of each figure: wide, with labels at the left and numbers at the right, and narrow (a
-phone), with the label above what it names. Whatever a colour shows is also shown by a shape, a
+Each figure has two layouts: a wide one, with labels at the left and numbers at the right, and a
+narrow one (for a phone), with labels above. Whatever a colour shows is also shown by a shape, a
 hatching, a symbol or a number.
 """
 
@@ -42,30 +42,30 @@ def root(figure: Figure, height: float, narrow: bool) -> ET.Element:
 
 
 def shape(parent: ET.Element, tag: str, name: str, **places: float) -> None:
-    """Adds an SVG element of class `name`; places: its numeric attributes."""
+    """Adds an SVG element of class `name`. places: numeric attributes, such as x and y."""
     ET.SubElement(
         parent, tag, {"class": name} | {key: f"{value:g}" for key, value in places.items()}
     )
 
 
 def flat_line(parent: ET.Element, name: str, y: float, left: float, right: float) -> None:
-    """Adds a line from left to right."""
+    """Adds a horizontal line."""
     shape(parent, "line", name, x1=left, x2=right, y1=y, y2=y)
 
 
 def upright_line(parent: ET.Element, name: str, x: float, top: float, bottom: float) -> None:
-    """Adds a line from top to bottom."""
+    """Adds a vertical line."""
     shape(parent, "line", name, x1=x, x2=x, y1=top, y2=bottom)
 
 
 def link_outputs(parent: ET.Element, query: str) -> None:
-    """Stores the query of an element's outputs on it, for the page to turn into a link."""
+    """Stores, on the last element, the query for its outputs, which the page turns into a link."""
     if query:
         parent[-1].set("data-query", query)
 
 
 def without_links(svg: str, place: Callable[[str], str] = lambda query: "") -> str:
-    """Replaces each mark's query by the id of its place in the page, or drops it."""
+    """Replaces each stored query by the id that `place` gives for it, or drops the query."""
 
     def resolved(match: re.Match[str]) -> str:
         at = place(unescape(match[1]))
@@ -77,7 +77,7 @@ def without_links(svg: str, place: Callable[[str], str] = lambda query: "") -> s
 def text(
     parent: ET.Element, x: float, y: float, words: str, name: str, upright: bool = False
 ) -> None:
-    """Adds a line of text; upright: turned by 90°, read from below."""
+    """Adds a line of text. upright: True to turn it by 90°, to be read from below."""
     if words:
         turned = {"transform": f"rotate(-90 {x:g} {y:g})"} if upright else {}
         ET.SubElement(
@@ -86,7 +86,7 @@ def text(
 
 
 def cut_text(words: str, room: float) -> str:
-    """Cuts a text to a width in px."""
+    """Cuts a text so that it fits a width in px."""
     if width_of(words) <= room:
         return words
     while words and width_of(words) > room - GLYPH:
@@ -100,7 +100,7 @@ def width_of(words: str) -> float:
 
 
 def flow(names: Sequence[str], width: float) -> tuple[list[tuple[float, float]], float]:
-    """Arranges a legend's names in lines; returns their positions and the last line's end (px)."""
+    """Arranges a legend's names in lines; returns positions, and the y of the last line (px)."""
     x, y, places = 8.0, 16.0, []
     for name in names:
         room = 42 + min(width_of(name), width - 50)

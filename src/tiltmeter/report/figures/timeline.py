@@ -1,6 +1,6 @@
 """Figures of several runs.
 
-Arrows: headline numbers of two runs, an arrow per number; thick if a difference was found.
+Arrows: headline numbers of two runs, an arrow per number, which is thick if a difference was found.
 Timeline: headline numbers over the runs of a history, a panel per number, a point with interval per
 run, on an axis of dates. Lines join comparable runs only: thick with a sign if a change was found,
 else thin.
@@ -31,7 +31,7 @@ EDGE, POINTED = 14, 10  # px beside the axis of arrows, and of the head of an ar
 
 @dataclass(frozen=True, slots=True)
 class TimelinePanel:
-    """One number. points: one per run, None if not measured; links: from each run to the next."""
+    """One number over runs. points: one per run, None if unmeasured; links: per pair of runs."""
 
     title: str
     axis: Axis
@@ -41,7 +41,7 @@ class TimelinePanel:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Timeline(Figure):
-    """A history. dates: one per run, ISO 8601, "" if unknown."""
+    """A history of runs. dates: one per run, ISO 8601, "" if unknown."""
 
     dates: tuple[str, ...]
     panels: tuple[TimelinePanel, ...]
@@ -61,7 +61,7 @@ def draw(figure: Timeline, narrow: bool = False) -> str:
 
 
 def places(dates: Sequence[str], left: float, right: float) -> list[float]:
-    """Positions runs by date, legibly apart; evenly if a date is unknown or all are near."""
+    """Places runs by date, legibly apart; evenly if a date is unknown or all are close."""
     even = [left + (right - left) * n / max(1, len(dates) - 1) for n in range(len(dates))]
     if not all(dates) or LEAST * (len(dates) - 1) > right - left:
         return even
@@ -105,7 +105,7 @@ def _panel(
 
 
 def _links(made: ET.Element, panel: TimelinePanel, places: Sequence[float], y: Places) -> None:
-    """Draws lines between compared runs; a found change gets ▲ or ▼ for its direction."""
+    """Draws lines between compared runs; ▲ or ▼ marks a change that was found, by its direction."""
     runs = pairwise(zip(places, panel.points, strict=True))
     for link, ((x1, before), (x2, after)) in zip(panel.links, runs, strict=True):
         if link == "none" or before is None or after is None:
@@ -122,7 +122,7 @@ def _links(made: ET.Element, panel: TimelinePanel, places: Sequence[float], y: P
 
 
 def _write_dates(made: ET.Element, dates: Sequence[str], places: Sequence[float], y: float) -> None:
-    """Writes each run's day under its number, if it is a new day and there is room."""
+    """Writes each run's day below it, if it differs from the last one written and there is room."""
     end, last = 0.0, ""
     for x, date in zip(places, dates, strict=True):
         day = date[:10]
@@ -134,8 +134,8 @@ def _write_dates(made: ET.Element, dates: Sequence[str], places: Sequence[float]
 
 @dataclass(frozen=True, slots=True)
 class Arrow:
-    """One number. values: in the earlier and the later run; texts: both values as text, then a
-    remark on the difference; found: a difference was found.
+    """One number in two runs. values: in the earlier and the later run; texts: both values as text,
+    then a remark on the difference; found: True if a difference was found.
     """
 
     label: str
@@ -146,7 +146,7 @@ class Arrow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Arrows(Figure):
-    """A comparison of two runs. runs: names of the earlier and the later run; rows: arrows."""
+    """A comparison of two runs. runs: names of the earlier and later run; rows: its arrows."""
 
     runs: tuple[str, str]
     rows: tuple[Arrow, ...]
@@ -154,7 +154,7 @@ class Arrows(Figure):
 
 
 def draw_arrows(figure: Arrows, narrow: bool = False) -> str:
-    """Draws a row per arrow, as SVG."""
+    """Draws a row per arrow, as an SVG element."""
     width = NARROW if narrow else WIDE
 
     def row(one: Arrow) -> frame.Row:

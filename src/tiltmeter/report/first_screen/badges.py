@@ -1,4 +1,4 @@
-"""Makes a first screen's badges: verdicts, reversals, share of no-answers, who checked labels."""
+"""Makes a first screen's badges: verdicts, reversals, share of non-answers, people's checks."""
 
 from __future__ import annotations
 
@@ -33,8 +33,7 @@ def badges(
     store: Store, protocol: Protocol, judged: Sequence[Verdict], missing: Missing
 ) -> tuple[Badge, ...]:
     """Returns the badges of verdicts, then those of facts that qualify all verdicts. If there are
-    too many, the last verdicts get none: they still stand in the table, and the qualifying facts do
-    not.
+    too many, the last verdicts get no badge, since the table has verdicts but no qualifying facts.
     """
     rest = tuple(_qualifying_badges(store, protocol, judged, missing))
     verdicts = tuple(_verdict_badges(protocol, judged))
@@ -42,7 +41,7 @@ def badges(
 
 
 def simulated(subjects: Sequence[str]) -> str:
-    """Returns the warning that models are simulated; "" if none are."""
+    """Returns the note that some models are simulated; "" if none is."""
     planted = [name for name in subjects if name.startswith(SIMULATED)]
     if not planted:
         return ""
@@ -68,8 +67,8 @@ def _qualifying_badges(
         else:
             continue
         break
-    found = [one for one in judged if one.nuisance and one.word == Word.TILT]
-    for one in sorted(found, key=lambda one: -effect_of(one))[:1]:
+    tilts = [one for one in judged if one.nuisance and one.word == Word.TILT]
+    for one in sorted(tilts, key=lambda one: -effect_of(one))[:1]:
         size = headlines.amount(one.value, one.unit, False)
         yield Badge("tilt", f"▲ {one.nuisance}: {size}", query=one.query.text())
     stopped = read_progress(store)
@@ -97,14 +96,14 @@ def _qualifying_badges(
 
 
 def _wordless(protocol: Protocol) -> list[str]:
-    """Returns the names of languages whose sentences cannot be read for lack of a word pack."""
+    """Returns the names of languages without a word pack, whose sentences cannot be read."""
     own = {code for spec in protocol.instruments for code in spec.settings.get("languages", ())}
     codes = [code for code in protocol.languages if code not in own and not pack(code).words]
     return [facts(code).name for code in codes]
 
 
 def _checked_badge(people: int) -> Badge:
-    """Makes a badge of how people checked the labels; one person alone gets no tick."""
+    """Makes the badge on people's checks of the labels; a single person earns no tick."""
     if people == 0:
         return Badge("open", "! labels not checked by people")
     one = "labels compared with one person"
@@ -112,16 +111,16 @@ def _checked_badge(people: int) -> Badge:
 
 
 def _verdict_badges(protocol: Protocol, judged: Sequence[Verdict]) -> Iterator[Badge]:
-    """Yields a badge per level of the factor that the protocol names, else per verdict."""
+    """Yields a badge per level of the protocol's `badges` factor, else per verdict and strength."""
     factor = protocol.first.get("badges", "")
     levels = list(dict.fromkeys(one.claim.row.condition.get(factor, "") for one in judged))
     if factor and 1 < len([level for level in levels if level]) <= LEVELS:
         for level in filter(None, levels):
-            own = [one for one in judged if one.claim.row.condition.get(factor) == level]
-            top = leading(own)
+            of_level = [one for one in judged if one.claim.row.condition.get(factor) == level]
+            top = leading(of_level)
             if top is not None:
-                same = [one for one in own if one.word == top.word]
-                of = f", {len(same)} of {len(own)}" if len(own) > 1 else ""
+                same = [one for one in of_level if one.word == top.word]
+                of = f", {len(same)} of {len(of_level)}" if len(of_level) > 1 else ""
                 grade = max(_grades(same), key=list(Strength).index, default="")
                 about = f"{wording.title(protocol, factor, level)}: {grade or _text(top.word)}{of}"
                 yield _badge(top.word, about, judged, same)
@@ -133,16 +132,16 @@ def _verdict_badges(protocol: Protocol, judged: Sequence[Verdict]) -> Iterator[B
         for grade in [each.value for each in reversed(Strength)] if word == Word.TILT else [""]:
             same = [o for o in leading_ones if o.word == word and o.strength == grade]
             if same:
-                text = f"{grade or _text(word)}{_which(questions, same)}"
+                text = f"{grade or _text(word)}{_names_text(questions, same)}"
                 yield _badge(word, text, judged, same)
     if following:
         rows = tuple(n for n, one in enumerate(judged, 1) if any(one is o for o in following))
-        text = f"follows{_which(questions, following)}"
+        text = f"follows{_names_text(questions, following)}"
         yield Badge("plain", text, f"#finding-{rows[0]}", "", rows)
 
 
 def _grades(same: Sequence[Verdict]) -> list[Strength]:
-    """Returns the strengths of those verdicts that have one."""
+    """Returns the strength of each verdict that has a strength."""
     return [Strength(one.strength) for one in same if one.strength]
 
 
@@ -151,7 +150,7 @@ def _text(word: Word) -> str:
 
 
 def _badge(word: Word, text: str, judged: Sequence[Verdict], own: Sequence[Verdict]) -> Badge:
-    """Makes a badge that links to its claim's outputs, or to its claims' rows."""
+    """Makes a badge that links to the outputs of its only claim, or to the rows of its claims."""
     query = own[0].query.text() if len(own) == 1 else ""
     grade = max(_grades(own), key=list(Strength).index, default=None)
     kind = "clear" if grade is Strength.CLEAR else "weak" if grade is Strength.WEAK else ""
@@ -163,7 +162,7 @@ def _badge(word: Word, text: str, judged: Sequence[Verdict], own: Sequence[Verdi
     return Badge(kinds, text, f"#finding-{rows[0]}", query, rows)
 
 
-def _which(judged: Sequence[Verdict], same: Sequence[Verdict]) -> str:
+def _names_text(judged: Sequence[Verdict], same: Sequence[Verdict]) -> str:
     if len(judged) == 1:
         return ""
     names = [name for one in same if (name := _name(judged, one))]
@@ -173,7 +172,7 @@ def _which(judged: Sequence[Verdict], same: Sequence[Verdict]) -> str:
 
 
 def _name(judged: Sequence[Verdict], one: Verdict) -> str:
-    """Returns a short name that distinguishes a claim from the others."""
+    """Returns a short name that tells a claim from the others."""
     slots, row = one.claim.slots, one.claim.row
     subjects = {other.subject for other in judged}
     parts = [slots["subject"]] if len(subjects) > 1 else []

@@ -1,9 +1,9 @@
 """Raw answers to look at: a limited number, chosen by a stated rule, with a count of the rest.
 
-The rule: answers are grouped by subject, mode and the first annotator's label (by outcome, if there
-are many labels); each group shows equally many, as far as it has them, in the order of trial ids.
+The rule: answers are grouped by subject, mode and the first annotator's label (by outcome, if
+labels are many); each group shows the same number, or all that it has, in the order of trial ids.
 An id is a hash, so that order is arbitrary and the same on every machine: no answer is chosen for
-what it says. A group smaller than its quota is shown whole, so rare outcomes are all there.
+its content. A group smaller than that number is shown whole, so rare outcomes all appear.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ TOKENS = 6  # most probable first tokens that are shown
 
 
 def examples(store: Store, protocol: Protocol, limit: int = LIMIT) -> Examples:
-    """Returns at most `limit` answers of the run by group, chosen by the rule above."""
+    """Returns at most `limit` answers of the run, in groups, by the module's rule."""
     if not outputs.have_content(store):
         total = outputs.number(store)
         return Examples(
@@ -54,7 +54,7 @@ def examples(store: Store, protocol: Protocol, limit: int = LIMIT) -> Examples:
 
 
 def main(store: Store, protocol: Protocol) -> tuple[str, str]:
-    """Returns the (annotator, attribute) whose labels group answers: the first instrument's."""
+    """Returns (annotator, attribute) whose labels group answers: the first instrument's."""
     pairs = labels.annotator_attributes(store)
     for spec in protocol.instruments:
         for annotator, attribute in pairs:
@@ -66,11 +66,11 @@ def main(store: Store, protocol: Protocol) -> tuple[str, str]:
 def _group(
     store: Store, protocol: Protocol, alike: outputs.AlikeOutputs, most: int
 ) -> ExampleGroup:
-    """Returns the first outputs that share a label, with their number."""
+    """Returns the first outputs that share a label, and how many share it."""
     stored = (outputs.one(store, trial) for trial in alike.ids[:most])
-    kept = tuple(_example(store, protocol, *one) for one in stored if one)
+    chosen = tuple(_example(store, protocol, *one) for one in stored if one)
     title = f"{alike.subject} · {alike.mode} · {alike.value}"
-    return ExampleGroup(title, len(alike.ids), kept)
+    return ExampleGroup(title, len(alike.ids), chosen)
 
 
 def _rule(what: str, quota: int, shown: int, total: int) -> str:
@@ -86,7 +86,7 @@ def _rule(what: str, quota: int, shown: int, total: int) -> str:
 
 
 def _quota(sizes: Sequence[int], limit: int) -> int:
-    """Returns the largest number k for which the sum of min(size, k) stays within the limit."""
+    """Returns the largest k for which the sum of min(size, k) over sizes is within the limit."""
     low, high = 0, max(sizes, default=0)
     while low < high:
         middle = (low + high + 1) // 2
@@ -124,7 +124,7 @@ def _example(store: Store, protocol: Protocol, trial: Trial, output: Output) -> 
 
 
 def _labels(store: Store, trial: str) -> tuple[tuple[str, str], ...]:
-    """Lists (annotator, labels as text), naming attributes if there are several."""
+    """Lists (annotator, labels as text); the text names attributes if there are several."""
     rows = labels.of_output(store, trial)
     several = len({row.attribute for row in rows}) > 1
     labels_of: dict[str, list[str]] = {}

@@ -1,4 +1,4 @@
-"""Converts verdicts to a report's table rows: what was found, how sure, with which cautions."""
+"""Converts verdicts to the rows of a report's table: finding, certainty, cautions."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from .ranking import effect_of
 
 
 def findings(audit: Audit, judged: Iterable[Verdict] | None = None) -> Iterator[Finding]:
-    """Yields one row per headline claim, in the protocol's order. judged: claims from `judge`."""
+    """Yields a row per headline claim, in the protocol's order. judged: its verdicts."""
     every = list(judge(audit) if judged is None else judged)
     rows: dict[str, list[Estimate]] = {}
     for one in every:
@@ -34,10 +34,10 @@ def findings(audit: Audit, judged: Iterable[Verdict] | None = None) -> Iterator[
 
 
 def _quiet_nuisances(judged: Sequence[Verdict]) -> list[Verdict]:
-    """Returns a nuisance's claims that do not tilt, except its largest effect."""
-    own = [one for one in judged if one.nuisance]
-    quiet = [one for one in own if one.word != Word.TILT]
-    largest = max(own, key=effect_of, default=None)
+    """Returns the verdicts on nuisances without a tilt, except that on the largest effect."""
+    nuisances = [one for one in judged if one.nuisance]
+    quiet = [one for one in nuisances if one.word != Word.TILT]
+    largest = max(nuisances, key=effect_of, default=None)
     return [one for one in quiet if one is not largest]
 
 
@@ -46,18 +46,18 @@ def judge(
     background: Background = NOTHING_KNOWN,
     named: Mapping[str, str] | None = None,
 ) -> list[Verdict]:
-    """Returns the headline claims with their verdicts. named: {model: short name}."""
+    """Returns the verdicts on the headline claims. named: {model: short name}."""
     claims = evidence.gather(audit.protocol, audit.estimates, named)
     return [verdicts.judge(claim, background) for claim in claims]
 
 
 def headline(audit: Audit) -> list[tuple[MeasureSpec, Estimate]]:
-    """Returns (measure, estimate) of an audit's headline claims."""
+    """Returns (measure, estimate) per headline claim of an audit."""
     return families.headline(audit.protocol, audit.estimates)
 
 
 def _finding(audit: Audit, one: Verdict, alike: Sequence[Estimate], number: int) -> Finding:
-    """Converts a verdict to a row. alike: the measure's rows, which share the gauge's scale."""
+    """Converts a verdict to a row. alike: the rows of the measure, whose scale its gauge uses."""
     claim = one.claim
     spec, row = claim.spec, claim.row
     parts = [
@@ -70,7 +70,7 @@ def _finding(audit: Audit, one: Verdict, alike: Sequence[Estimate], number: int)
     return Finding(
         subject=row.subject,
         about=" · ".join(f"{name}: {level}" for name, level in parts if level),
-        what=_what(spec),
+        what=_heading(spec),
         parts=named,
         verdict=one.word,
         chip=_chip(audit, one),
@@ -81,7 +81,7 @@ def _finding(audit: Audit, one: Verdict, alike: Sequence[Estimate], number: int)
         if row.unit == "share"
         else reading.interval(row, spec, digits),
         sentence=one.sentence,
-        sure=tuple(_sure(audit, claim, one.word == Word.NOT_SETTLED)),
+        sure=tuple(_evidence_lines(audit, claim, one.word == Word.NOT_SETTLED)),
         warnings=tuple(c.text for c in one.cautions if not c.kind.mark),
         gauge=forest.gauge(audit, spec, row, alike, slug),
         mark=audit.marks.get(row.signature, ""),
@@ -105,12 +105,12 @@ def _chip(audit: Audit, one: Verdict) -> str:
 
 
 def _in_points(text: str) -> str:
-    """Drops the unit's word from a difference: a column has no room for it."""
+    """Drops "points" after a difference, as a column is too narrow for the word."""
     return re.sub(r" points?$", "", text)
 
 
-def _what(spec: MeasureSpec) -> str:
-    """Returns the measure as a heading, with its null value."""
+def _heading(spec: MeasureSpec) -> str:
+    """Returns the measure as a heading that also states its null value."""
     null = (
         f"; {headlines.amount(spec.null, spec.unit, spec.signed)} is no tilt"
         if spec.null is not None
@@ -119,8 +119,8 @@ def _what(spec: MeasureSpec) -> str:
     return f"{reading.title(spec.text or spec.name)}{null}"
 
 
-def _sure(audit: Audit, claim: evidence.Claim, open_: bool) -> Iterator[str]:
-    """Yields what a number rests on: n, groups, contrasts. open_: its direction is not settled."""
+def _evidence_lines(audit: Audit, claim: evidence.Claim, open_: bool) -> Iterator[str]:
+    """Yields lines of evidence: n, groups, contrasts. open_: True if the direction is open."""
     spec, row, raw = claim.spec, claim.row, claim.raw
     if row.value is None:
         return
@@ -148,12 +148,12 @@ def _sure(audit: Audit, claim: evidence.Claim, open_: bool) -> Iterator[str]:
 def _contrasts(
     audit: Audit, spec: MeasureSpec, estimate: Estimate
 ) -> Iterator[tuple[MeasureSpec, Estimate]]:
-    """Yields contrasts over the whole stratum for the labels that the headline counts."""
+    """Yields whole-stratum contrasts of the labels that the headline measure counts."""
     counted = (spec.attribute, spec.values, spec.among, spec.where)
     for other in audit.protocol.measures:
         alike = (other.attribute, other.values, other.among, other.where) == counted
-        shown = measure_kind(other.kind).sides == "level"  # one number against another
-        if other.contrast and other is not spec and alike and shown:
+        one_sided = measure_kind(other.kind).sides == "level"  # one number against another
+        if other.contrast and other is not spec and alike and one_sided:
             rows = [e for e in audit.wholes(other.name, reading.stratum(estimate)) if e.contrast]
             if len(rows) == 1:
                 yield other, rows[0]
@@ -162,7 +162,7 @@ def _contrasts(
 def _by_group(
     audit: Audit, spec: MeasureSpec, whole: Estimate
 ) -> Iterator[tuple[tuple[str, ...], str]]:
-    """Yields (grouping, text) for tested groupings: which levels tilt which way, which do not."""
+    """Yields (grouping, text) per tested grouping: which groups tilt in which direction, or not."""
     rows = [
         e
         for e in audit.of(spec.name)
@@ -179,15 +179,16 @@ def _by_group(
             continue
         parts: dict[str, list[Estimate]] = {}
         for word, row in tested:
-            said = sentences.direction(spec, row) or "a difference found"
+            direction = sentences.direction(spec, row) or "a difference found"
             if word == Word.NO_DIFFERENCE and given_up:
                 word = Word.NOT_PURSUED  # with the whole, before its full n
-            said = said if word == Word.TILT else word.chip
-            parts.setdefault(said, []).append(row)
-        told = "; ".join(
-            f"{said} in {_estimate_list(audit, spec, named)}" for said, named in parts.items()
+            direction = direction if word == Word.TILT else word.chip
+            parts.setdefault(direction, []).append(row)
+        details = "; ".join(
+            f"{direction} in {_estimate_list(audit, spec, named)}"
+            for direction, named in parts.items()
         )
-        yield by, told
+        yield by, details
 
 
 def _estimate_list(audit: Audit, spec: MeasureSpec, estimates: Sequence[Estimate]) -> str:
@@ -195,7 +196,7 @@ def _estimate_list(audit: Audit, spec: MeasureSpec, estimates: Sequence[Estimate
 
 
 def _contrast(spec: MeasureSpec, estimate: Estimate) -> str:
-    """Writes `Order effect (she_first − he_first), order_effect: …`, with size and p."""
+    """Writes a contrast with size and p: `Order effect (she_first − he_first), order_effect: …`."""
     contrast = spec.contrast or {}
     name = f"{reading.title(contrast.get('factor', spec.name))} effect"
     name += f" ({reading.contrast_label(estimate).partition(': ')[2] or spec.name}; {spec.name})"
@@ -204,5 +205,5 @@ def _contrast(spec: MeasureSpec, estimate: Estimate) -> str:
         return f"{name}: not measured ({estimate.note or 'no reason was stored'})."
     if word == Word.NO_TEST:
         return f"{name}: {number}; no test was made."
-    said = "" if word == Word.TILT else f"{word.chip}, "
-    return f"{name}: {said}{number}, {sentences.chance(estimate)}."
+    prefix = "" if word == Word.TILT else f"{word.chip}, "
+    return f"{name}: {prefix}{number}, {sentences.chance(estimate)}."

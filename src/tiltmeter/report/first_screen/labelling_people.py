@@ -1,4 +1,4 @@
-"""Statements on people who label without a judge: their agreement, and the number without one."""
+"""Statements on people who label without a judge: agreement, and the number without one person."""
 
 from __future__ import annotations
 
@@ -15,33 +15,33 @@ from ...store.queries import labels
 
 
 def lines(store: Store, protocol: Protocol, lead: Verdict) -> Iterator[tuple[str, str]]:
-    """Yields (text, ""): people's agreement, and per named person the headline number (`lead`)
-    without that person. The "" stands where other lines have a query.
+    """Yields (text, ""): people's agreement; and, per person who disagrees, the number of `lead`
+    without that person's labels. The "" stands where other lines have a query.
     """
     if not labels.have_human(store):
         return
-    for found in majority.agreements(store, protocol):
+    for agreement in majority.agreements(store, protocol):
         yield (
-            f"People agree with Krippendorff's α {numerals.share(found.alpha)} on "
-            f"{found.shared:,} outputs that several saw.",
+            f"People agree with Krippendorff's α {numerals.share(agreement.alpha)} on "
+            f"{agreement.shared:,} outputs that several saw.",
             "",
         )
-        if found.attribute == lead.claim.spec.attribute:
-            for person in found.named:
+        if agreement.attribute == lead.claim.spec.attribute:
+            for person in agreement.named:
                 text = _without(store, protocol, lead, person)
                 yield from [(text, "")] if text else []
 
 
 def _without(store: Store, protocol: Protocol, lead: Verdict, person: str) -> str:
-    """Writes the headline number without a person's labels; "" if it has none then."""
+    """Writes the headline number without a person's labels; "" if it then has no value."""
     spec, row = lead.claim.spec, lead.claim.row
     others = estimates_without(store, protocol, spec.attribute, person)
-    left = next((other for other in others if other.key == row.key), None)
-    if left is None or left.value is None:
+    same_row = next((other for other in others if other.key == row.key), None)
+    if same_row is None or same_row.value is None:
         return ""
     signed = reading.is_signed(spec, row)
     number, before = (
         f"{headlines.amount(one.value, one.unit, signed)} {headlines.interval(spec, one)}"
-        for one in (left, row)
+        for one in (same_row, row)
     )
     return f"Without {person.removeprefix(HUMAN)} it is {number}, not {before}."

@@ -1,4 +1,4 @@
-"""Below the first sentence: size and certainty, nuisances such as order, and cautions."""
+"""The lines below the first sentence: size and certainty, nuisances such as order, and cautions."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ ONE_POINT = 0.01  # of a share
 
 
 def lede(spoken: Sequence[Verdict], judged: Sequence[Verdict]) -> Iterator[tuple[str, str]]:
-    """Yields sentences with the query of their number's outputs, as far as there is room; the first
-    in any case. spoken: the claims of the first sentence; judged: all claims.
+    """Yields (sentence, query for the outputs behind its number), as long as there is room; the
+    first always. spoken: the claims of the first sentence; judged: all claims.
     """
     room = CHARACTERS
     lead = spoken[0]
@@ -37,16 +37,16 @@ def lede(spoken: Sequence[Verdict], judged: Sequence[Verdict]) -> Iterator[tuple
     sizes = [(_size(one, among), one.query.text()) for one in spoken[:NAMED]]
     aside = _nuisances(lead) or _nuisance_claims(spoken, judged)
     texts = [*sizes, (aside, ""), *((text, "") for text in _cautions(lead))]
-    seen: set[str] = set()
+    written: set[str] = set()
     for text, query in texts:
-        if text and text not in seen and (room == CHARACTERS or len(text) <= room):
+        if text and text not in written and (room == CHARACTERS or len(text) <= room):
             room -= len(text)
-            seen.add(text)
+            written.add(text)
             yield text, query
 
 
 def _size(one: Verdict, among: Sequence[ClaimFacts]) -> str:
-    """Writes the difference with its interval, its smallest size over all tests, and adjusted p."""
+    """Writes the difference, its interval, the size that holds over all tests, and adjusted p."""
     facts, row = one.facts, one.claim.row
     if row.value is None:
         return sentences.no_answers(row) if row.outcomes else f"{row.note or 'No reason stored'}."
@@ -72,7 +72,7 @@ def _number(facts: ClaimFacts) -> str:
         more = "more" if value > 0 else "less"
         return f"{numerals.points(value)} {more} than {facts.slots.get('other_share', 'expected')}"
     if row.unit == "share" and not reading.is_signed(facts.spec, row):
-        return f"{_counted(facts)}{numerals.percent(value)}"
+        return f"{_counted_phrase(facts)}{numerals.percent(value)}"
     if row.unit == "share" and "share_interval" not in facts.slots:
         return numerals.points(value)
     if row.unit in numerals.RATIOS and value > 0:
@@ -86,7 +86,7 @@ def _number(facts: ClaimFacts) -> str:
     return f"{facts.slots['what']} {reading.value(row, facts.spec, 2)}"
 
 
-def _counted(facts: ClaimFacts) -> str:
+def _counted_phrase(facts: ClaimFacts) -> str:
     counted = facts.slots.get("counted", "")
     if counted.startswith("the "):  # a title in words
         return f"{counted} in "
@@ -98,7 +98,7 @@ def _is_difference(facts: ClaimFacts) -> bool:
 
 
 def _interval(facts: ClaimFacts) -> str:
-    """Writes the interval as `12 to 24`, in the unit and direction of the number."""
+    """Formats the interval as `12 to 24`, in the unit and direction of the sentence's number."""
     row = facts.row
     if row.low is None or row.high is None:
         return ""
@@ -117,15 +117,15 @@ def _interval(facts: ClaimFacts) -> str:
 
 
 def _least(one: Verdict) -> str:
-    """Writes `at least 10 points, allowing for all 6 comparisons`; "" for a single test."""
+    """Writes `at least 10 points, allowing for all 6 comparisons`; "" for a single comparison."""
     facts, row = one.facts, one.claim.row
     tests = row.family_size or 1
     if not facts.tilts or tests < 2 or row.unit != "share" or row.stopped:
         return ""
-    found = at_confidence(row, 1 - ALPHA / tests)
-    if found is None:
+    at_level = at_confidence(row, 1 - ALPHA / tests)
+    if at_level is None:
         return ""
-    away = [end - facts.null for end in found]
+    away = [end - facts.null for end in at_level]
     nearer = min(map(abs, away))
     if away[0] * away[1] <= 0 or nearer < ONE_POINT / 2:
         return ""
@@ -135,7 +135,7 @@ def _least(one: Verdict) -> str:
 
 
 def _chance(facts: ClaimFacts, told: bool) -> str:
-    """Writes the adjusted p. told: the number of comparisons was already given."""
+    """Formats the adjusted p. told: True if the number of comparisons was given before."""
     row = facts.row
     if row.deciding_p is None:
         return ""
@@ -145,20 +145,20 @@ def _chance(facts: ClaimFacts, told: bool) -> str:
 
 
 def _without_gold(one: Verdict) -> str:
-    """Writes that gold corrects the number, and the uncorrected number; "" if uncorrected."""
+    """Writes that gold corrects the number, and the number without it; "" if it does not."""
     row, raw = one.claim.row, one.claim.raw
     if row is raw or raw.value is None:
         return ""
-    shown = numerals.percent(raw.value)
+    share = numerals.percent(raw.value)
     if reading.is_signed(one.claim.spec, raw):
-        shown = numerals.points(raw.value)
-    return f"as people's labels correct it, {shown} without"
+        share = numerals.points(raw.value)
+    return f"as people's labels correct it, {share} without"
 
 
 def _nuisances(lead: Verdict) -> str:
-    """Writes the share at each level of each tested nuisance, in per cent."""
+    """Writes, per tested nuisance, the share at each of its levels, in per cent."""
     lines = []
-    counted = _counted(lead.facts)
+    counted = _counted_phrase(lead.facts)
     tested = lead.word.record.tested
     for one in lead.facts.nuisances if tested else ():
         shares = [f"{numerals.percent(share)} ({title})" for title, share in one.levels]
@@ -168,7 +168,7 @@ def _nuisances(lead: Verdict) -> str:
 
 
 def _nuisance_claims(spoken: Sequence[Verdict], judged: Sequence[Verdict]) -> str:
-    """Writes the largest nuisance that has a claim; "" if the first sentence covers one."""
+    """Writes the largest nuisance claim; "" if the first sentence is about a nuisance."""
     nuisances = [one for one in judged if one.nuisance and one.claim.row.value is not None]
     if not nuisances or any(one.nuisance for one in spoken):
         return ""

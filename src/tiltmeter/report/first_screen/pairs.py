@@ -1,4 +1,4 @@
-"""Pairs of answers to one prompt in which only the cue differs: an example, and how many differ."""
+"""Pairs of answers to one prompt that differ only in the cue: an example, and counts of pairs."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from ...store.queries.outputs import CardOutput
 
 
 class WantedPair(NamedTuple):
-    """The kind of pair that fits a claim: a counted label at the level `more`, none at `less`; or a
-    counted label at both, if `both` names the counted labels.
+    """The kind of pair that fits a claim: a counted label at the level `more` and not at `less`;
+    or, if `both` is set (to the labels' names), a counted label at both levels.
     """
 
     attribute: str
@@ -26,7 +26,7 @@ class WantedPair(NamedTuple):
 
 
 class Pairs(NamedTuple):
-    """An example pair. chosen: its outputs by level, {} if none; words: counts such pairs."""
+    """An example pair. chosen: {level: its outputs}; words: says how many pairs differ like it."""
 
     chosen: Mapping[str, list[CardOutput]]
     words: str
@@ -37,10 +37,10 @@ def pairs_that_differ(
 ) -> Pairs:
     """Pairs first answers that share all levels but the cue's, ignoring factors that change with
     the cue (a name, within a group's names). The example is from the item whose mean difference is
-    closest to the median item's, first by id (a hash); if no pair differs as wanted, from the pairs
-    with the commonest outcome.
+    closest to the median item's; ties go to the first id (a hash). If no pair differs as wanted, it
+    is from the pairs with the commonest outcome.
     """
-    counted = _counted(store, wanted)
+    counted = _counted_outputs(store, wanted)
     aside = _changes_with(cards, cue, (wanted.more, wanted.less)) - {protocol.item}
     sides: dict[tuple[tuple[str, str], ...], dict[str, list[CardOutput]]] = {}
     for card in cards:
@@ -49,8 +49,10 @@ def pairs_that_differ(
             place = tuple(sorted((n, v) for n, v in card.levels.items() if n not in aside))
             sides.setdefault(place, {}).setdefault(level, []).append(card)
     outcomes: dict[tuple[bool, bool], list[dict[str, CardOutput]]] = {}
-    for own in sides.values():
-        for more, less in zip(own.get(wanted.more, ()), own.get(wanted.less, ()), strict=False):
+    for answers in sides.values():
+        for more, less in zip(
+            answers.get(wanted.more, ()), answers.get(wanted.less, ()), strict=False
+        ):
             pair = {wanted.more: more, wanted.less: less}
             outcomes.setdefault((counted[more.id], counted[less.id]), []).append(pair)
     total = sum(map(len, outcomes.values()))
@@ -59,27 +61,27 @@ def pairs_that_differ(
     if wanted.both:
         alike = outcomes.get((True, True), [])
         kept = alike or max(outcomes.values(), key=len)
-        pair = min(kept, key=lambda own: own[wanted.more].id)
+        pair = min(kept, key=lambda answers: answers[wanted.more].id)
         chosen = {level: [pair[level]] for level in (wanted.less, wanted.more)}
         return Pairs(chosen, f"{len(alike)} of {total} prompts give {wanted.both} in both")
     so, reverse = (len(outcomes.get(hit, ())) for hit in ((True, False), (False, True)))
     kept = outcomes.get((True, False)) or max(outcomes.values(), key=len)
     away = _from_median(outcomes, protocol.item, wanted)
-    pair = min(kept, key=lambda own: (away(own), own[wanted.more].id))
+    pair = min(kept, key=lambda answers: (away(answers), answers[wanted.more].id))
     chosen = {level: [pair[level]] for level in (wanted.less, wanted.more)}
     differ = "differs" if so == 1 else "differ"
     return Pairs(chosen, f"{so} of {total} pairs {differ} so, {reverse} the other way")
 
 
 def _changes_with(cards: Sequence[CardOutput], cue: str, ends: tuple[str, str]) -> frozenset[str]:
-    """Returns the factors that have no level in common between both ends of the cue."""
-    seen: dict[str, tuple[set[str], set[str]]] = {}
+    """Returns the factors that share no level between the two levels of the cue (`ends`)."""
+    levels: dict[str, tuple[set[str], set[str]]] = {}
     for card in cards:
         if card.levels.get(cue, "") in ends:
             side = ends.index(card.levels[cue])
             for name, level in card.levels.items():
-                seen.setdefault(name, (set(), set()))[side].add(level)
-    return frozenset(name for name, (more, less) in seen.items() if not more & less)
+                levels.setdefault(name, (set(), set()))[side].add(level)
+    return frozenset(name for name, (more, less) in levels.items() if not more & less)
 
 
 def _from_median(
@@ -87,7 +89,7 @@ def _from_median(
     item: str,
     wanted: WantedPair,
 ) -> Callable[[Mapping[str, CardOutput]], float]:
-    """Returns a function: pair → distance of its item's mean difference from the median item's."""
+    """Returns a function: pair → its item's mean difference, as distance from the median item's."""
     differences_of: dict[str, list[int]] = {}
     for (more, less), pairs in outcomes.items():
         for pair in pairs:
@@ -98,8 +100,8 @@ def _from_median(
     return lambda pair: abs(means[pair[wanted.more].levels.get(item, "")] - middle)
 
 
-def _counted(store: Store, wanted: WantedPair) -> dict[str, bool]:
-    """Maps each output to whether the claim's annotator gave it a counted label."""
+def _counted_outputs(store: Store, wanted: WantedPair) -> dict[str, bool]:
+    """Returns {output: True if the claim's annotator gave it a counted label}."""
     return {
         label.output: label.value in wanted.values
         for label in labels.of_attribute(store, wanted.attribute)

@@ -1,8 +1,8 @@
-"""Pictures to look at, side by side: a grid by condition, each with its label and every vote that
-it got.
+"""Pictures to look at, side by side: a grid by condition, each picture with its label and all votes
+of its judges.
 
-The rule: rows are items, in the order of a hash of their names, so that none is chosen for what it
-shows; columns are the levels of the factor that the protocol contrasts; a cell has the first
+The rule: rows are items, in the order of a hash of their names, so that no item is chosen for its
+pictures; columns are the levels of the factor that the protocol contrasts; a cell has the first
 samples in the order of their trial ids. An output without a picture (a refusal, a file that could
 not be used) keeps its cell, with its outcome.
 """
@@ -36,9 +36,9 @@ def grids(store: Store, protocol: Protocol) -> tuple[PictureGrid, ...]:
     by_subject: dict[str, dict[str, dict[str, list[PicturedOutput]]]] = {}
     for one in outputs.first_pictured(store, SAMPLES):
         cells = by_subject.setdefault(one.subject, {}).setdefault(one.levels[protocol.item], {})
-        kept = cells.setdefault(one.levels.get(across, ""), [])
-        if len(kept) < SAMPLES:
-            kept.append(one)
+        cell = cells.setdefault(one.levels.get(across, ""), [])
+        if len(cell) < SAMPLES:
+            cell.append(one)
     return tuple(
         _grid(store, protocol, across, subject, items, MOST // len(by_subject))
         for subject, items in by_subject.items()
@@ -60,12 +60,12 @@ def _grid(
     ]
     ordered = sorted(items, key=lambda item: sha256(item.encode()).digest())
     rows: list[PictureRow] = []
-    shown = 0
+    count = 0
     for item in ordered:
         size = sum(len(items[item].get(level, ())) for level in columns)
-        if rows and shown + size > most:
+        if rows and count + size > most:
             break
-        shown += size
+        count += size
         cells = tuple(
             tuple(shot(store, protocol, one) for one in items[item].get(level, ()))
             for level in columns

@@ -1,5 +1,5 @@
 """The items with the largest and smallest effects, with the pictures of all their conditions side
-by side (GRAMVIS, Figures 4 and 5), under the rule by which they were chosen.
+by side (GRAMVIS, Figures 4 and 5), and the rule by which they were chosen.
 """
 
 from __future__ import annotations
@@ -32,22 +32,24 @@ def grids(store: Store, protocol: Protocol, estimates: Sequence[Estimate]) -> It
         if row.measure == spec.name and row.value is not None:
             items = ranked.setdefault(row.subject, {})
             items.setdefault(row.condition[protocol.item], []).append(row.value)
-    taken = {item for items in ranked.values() for item, _ in _ends(items)}
-    shown: dict[tuple[str, str], dict[str, list[PicturedOutput]]] = {}
+    taken = {item for items in ranked.values() for item, _ in _extreme_items(items)}
+    by_item: dict[tuple[str, str], dict[str, list[PicturedOutput]]] = {}
     for one in outputs.iter_pictured(store):
         item = one.levels[protocol.item]
         if item in taken:
-            kept = shown.setdefault((one.subject, item), {}).setdefault(_side(spec, one.levels), [])
-            if len(kept) < SAMPLES:
-                kept.append(one)
+            cell = by_item.setdefault((one.subject, item), {}).setdefault(
+                _side(spec, one.levels), []
+            )
+            if len(cell) < SAMPLES:
+                cell.append(one)
     for subject, items in ranked.items():
-        chosen = _ends(items)
-        if any((subject, item) in shown for item, _ in chosen):
-            yield _grid(store, protocol, spec, subject, chosen, shown, len(items))
+        chosen = _extreme_items(items)
+        if any((subject, item) in by_item for item, _ in chosen):
+            yield _grid(store, protocol, spec, subject, chosen, by_item, len(items))
 
 
-def _ends(items: Mapping[str, Sequence[float]]) -> list[tuple[str, float]]:
-    """Returns (item, mean effect) of both extremes, largest first; all items if there are few."""
+def _extreme_items(items: Mapping[str, Sequence[float]]) -> list[tuple[str, float]]:
+    """Returns (item, mean effect) for the largest and the smallest effects; all items if few."""
     means = sorted(
         ((item, sum(values) / len(values)) for item, values in items.items()),
         key=lambda one: (-one[1], one[0]),

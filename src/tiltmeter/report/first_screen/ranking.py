@@ -1,4 +1,4 @@
-"""Ranks headline claims by their verdicts."""
+"""Ranks the verdicts on headline claims, to find the one to lead with."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from ...analyse.words import numerals
 
 
 def effect_of(one: Verdict) -> float:
-    """Returns a claim's distance from no tilt, in its unit; for a ratio, max(x, 1/x) − 1."""
+    """Returns a claim's distance from no tilt: |value − null|, or max(x, 1/x) − 1 for a ratio."""
     row, null = one.claim.row, one.claim.spec.null or 0.0
     if row.value is None:
         return 0.0
@@ -19,7 +19,7 @@ def effect_of(one: Verdict) -> float:
 
 
 def leading(judged: Sequence[Verdict]) -> Verdict | None:
-    """Returns the weightiest claim; ties go to the earlier measure, then to the larger effect."""
+    """Returns the verdict with the lowest weight; ties: the earlier measure, larger effect."""
     if not judged:
         return None
     measures = list(dict.fromkeys(one.measure for one in judged))

@@ -34,8 +34,8 @@ def same_prompt(
 ) -> SamePrompt | None:
     """Returns a subject's outputs for one item at several levels of the cue; None without answers.
 
-    about: levels that the item should have, like the leading claim; side_by_side: the cue, and the
-    levels to show first; wanted: the pair that fits the first sentence.
+    about: levels that the item should have, as the leading claim has; side_by_side: the cue, and
+    the levels to show first; wanted: the pair that fits the first sentence.
     """
     cue, levels = side_by_side
     cards = list(outputs.first_answers(store, subject, PICTURES))
@@ -49,8 +49,8 @@ def same_prompt(
     if not chosen:
         return None
     by_level = {
-        level: [pair for card in own if (pair := outputs.one(store, card.id))]
-        for level, own in chosen.items()
+        level: [pair for card in cards_of if (pair := outputs.one(store, card.id))]
+        for level, cards_of in chosen.items()
     }
     prompts = [pairs[0][0].prompt for pairs in by_level.values() if pairs]
     before, after = _common_ends(prompts)
@@ -82,7 +82,7 @@ def _heading(protocol: Protocol, cue: str) -> str:
 
 
 def cue_factor(protocol: Protocol, spec: MeasureSpec) -> str:
-    """Returns the factor to show side by side: the protocol's, else the lead contrast's."""
+    """Returns the factor to show side by side: the protocol's `cue`, else the contrasted factor."""
     contrasted = (spec.contrast or {}).get("factor", "")
     return protocol.first.get("cue") or contrasted or contrast_factor(protocol)
 
@@ -101,17 +101,21 @@ def _fits(card: CardOutput, about: Mapping[str, str], cue: str) -> bool:
 def _choose(
     protocol: Protocol, cards: Sequence[CardOutput], cue: str, levels: Sequence[str]
 ) -> dict[str, list[CardOutput]]:
-    """Chooses outputs by level of the cue, from the first item with several levels."""
+    """Chooses outputs per level of the cue, from the first item that has several levels."""
     by_item: dict[str, list[CardOutput]] = {}
     for card in cards:
         by_item.setdefault(card.levels.get(protocol.item, ""), []).append(card)
-    own = next((own for own in by_item.values() if len(_levels(own, cue)) > 1), list(cards))
-    present = [level for level in levels if level in _levels(own, cue)]
+    of_item = next(
+        (of_item for of_item in by_item.values() if len(_levels(of_item, cue)) > 1), list(cards)
+    )
+    present = [level for level in levels if level in _levels(of_item, cue)]
     order = protocol.levels.get(cue, {})
-    rest = sorted(_levels(own, cue) - set(present), key=lambda level: order.get(level, 0))
+    rest = sorted(_levels(of_item, cue) - set(present), key=lambda level: order.get(level, 0))
     wanted = (present if len(present) > 1 else [*present, *rest])[:SIDES]
     first = (
-        next((card for card in own if card.levels.get(cue, "") == wanted[0]), None) if own else None
+        next((card for card in of_item if card.levels.get(cue, "") == wanted[0]), None)
+        if of_item
+        else None
     )
     if first is None:
         return {}
@@ -121,7 +125,7 @@ def _choose(
         return sum(card.levels[name] != level for name, level in first.levels.items())
 
     return {
-        level: sorted((c for c in own if c.levels.get(cue, "") == level), key=distance)[:many]
+        level: sorted((c for c in of_item if c.levels.get(cue, "") == level), key=distance)[:many]
         for level in wanted
     }
 
@@ -142,13 +146,13 @@ def _common_ends(prompts: Sequence[str]) -> tuple[str, str]:
 
 
 def _common(parts: Sequence[Sequence[str]]) -> list[str]:
-    """Returns the longest common beginning."""
+    """Returns the longest common prefix."""
     columns = takewhile(lambda column: len(set(column)) == 1, zip(*parts, strict=False))
     return [column[0] for column in columns]
 
 
 def _end(text: str) -> str:
-    """Cuts a text to its last words that fit."""
+    """Cuts a text to as many of its last words as fit."""
     if len(text) <= PROMPT_CHARACTERS:
         return text
     part = text[-PROMPT_CHARACTERS:]
@@ -156,7 +160,7 @@ def _end(text: str) -> str:
 
 
 def _start(text: str, room: int = PROMPT_CHARACTERS) -> str:
-    """Cuts a text to its first words that fit."""
+    """Cuts a text to as many of its first words as fit."""
     if len(text) <= room:
         return text
     part = text[: room + 1]
@@ -170,7 +174,7 @@ def _side(
     pairs: Sequence[tuple[Trial, Output]],
     shared: tuple[int, int],
 ) -> CueSide:
-    """Returns one side: the words only its prompt has, its answer or pictures, and its label."""
+    """Returns one side: the words that only its prompt has, its answer or pictures, its label."""
     trial, output = pairs[0]
     varying = trial.prompt[shared[0] : len(trial.prompt) - shared[1]].strip()
     title = wording.title(protocol, *place)
@@ -186,7 +190,7 @@ def _side(
 
 
 def _shots(store: Store, pairs: Sequence[tuple[Trial, Output]]) -> Iterator[Shot]:
-    """Yields the pictures whose files exist."""
+    """Yields the pictures whose files exist, each with the levels of its trial."""
     for trial, output in pairs:
         source = picture_grid.source(store, output.blob) if output.blob else ""
         if not source:

@@ -1,6 +1,6 @@
-"""The first screen: in ten seconds, whether it tilts, which way, how far and how sure.
+"""The first screen: in ten seconds, whether a model tilts, which way, how far and how sure.
 
-The first sentence sums up all headline claims; the rest of the screen is about the claims it names.
+The first sentence sums up all headline claims; the rest is about the claims in that sentence.
 """
 
 from __future__ import annotations
@@ -45,24 +45,24 @@ def screen(
     *,
     for_page: bool = True,
 ) -> Screen:
-    """Builds the first screen. about: (title, date, what was asked); missing: the no-answers;
-    named: {model: short name}; for_page: include the figure and the example outputs.
+    """Builds the first screen. about: (title, date, line on what was asked); missing: non-answers;
+    named: {model: short name}; for_page: True to include the figure and the example outputs.
     """
     protocol = audit.protocol if audit else None
     subjects = list(dict.fromkeys(row.subject for row in audit.estimates)) if audit else []
     names = short_names([name for name in subjects if " + " not in name], named)
     line = tuple(_with_short(part, names) for part in about if part)
-    told = tuple((short, name) for name, short in names.items())
+    abbreviations = tuple((short, name) for name, short in names.items())
     if audit is None or protocol is None or not judged:
-        said = NO_HEADLINE if audit and audit.estimates else _nothing_measured(store)
-        return Screen(line, told, said, (), (), None, None, CAUTION)
+        headline = NO_HEADLINE if audit and audit.estimates else _nothing_measured(store)
+        return Screen(line, abbreviations, headline, (), (), None, None, CAUTION)
     sentence = first_sentence([one.facts for one in judged])
     spoken = [one for facts in sentence.claims for one in judged if one.facts is facts]
     lead, lines = spoken[0], [*lede(spoken, judged)]
     lines += labelling_people.lines(store, protocol, lead)
-    shown = Screen(
+    first = Screen(
         line=line,
-        names=told,
+        names=abbreviations,
         headline=sentence.text,
         lead=sentence.lead,
         asked=protocol.question,
@@ -75,10 +75,10 @@ def screen(
         queries=tuple(query for _, query in lines),
     )
     if not for_page:
-        return shown
+        return first
     cue = _cue(protocol, lead, sentence.situation)
     return replace(
-        shown,
+        first,
         figure=_figure(audit, names, judged, lead, cue),
         prompt=same_prompt.same_prompt(
             store,
@@ -86,7 +86,7 @@ def screen(
             _subject(lead, subjects),
             lead.claim.row.condition,
             (cue, _levels(judged, lead, cue)),
-            _wanted(protocol, lead, cue, sentence.situation),
+            _fitting_pair(protocol, lead, cue, sentence.situation),
         ),
     )
 
@@ -94,7 +94,7 @@ def screen(
 def _figure(
     audit: Audit, names: Mapping[str, str], judged: Sequence[Verdict], lead: Verdict, cue: str
 ) -> Figure | None:
-    """Draws the figure from raw labels, with a note if gold corrects the headline's number."""
+    """Returns the figure of the raw labels; its note says so if gold corrects the number."""
     tilted = {
         wording.title(audit.protocol, cue, one.claim.row.condition[cue])
         for one in judged
@@ -115,22 +115,22 @@ def _with_short(text: str, names: Mapping[str, str]) -> str:
 
 
 def _subject(lead: Verdict, subjects: Sequence[str]) -> str:
-    """Returns the model whose outputs to show; for a claim over several models, the first."""
+    """Returns the model whose outputs to show: the claim's, or the first of a pooled claim's."""
     name = lead.claim.row.subject
     return name if name in subjects and " + " not in name else name.split(" + ")[0]
 
 
 def _cue(protocol: Protocol, lead: Verdict, situation: str) -> str:
-    """Returns the factor to show side by side: the nuisance if it leads, else the cue."""
+    """Returns the factor to show side by side: a nuisance if it leads the screen, else the cue."""
     nuisance = next((one.name for one in lead.facts.nuisances if one.found), "")
     if situation == "nuisance" and nuisance in protocol.factors:
         return nuisance
     return same_prompt.cue_factor(protocol, lead.claim.spec)
 
 
-def _wanted(protocol: Protocol, lead: Verdict, cue: str, situation: str) -> WantedPair | None:
+def _fitting_pair(protocol: Protocol, lead: Verdict, cue: str, situation: str) -> WantedPair | None:
     """Returns the pair that fits the first sentence: an answer that counts at the level with the
-    higher number; if the cue is a nuisance that does not lead, the same answer at both levels.
+    higher number; or, if the cue is a nuisance that does not lead, counted answers at both levels.
     """
     facts, row = lead.facts, lead.claim.row
     cell = next(iter(row.cells["named"]), None) if row.cells else None
@@ -142,8 +142,8 @@ def _wanted(protocol: Protocol, lead: Verdict, cue: str, situation: str) -> Want
     ends = reading.ends(effects.get(cue, row), cue)
     if ends is None or not sides:
         return None
-    own = row.condition.get(facts.spec.attribute)
-    values = (own,) if own else tuple(facts.spec.values)
+    word = row.condition.get(facts.spec.attribute)
+    values = (word,) if word else tuple(facts.spec.values)
     more, less = ends if sides["level"] >= sides["baseline"] else reversed(ends)
     both = ""
     if cue in effects and situation != "nuisance":
@@ -155,21 +155,21 @@ def _wanted(protocol: Protocol, lead: Verdict, cue: str, situation: str) -> Want
 
 
 def _levels(judged: Sequence[Verdict], lead: Verdict, cue: str) -> list[str]:
-    """Returns the levels of the cue to show: the contrast's baseline, then the largest tilts."""
+    """Returns the levels of the cue to show: the contrast's baseline and level, then tilts."""
     contrast = lead.claim.spec.contrast or {}
     base = contrast.get("baseline", "") if contrast.get("factor") == cue else ""
     tilts = sorted(
         (one for one in judged if one.word == Word.TILT), key=lambda one: -effect_of(one)
     )
-    own = [one.claim.row.condition.get(cue, "") for one in tilts]
+    levels = [one.claim.row.condition.get(cue, "") for one in tilts]
     ends = (lead.claim.row.contrast or {}).get(cue, "").split(numerals.BETWEEN)
-    return [level for level in dict.fromkeys([base, *reversed(ends), *own]) if level]
+    return [level for level in dict.fromkeys([base, *reversed(ends), *levels]) if level]
 
 
 def _nothing_measured(store: Store) -> str:
-    """Says that nothing was measured yet, with the command for people to label if they are to."""
-    kept = settings.definition(store)
-    instruments = kept["declared"].get("instruments") if kept else None
+    """Says that nothing was measured yet, and, if people label, with which command they do."""
+    stored = settings.definition(store)
+    instruments = stored["declared"].get("instruments") if stored else None
     listed = instruments if isinstance(instruments, Sequence) else ()
     if not any(isinstance(one, Mapping) and one.get("kind") == "people" for one in listed):
         return "Nothing was measured yet."

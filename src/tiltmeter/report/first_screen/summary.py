@@ -1,4 +1,4 @@
-"""Words the first screen: what was asked, what was found, and on which basis."""
+"""Puts the first screen into words: the question, the findings, and their basis."""
 
 from __future__ import annotations
 
@@ -38,31 +38,33 @@ CAUTIONS = (
 
 
 def first(found: Sequence[Finding]) -> tuple[Finding, ...]:
-    """Chooses findings for the first screen: equally many per headline measure, tilts first."""
+    """Chooses the first screen's findings: equally many per headline measure, tilts first."""
     if len(found) <= ROOM:
         return tuple(found)
     of: dict[str, list[Finding]] = {}
     for one in sorted(found, key=place_on_screen):
         of.setdefault(one.measure, []).append(one)
-    kept = {name: rows[: max(1, ROOM // len(of))] for name, rows in of.items()}
-    return tuple(one for name in dict.fromkeys(one.measure for one in found) for one in kept[name])
+    rows_of = {name: rows[: max(1, ROOM // len(of))] for name, rows in of.items()}
+    return tuple(
+        one for name in dict.fromkeys(one.measure for one in found) for one in rows_of[name]
+    )
 
 
 def place_on_screen(finding: Finding) -> tuple[bool, int]:
-    """Returns a finding's sort key for a screen without room for all: tested first, by weight."""
+    """Returns a finding's sort key for a screen without room for all: tested ones first."""
     record = finding.verdict.record
     return not record.tested, record.look.weight
 
 
 def label_findings(found: Sequence[Finding]) -> tuple[Finding, ...]:
-    """Labels each finding by its difference from others of its measure, or by its subject."""
+    """Labels each finding by the levels that others of its measure lack, or by its model."""
     labelled = []
     for one in found:
-        others = [other.parts for other in found if other.measure == one.measure]
+        same_measure = [other.parts for other in found if other.measure == one.measure]
         differ = [
             level
             for name, level in one.parts
-            if any((name, level) not in parts for parts in others)
+            if any((name, level) not in parts for parts in same_measure)
         ]
         labelled.append(replace(one, label=" · ".join(differ) or one.parts[0][1]))
     return tuple(labelled)
@@ -118,7 +120,7 @@ def asked_line(
     languages: Sequence[str],
     planned: int,
 ) -> str:
-    """Writes `1,640 answers of 2 models (a, b) about 40 of 98 words`, and how many were planned."""
+    """Writes `1,640 answers of 2 models (a, b) about 40 of 98 words`, with the number planned."""
     names = list(dict.fromkeys(part.subject for part in trials))
     answered = sum(part.answered for part in trials)
     what = "pictures" if protocol.modality == "image" else "answers"
@@ -136,7 +138,7 @@ def asked_line(
 def basis(
     store: Store, missing: Missing, audit: audits.Audit | None, annotators: Sequence[str]
 ) -> Pairs:
-    """Lists the basis of findings: annotators, checks by people, no answers, intervals, tests."""
+    """Lists what findings rest on: annotators, people's checks, non-answers, intervals, tests."""
     rows = [("labels", _labels(store, annotators)), ("no answer", missing.line)]
     if audit:
         rows += list(_numbers(audit))
@@ -158,8 +160,8 @@ def _labels(store: Store, annotators: Sequence[str]) -> str:
 @dataclass(frozen=True, slots=True)
 class Missing:
     """The outputs that are not answers. line: the number of each kind; share: in per cent, "" if
-    nothing was labelled; query: selects these outputs; unread: share of outputs that no rule could
-    read; unread_query: selects the unread outputs.
+    nothing was labelled; query: selects these outputs; unread: the share of outputs that no rule
+    could read; unread_query: selects the unread outputs.
     """
 
     line: str = ""
@@ -170,7 +172,7 @@ class Missing:
 
 
 def missing_answers(store: Store, protocol: Protocol) -> Missing:
-    """Counts the first instrument's outputs that are refused, unreadable or not answers."""
+    """Counts the first instrument's labels that are no answers: refused, unreadable, others."""
     annotator, attribute = main(store, protocol)
     of = label_counts.value_weights(store, annotator, attribute)
     counted = (NEITHER,) if _counts_hits(protocol, annotator) else ()
@@ -199,14 +201,14 @@ def _percent(share: str) -> str:
 
 
 def _counts_hits(protocol: Protocol, annotator: str) -> bool:
-    """True if the instrument searches for words, so that a text without any is an answer too."""
+    """True if the instrument searches for words, so that texts without any are answers."""
     name = annotator.partition("/")[0]
     kinds = {spec.name: spec.kind for spec in protocol.instruments}
     return name in kinds and registry.instrument_kind(kinds[name]).hits
 
 
 def _numbers(audit: audits.Audit) -> Iterator[tuple[str, str]]:
-    """Yields the intervals with their clusters, and the smallest detectable difference."""
+    """Yields (name, text) on intervals with their clusters, and on detectable differences."""
     rows = [
         (spec, estimate)
         for spec, estimate in findings.headline(audit)

@@ -1,1 +1,1 @@
-"""Dataclasses of a page: plain text and numbers for renderers to lay out."""
+"""Dataclasses of a page: plain text and numbers that renderers lay out."""

@@ -1,4 +1,4 @@
-"""The estimates of one variant as a report reads them: its strata, and their differences."""
+"""The estimates of one variant in the form that a report reads: by stratum, measure and group."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ from typing import TypeVar
 from ...analyse.words.reading import Stratum, group, grouping, inner, key, stratum
 from ...protocol import MeasureSpec, Protocol, in_variant, wording
 from ...protocol.design.cue_words import word_measures
-from ...protocol.design.refusals import with_refusal_measures
 from ...records import Estimate
 
 K = TypeVar("K")
@@ -23,8 +22,8 @@ SOME = 6  # likewise where each level is one item only (a word), since those are
 
 @dataclass(frozen=True)
 class Audit:
-    """The estimates of one variant with what is needed to word them. The order of `strata` holds
-    everywhere. Lookups are cached, so that a report's time grows linearly with the estimates.
+    """The estimates of one variant with what is needed to word them. All figures and tables use the
+    order of `strata`. Look-ups are cached, so a report's time grows linearly.
     """
 
     protocol: Protocol
@@ -33,7 +32,7 @@ class Audit:
     strata: tuple[Stratum, ...]
 
     def spec(self, measure: str) -> MeasureSpec | None:
-        """Returns the protocol's measure of this name, or None if it has none."""
+        """Returns the protocol's measure of this name, or None."""
         return self._specs.get(measure)
 
     def attribute(self, estimate: Estimate) -> str:
@@ -49,18 +48,17 @@ class Audit:
         return frozenset(self._outcomes.get(attribute, ()))
 
     def of(self, measure: str) -> list[Estimate]:
-        """Returns the estimates of one measure, in their given order."""
+        """Returns the estimates of one measure, in the order in which they were given."""
         return list(self._by_measure.get(measure, ()))
 
     def wholes(self, measure: str, of: Stratum) -> list[Estimate]:
-        """Returns a measure's estimates over the whole of a stratum, without groups."""
+        """Returns a measure's estimates over a whole stratum, that is, without groups."""
         return list(self._wholes.get((measure, of), ()))
 
     @cached_property
     def _specs(self) -> dict[str, MeasureSpec]:
-        beside = word_measures(self.protocol)
-        measures = [*with_refusal_measures(self.protocol.measures), *beside]
-        return {spec.name: spec for spec in reversed(measures)}
+        beside = {spec.name: spec for spec in word_measures(self.protocol)}
+        return beside | self.protocol.compared_measures
 
     @cached_property
     def _outcomes(self) -> dict[str, set[str]]:
@@ -80,17 +78,17 @@ class Audit:
 
     @cached_property
     def _differing(self) -> frozenset[int]:
-        """Indices of the stratum's fields that differ between strata; 0, the subject, always."""
+        """The indices of a stratum's fields that vary between strata, and always 0, the subject."""
         places = zip(*self.strata, strict=True)
         return frozenset({0, *(n for n, levels in enumerate(places) if len(set(levels)) > 1)})
 
     @cached_property
     def _bare(self) -> Counter[str]:
-        """Counts annotators per name without hash."""
+        """Counts the annotators that share a name apart from its hash."""
         return Counter(name.partition("@")[0] for name in {s[1] for s in self.strata})
 
     def differing_levels(self, estimate: Estimate) -> list[tuple[str, str]]:
-        """Lists (name, level) of a stratum's fields that differ, always with the subject."""
+        """Lists (name, level) of the subject and of a stratum's other fields that vary."""
         names = ["model", "instrument", *inner()]
         return [
             (names[place], self._stratum_level(names, place, level))
@@ -99,7 +97,7 @@ class Audit:
         ]
 
     def _stratum_level(self, names: Sequence[str], place: int, level: str) -> str:
-        """Writes a stratum's field for readers."""
+        """Returns the title of a stratum's field."""
         if place == 1:
             return self.instrument(level)
         return wording.title(self.protocol, names[place], level)
@@ -112,12 +110,12 @@ class Audit:
         )
 
     def instrument(self, annotator: str) -> str:
-        """Returns the annotator, without its hash if unique; the signature has the hash."""
+        """Returns an annotator's name, without its hash if unique (the signature has the hash)."""
         bare = annotator.partition("@")[0]
         return annotator if self._bare[bare] > 1 else bare
 
     def fine(self, measure: str) -> set[tuple[str, ...]]:
-        """Returns a measure's groupings with too many levels for a figure or an open table."""
+        """Returns a measure's groupings with too many levels for a figure or unfolded table."""
         return self._fine.get(measure, set())
 
     @cached_property
@@ -125,7 +123,7 @@ class Audit:
         return {measure: _find_fine(rows) for measure, rows in self._by_measure.items()}
 
     def brief(self, estimate: Estimate) -> list[tuple[str, str]]:
-        """Returns `differing_levels`, without a single subject if anything else differs."""
+        """Returns `differing_levels`, without a subject that all strata share if others differ."""
         parts = self.differing_levels(estimate)
         return (
             parts[1:] if len(parts) > 1 and len({other[0] for other in self.strata}) == 1 else parts
@@ -147,13 +145,13 @@ class Audit:
         return mode is None or not mode.logprobs
 
     def items(self, number: float | None = 2) -> str:
-        """Returns the protocol's word for its clusters, in the plural unless `number` is 1."""
+        """Returns the protocol's word for an item, in the plural unless `number` is 1."""
         noun = wording.item_noun(self.protocol)
         return noun if number == 1 else f"{noun}s"
 
 
 def grouped(rows: Iterable[Estimate], key: Callable[[Estimate], K]) -> dict[K, list[Estimate]]:
-    """Groups rows by key, keys in the order of first occurrence."""
+    """Groups rows by key, with keys in the order of first occurrence."""
     groups: dict[K, list[Estimate]] = {}
     for row in rows:
         groups.setdefault(key(row), []).append(row)
@@ -185,7 +183,7 @@ def _find_fine(rows: Sequence[Estimate]) -> set[tuple[str, ...]]:
 
 
 def number_signatures(signatures: Iterable[str]) -> dict[str, str]:
-    """Maps signatures to marks (S1, S2, …) in order of first appearance."""
+    """Returns {signature: its mark (S1, S2, …)}, in the order of first appearance."""
     return {
         text: f"S{place}"
         for place, text in enumerate(dict.fromkeys(text for text in signatures if text), 1)
@@ -193,12 +191,12 @@ def number_signatures(signatures: Iterable[str]) -> dict[str, str]:
 
 
 def together(estimates: Sequence[Estimate]) -> list[Estimate]:
-    """Sorts rows of a group next to each other, groupings and groups in order of appearance."""
+    """Puts rows of one group next to each other; groupings and groups keep their order."""
     first = {key(e): place for place, e in reversed(list(enumerate(estimates)))}
     depth = {by: place for place, by in enumerate(dict.fromkeys(grouping(e) for e in estimates))}
     return sorted(estimates, key=lambda e: (depth[grouping(e)], first[key(e)]))
 
 
 def slug(*parts: object) -> str:
-    """Makes an id for HTML from any names."""
+    """Joins names to an id that is valid in HTML."""
     return re.sub(r"[^\w.-]+", "_", "-".join(map(str, parts)))

@@ -15,7 +15,7 @@ Places = Callable[[float], float]  # the place of a value in px
 class Axis:
     """A scale (linear | log) between two values, with its ticks.
 
-    null: the value that means no tilt; ends: the meaning of lying left and right of null; band: a
+    null: the value that means no tilt; ends: the meanings of values left and right of null; band: a
     range to shade, named by band_text.
     """
 
@@ -28,7 +28,7 @@ class Axis:
     band_text: str = ""
 
     def places(self, first: float, last: float) -> Places:
-        """Returns a function: value → position between two ends, clipped to the axis."""
+        """Returns a function: value → position between `first` and `last`, clipped to them."""
         forward: Places = math.log if self.scale == "log" else float
         low, high = map(forward, self.domain)
 
@@ -41,7 +41,7 @@ class Axis:
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """One number of a figure. value: None if not measured; low, high: None without interval."""
+    """One number in a figure. value: None if not measured; low, high: None without an interval."""
 
     series: int
     value: float | None
@@ -55,7 +55,7 @@ class Point:
 
 @dataclass(frozen=True, slots=True)
 class FigureRow:
-    """A line of a plot. group: the heading above it."""
+    """A row of a plot. group: the heading above it."""
 
     group: str
     label: str
@@ -80,8 +80,8 @@ class Figure:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plot(Figure):
-    """Points on an axis: a forest plot, or a dumbbell plot if the points of a row are `joined`,
-    with a panel per heading of the rows if `panels`.
+    """Points on an axis: a forest plot; a dumbbell plot if the points of a row are `joined`; with
+    `panels`, a panel per heading of the rows.
     """
 
     series: tuple[str, ...]
@@ -93,7 +93,7 @@ class Plot(Figure):
 
 @dataclass(frozen=True, slots=True)
 class Bar:
-    """Shares that sum to 1, in the figure's order. queries: one per share, or ()."""
+    """A bar of shares that sum to 1, in the figure's order. queries: one per share, or ()."""
 
     group: str
     label: str
@@ -104,8 +104,8 @@ class Bar:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stacked(Figure):
-    """A bar per condition; parts from index `answers` on are no-answers. colours: colour index of
-    each part, the same for a value in every figure; () for the order of the parts.
+    """A bar per condition. parts: from index `answers` on, non-answers; colours: the colour's
+    number of each part, the same for a value in every figure; () for the order of the parts.
     """
 
     parts: tuple[str, ...]
@@ -125,7 +125,7 @@ class Dot:
 
 @dataclass(frozen=True, slots=True)
 class Strip:
-    """A dot per item. number: mean and interval as text; series: index of the colour."""
+    """A dot per item. number: mean and interval as text; series: the number of its colour."""
 
     label: str
     mean: float | None
@@ -145,7 +145,7 @@ class Dots(Figure):
 
 @dataclass(frozen=True, slots=True)
 class HeatCell:
-    """A cell of a heat map. level: 0 … 8, or -4 … 4 about null; symbol: ▲, ▼ or ""."""
+    """A cell of a heat map. level: of colour, 0 … 8, or -4 … 4 around null; symbol: ▲, ▼ or ""."""
 
     level: int
     text: str
@@ -156,7 +156,7 @@ class HeatCell:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Heat(Figure):
-    """Rows × columns × value or None. scale: (level, label) of the ends and the null value."""
+    """Rows × columns × value or None. scale: (colour level, label) of ends and null value."""
 
     across: str
     columns: tuple[str, ...]
@@ -167,6 +167,6 @@ class Heat(Figure):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Histogram(Figure):
-    """A histogram. bins: (first, last, count), adjacent."""
+    """A histogram. bins: (first value, last value, count), adjacent."""
 
     bins: tuple[tuple[int, int, int], ...]

@@ -40,14 +40,14 @@ class Heading:
 
 @dataclass(frozen=True, slots=True)
 class Paragraph:
-    """A line of words; writes nothing if empty."""
+    """A paragraph; writes nothing if empty."""
 
     line: Line
 
 
 @dataclass(frozen=True, slots=True)
 class Bullets:
-    """Lines of a list; writes nothing if empty."""
+    """A list of lines; writes nothing if empty."""
 
     lines: tuple[Line, ...]
 

@@ -1,4 +1,4 @@
-"""The data of a report: frozen rows of text and numbers, with no layout. Made by `content.build`.
+"""The data of a report, made by `content.build`: frozen rows of text and numbers, without layout.
 
 A *stratum* is a combination that is never pooled: subject, instrument, mode, language. A *mark*
 (S1, S2, …) stands beside a number for its signature, which is written out in full under the table
@@ -21,8 +21,8 @@ class Finding:
     """One headline number in words.
 
     what:  the measure, with the value that means no tilt.
-    parts: (name, level) of the subject and of all that distinguishes the number from others of the
-           measure; label: the levels that distinguish it among the findings shown together.
+    parts: (name, level) of the subject and of all that tells the number from others of the measure;
+    label: the levels that tell the number from the others shown with it.
     """
 
     subject: str
@@ -49,7 +49,7 @@ class Finding:
 
     @property
     def more_warnings(self) -> tuple[str, ...]:
-        """The warnings that the sentence does not already contain."""
+        """The warnings whose text is not in the sentence already."""
         return tuple(line for line in self.warnings if line not in self.sentence)
 
 
@@ -58,7 +58,7 @@ class Section:
     """All tables and figures of one variant; variants never share a table.
 
     Data that only picture protocols need (a grid of pictures) is a separate field beside `sections`
-    in `Content`, not a kind of figure: figures are drawn from estimates.
+    in `Content`, not a kind of figure, as figures are drawn from estimates.
     """
 
     variant: str
@@ -70,7 +70,7 @@ class Section:
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """A model that was asked. role: subject | judge; facts: from its calls."""
+    """A model that the run called. role: subject | judge; facts: (name, value) from its calls."""
 
     name: str
     role: str
@@ -93,7 +93,7 @@ class RawExample:
 
 @dataclass(frozen=True, slots=True)
 class ExampleGroup:
-    """Answers of one subject and mode with the same label. total: how many exist."""
+    """Answers of one subject and mode with the same label. total: how many the run has."""
 
     title: str
     total: int
@@ -113,7 +113,7 @@ NO_EXAMPLES = Examples("", (), 0, 0)
 
 @dataclass(frozen=True, slots=True)
 class Shot:
-    """One picture with its labels. source: a data URL of a small JPEG, "" if none is shown."""
+    """One picture with its labels. source: a data URL of a small JPEG, "" if it is not shown."""
 
     source: str
     about: str
@@ -124,7 +124,7 @@ class Shot:
 
 @dataclass(frozen=True, slots=True)
 class PictureRow:
-    """An item. cells: the pictures of each column."""
+    """An item. cells: per column, its pictures."""
 
     label: str
     cells: tuple[tuple[Shot, ...], ...]
@@ -143,8 +143,8 @@ class PictureGrid:
 
 @dataclass(frozen=True, slots=True)
 class Behind:
-    """The outputs behind a number. total: how many; in_page: how many the page contains; here: (id
-    in the page, label) of the first of those; query: selects all, for the explorer.
+    """The outputs behind a number. total: their number; in_page: the number that the page shows;
+    here: (id in the page, label) of the first of these; query: selects all, for the explorer.
     """
 
     id: str
@@ -163,7 +163,7 @@ class Signature:
 
 @dataclass(frozen=True, slots=True)
 class Badge:
-    """A fact in a few words. kind: tilt | open | none | plain; link: a place in the page, or "";
+    """A fact in a few words. kind: tilt | open | none | plain; link: an address in the page, or "";
     query: selects the outputs of the badge's number, or ""; rows: numbers of the findings that the
     badge is about.
     """
@@ -188,7 +188,7 @@ class CueSide:
 
 @dataclass(frozen=True, slots=True)
 class SamePrompt:
-    """A prompt and its sides. before, after: the words that all sides share."""
+    """A prompt at several levels of the cue. before, after: the words that all of them share."""
 
     title: str
     rule: str
@@ -202,8 +202,8 @@ class Screen:
     """The first screen: what moved, which way, how far, how surely, and an example.
 
     names: (short name, model); asked: the audit's question; simulated: a warning about planted
-    models; lead: the headline without its exceptions; figure: the protocol's; queries: select the
-    outputs of each lede sentence, the first also those of the headline.
+    models; lead: the headline without its exceptions; figure: the protocol's; queries: per lede
+    sentence, select its outputs (the first also the headline's).
     """
 
     line: tuple[str, ...]
@@ -221,7 +221,7 @@ class Screen:
 
     @property
     def rest(self) -> str:
-        """The exceptions in the headline."""
+        """The headline's exceptions, that is, the headline without its lead."""
         return self.headline.removeprefix(self.lead).strip() if self.lead else ""
 
 
@@ -269,7 +269,7 @@ class Content:
 
 @dataclass(frozen=True, slots=True)
 class ToldRun:
-    """One run in a report. prefix: begins the run's ids in the page; "" for a single run."""
+    """One run in a report. prefix: begins the run's ids in the page; "" if it is the only run."""
 
     name: str
     content: Content

@@ -1,7 +1,7 @@
 """Makes texts from elsewhere (a model, a server, a user's file) safe to look at.
 
-Characters that reorder, hide or overprint other text, or steer a terminal, are shown as their
-number: ⟨U+202E⟩, so that readers see what is stored. Zero-width joiners stay: scripts and emoji
+Characters that reorder, hide or overprint other text, or control a terminal, are shown by their
+number, ⟨U+202E⟩, so that readers see what is stored. Zero-width joiners stay, as scripts and emoji
 need them.
 """
 
@@ -21,7 +21,7 @@ T = TypeVar("T")
 
 
 def ascii_escapes(json_text: str) -> str:
-    r"""Writes hidden characters of a JSON text as \uXXXX: the same values, safe to show."""
+    r"""Escapes a JSON text's hidden characters as \uXXXX: the values stay, and are safe to show."""
     return HIDDEN.sub(lambda match: "".join(_units(ord(match[0]))), json_text)
 
 
@@ -35,12 +35,12 @@ def _units(code: int) -> list[str]:
 
 
 def all_visible(value: T) -> T:
-    """Makes all texts visible in a tree of frozen dataclasses, tuples, lists and dicts."""
+    """Makes hidden characters visible in every text of a tree of dataclasses and containers."""
     return map_texts(value, visible)
 
 
 def map_texts(value: T, change: Callable[[str], str]) -> T:
-    """Returns a copy of the tree with every text changed."""
+    """Returns a copy of the tree in which `change` was applied to every text."""
     return _walk(value, change)  # type: ignore[no-any-return]
 
 

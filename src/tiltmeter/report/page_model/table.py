@@ -13,7 +13,7 @@ T = TypeVar("T")  # what a table has a row for
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A column. kind: text | number | mark; brief: shown in a terminal; hint: explains the name."""
+    """A column. kind: text | number | mark; brief: True if terminals show it; hint: a gloss."""
 
     name: str
     kind: str = "text"
@@ -23,8 +23,8 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A table of text, ready to print. about: what all rows share; notes: (letter, text); links:
-    per row the query of its outputs, or ().
+    """A table of text, ready to print. about: the values that all rows share; notes: (letter,
+    text); links: per row, the query of its outputs; or ().
     """
 
     id: str
@@ -47,12 +47,12 @@ class Field(Generic[T]):
 
 
 def words(name: str, read: Callable[[T], str], brief: bool = True) -> Field[T]:
-    """Returns a column of words. brief: shown in a terminal."""
+    """Returns a column of words. brief: True if terminals show it."""
     return Field(Column(name, "text", brief), read)
 
 
 def number(name: str, read: Callable[[T], str], brief: bool = True) -> Field[T]:
-    """Returns a column of numbers. brief: shown in a terminal."""
+    """Returns a column of numbers. brief: True if terminals show it."""
     return Field(Column(name, "number", brief), read)
 
 

@@ -1,7 +1,7 @@
-"""Writes a report as one HTML file that opens from disk without network; foreign text is escaped.
+"""Writes a report as one HTML file that opens from disk without network; escapes foreign text.
 
-The page forbids itself all loads (Content-Security-Policy default-src 'none'); its one style sheet
-and its one script, which it can do without, are allowed by hash.
+The page forbids itself all loads (Content-Security-Policy default-src 'none'). Hashes allow its one
+style sheet and its one script; the page also works without the script.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ EXPLORER = "explorer/find.html"  # of a static explorer that lies beside the rep
 
 @lru_cache
 def template(name: str) -> Template:
-    """Returns a page's template, cached: compiling takes as long as writing a small report."""
+    """Returns a page's template; cached, as compiling takes as long as a small report."""
     from jinja2 import Environment, PackageLoader, StrictUndefined, pass_context
     from jinja2.runtime import Context
     from markupsafe import Markup, escape
@@ -62,7 +62,7 @@ def template(name: str) -> Template:
         return Markup(_described_by_other(drawing) if narrow else drawing)
 
     def link_number(text: str, drawer: str) -> Markup:
-        """Turns the numbers in a sentence into links to their outputs."""
+        """Turns the numbers in a sentence into links to the drawer of their outputs."""
         link = rf'<a href="#{escape(drawer)}">\g<0></a>'
         return Markup(_NUMBER.sub(link, str(escape(text))) if drawer else escape(text))
 
@@ -74,7 +74,7 @@ def template(name: str) -> Template:
         lstrip_blocks=True,
         bytecode_cache=_compiled_before(),
     )
-    environment.filters |= {"drawn": draw_markup, "linked": link_number, "beside": _beside}
+    environment.filters |= {"drawn": draw_markup, "linked": link_number, "beside": _under_figures}
     environment.filters["rows"] = lambda table, drawers, prefix: Markup(
         html_rows.table_rows(table, drawers, prefix)
     )
@@ -94,9 +94,9 @@ def template(name: str) -> Template:
 
 
 def _compiled_before() -> BytecodeCache | None:
-    """Returns a cache of compiled templates in `__pycache__`; None if Python keeps none there. Its
-    file names include a hash of this file and of the compiler, since the compiled code depends on
-    both.
+    """Returns a cache of compiled templates in `__pycache__`; None if Python keeps no bytecode. The
+    names of its files include a hash of this file and of the compiler, as the compiled code depends
+    on both.
     """
     from jinja2 import FileSystemBytecodeCache, bccache, compiler
 
@@ -115,14 +115,14 @@ def _compiled_before() -> BytecodeCache | None:
 
 
 def _described_by_other(narrow: str) -> str:
-    """Lets the narrow drawing refer to the wide drawing's description."""
+    """Makes the narrow drawing refer to the description in the wide drawing."""
     drawing = _DESCRIPTION.sub("", narrow, count=1)
     return drawing.replace('-narrow-desc"', '-desc"', 1)
 
 
 def page(report: Report, brief: bool = False, explorer: str = "") -> str:
-    """Renders the whole page; brief: only the part that fits a sheet of paper. explorer: the
-    address, up to the query, of an explorer that can show the outputs, "" for none.
+    """Renders the whole page. brief: only the part that fits a sheet of paper. explorer: the
+    address, up to the query, of an explorer that shows the outputs; "" if there is none.
     """
     runs = report.runs
     return template("report.html.j2").render(
@@ -136,7 +136,7 @@ def page(report: Report, brief: bool = False, explorer: str = "") -> str:
 
 
 def shared_parts() -> dict[str, str]:
-    """Returns the variables common to all pages: style sheet, script, and content policy."""
+    """Returns the template variables of all pages: style sheet, script and content policy."""
     from markupsafe import Markup
 
     style, script = Markup(_asset("style.css")), Markup(_asset("report.js"))
@@ -145,7 +145,7 @@ def shared_parts() -> dict[str, str]:
 
 
 def policy() -> str:
-    """Writes the content policy of a page: no loads; its style sheet and script by hash."""
+    """Returns the content policy of a page: no loads; style sheet and script by hash."""
     style, script = _digest(_asset("style.css")), _digest(_asset("report.js"))
     return (
         f"default-src 'none'; style-src 'sha256-{style}'; script-src 'sha256-{script}'; "
@@ -163,15 +163,15 @@ def _digest(text: str) -> str:
     return base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
 
 
-def _beside(section: Section) -> tuple[dict[str, Table], list[Table]]:
-    """Returns (figure id → table under it, other tables). A table goes under its last figure."""
+def _under_figures(section: Section) -> tuple[dict[str, Table], list[Table]]:
+    """Returns ({figure's id: its table}, other tables). A table goes under its last figure."""
     last = {figure.table: figure.id for figure in section.figures if figure.table}
     under = {last[table.id]: table for table in section.tables if table.id in last}
     return under, [table for table in section.tables if table.id not in last]
 
 
 def write_html(report: Report, path: Path | str, brief: bool = False) -> None:
-    """Writes the page atomically; brief: only the part that fits a sheet of paper."""
+    """Writes the page atomically. brief: only the part that fits a sheet of paper."""
     target = Path(path)
     beside = target.parent / EXPLORER
     write_whole(target, page(report, brief, f"{EXPLORER}#query=" if beside.is_file() else ""))

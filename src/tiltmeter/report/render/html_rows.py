@@ -1,5 +1,5 @@
-"""Rows of tables and drawers as HTML. A page has tens of thousands of rows, so each is short:
-numbers, the majority of cells, have no class.
+"""Rows of tables and drawers as HTML. A page has tens of thousands of rows, so these are kept
+short: numbers, the majority of cells, have no class.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ MARK, NUMBER = "mark", "number"  # kinds of columns
 
 
 def table_rows(table: Table, drawers: Mapping[str, str], prefix: str) -> str:
-    """Returns the body of a table. drawers: maps queries to drawers, to which a row's first number
-    links; prefix: begins every id of the page.
+    """Returns the body of a table. drawers: {query: id of its drawer}, to which the first number of
+    a row links; prefix: begins every id of the page.
     """
     kinds = [column.kind for column in table.columns]
     linked = kinds.index(NUMBER) if NUMBER in kinds else -1
@@ -51,7 +51,7 @@ def _cells(
 
 
 def place_links(places: Pairs, prefix: str) -> str:
-    """Lists a drawer's outputs as HTML items. places: (id in the page, label)."""
+    """Writes a drawer's outputs as HTML list items. places: (id in the page, label)."""
     return "".join(
         f'<li><a href="#{prefix}{target}">{escape(label)}</a></li>' for target, label in places
     )

@@ -27,7 +27,7 @@ def as_json(
     protocol: Protocol | None = None,
 ) -> str:
     """Returns `{"schema": 1, "run": {…}, "first_sentence": {…}, "verdicts": […], "estimates":
-    […]}`, a line per row. Raises ValueError if a number is not finite.
+    […]}`, with a line per row. Raises ValueError if a number is not finite.
 
     protocol: if given, each estimate includes the `query` of its outputs.
     """
@@ -56,8 +56,8 @@ def _with_query(estimate: Estimate, protocol: Protocol | None) -> dict[str, Json
 
 
 def as_csv(estimates: Sequence[Estimate]) -> str:
-    """Returns a row per estimate, in the order of its fields, with conditions, contrasts and
-    outcomes as JSON in a cell; then a column per factor.
+    """Returns a row per estimate, with columns in the order of its fields; conditions, contrasts
+    and outcomes are JSON in one cell each; further columns give the level of each factor.
     """
     factors = reading.factor_columns(estimates)
     sheet = io.StringIO()

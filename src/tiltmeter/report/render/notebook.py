@@ -1,7 +1,6 @@
 """A run in a notebook: its figures and a short summary. Foreign text is escaped and made visible.
 
-A figure is shown as a separate picture (a data address), so that its styles and the notebook's do
-not mix.
+A figure is a separate picture (a data URL), so that its styles and the notebook's do not mix.
 """
 
 from __future__ import annotations
@@ -34,7 +33,7 @@ _ALONE = "svg { background: var(--paper); } svg.wide { display: block !important
 
 @dataclass(frozen=True, slots=True)
 class Drawing:
-    """One figure. text: a description for people who cannot see it; svg: the drawing as a file."""
+    """One figure. text: a description for people who cannot see it; svg: the file's content."""
 
     measure: str
     title: str
@@ -57,8 +56,9 @@ class Drawing:
         )
 
     def save(self, path: Path | str) -> Path:
-        """Writes the figure as the path ends: .svg, or .png or .pdf by an installed browser
-        (Chromium, Chrome, Edge). UsageError for other endings, or without a browser.
+        """Writes the figure in the format of the path's ending: .svg; or .png or .pdf, by an
+        installed browser (Chromium, Chrome, Edge). UsageError for other endings, or without a
+        browser.
         """
         return files.write(self.svg, Path(path))
 
@@ -73,7 +73,7 @@ class Drawings(list[Drawing]):
 def drawings(
     protocol: Protocol, estimates: Sequence[Estimate], measure: str | None = None
 ) -> Drawings:
-    """Draws a variant's figures, or one measure's. Raises UnknownName if there are none."""
+    """Draws all figures of a variant, or of one measure. UnknownName if there is none."""
     all_drawings = list(_drawings(_audit(protocol, estimates)))
     chosen = Drawings(one for one in all_drawings if measure in (None, one.measure))
     if not chosen:
@@ -84,7 +84,7 @@ def drawings(
 
 
 def drawing(protocol: Protocol, estimates: Sequence[Estimate], measure: str) -> Drawing:
-    """Draws the first figure of a measure, or of "outcomes". Raises UnknownName without one."""
+    """Draws the first figure of a measure, or of "outcomes". UnknownName if there is none."""
     return drawings(protocol, estimates, measure)[0]
 
 
@@ -127,7 +127,7 @@ def _drawings(audit: audits.Audit) -> Iterator[Drawing]:
 def table_drawings(
     protocol: Protocol, estimates: Sequence[Estimate], tables: Sequence[CrossTable]
 ) -> list[Drawing]:
-    """Draws tables of rows × columns, each named by its title up to the colon."""
+    """Draws tables of rows × columns; a drawing's name is the table's title up to the colon."""
     read = _audit(protocol, estimates)
     return [
         standalone(audits.slug(table.title.partition(":")[0]), of_tables.figure(read, table))
@@ -136,14 +136,14 @@ def table_drawings(
 
 
 def standalone(measure: str, figure: Figure) -> Drawing:
-    """Returns a figure as a separate SVG with the styles of the report's page."""
+    """Returns a figure as an SVG file that includes the styles of the report's page."""
     sheet = Path(figures.__file__).parents[1] / "templates" / "style.css"
     style = escape(f"{sheet.read_text('utf-8')}\n{_ALONE}", quote=False)
-    shown = sanitize.all_visible(figure)
+    visible = sanitize.all_visible(figure)
     svg = re.sub(
         r"^(<svg[^>]*>)",
         lambda head: f"{head[1]}<style>{style}</style>",
-        without_links(figures.draw(shown)),
+        without_links(figures.draw(visible)),
         count=1,
     )
-    return Drawing(measure, shown.title, shown.text, svg)
+    return Drawing(measure, visible.title, visible.text, svg)

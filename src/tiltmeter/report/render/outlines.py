@@ -93,7 +93,7 @@ def _finding(finding: Finding) -> Iterator[Outline]:
 
 
 def _how(content: Content) -> Iterator[Outline]:
-    """Yields the section about the method: the design, sample prompts, the models."""
+    """Yields the section on the method: the design, sample prompts, the models."""
     yield Heading("How it was measured")
     yield _pairs((*content.design, *content.measures))
     prompts: tuple[Line, ...] = tuple(

@@ -32,7 +32,7 @@ def print_table(content: Content, console: Console, papers: Sequence[Table] = ()
     """Prints all findings, brief tables and signatures. All text is literal: a model's words are
     never markup.
 
-    papers: tables as in a paper that a variant declares, printed whole instead of the brief ones.
+    papers: a variant's tables in a paper's shape, printed whole instead of the brief tables.
     """
     print_parts([part(list(_lines(content, console, papers)))], console, full=True)
 
@@ -43,12 +43,14 @@ def print_one(table: Table, console: Console) -> None:
 
 
 def print_tables(tables: Sequence[Table], console: Console, full: bool) -> None:
-    """Prints as many tables as fit, or as many rows of the first if it alone is too long."""
+    """Prints as many tables as fit, or as many rows of the first as fit if it is too long."""
 
     def form(table: Table, most: int) -> CutForm:
-        left = ((len(table.rows) - most, "row"),) if most else ((1, "more table"),)
-        shown = replace(table, rows=table.rows[:most], folded=False)
-        return CutForm(table_lines(shown, console) if most else (), [one for one in left if one[0]])
+        omitted = ((len(table.rows) - most, "row"),) if most else ((1, "more table"),)
+        shortened = replace(table, rows=table.rows[:most], folded=False)
+        return CutForm(
+            table_lines(shortened, console) if most else (), [one for one in omitted if one[0]]
+        )
 
     parts = []
     for number, table in enumerate(tables):
@@ -77,17 +79,17 @@ def _lines(content: Content, console: Console, papers: Sequence[Table]) -> Itera
             yield from lines_of(console, Text(where, "dim"))
             continue
         if papers and section.variant != "default":
-            tables, left = papers, section.tables
+            tables, others = papers, section.tables
         else:
-            printed, left = [*printed, *tables], ()
+            printed, others = [*printed, *tables], ()
         for table in tables:
             yield from table_lines(table, console)
-        yield from _rest(left, console)
+        yield from _not_printed(others, console)
     yield from _signatures(content, printed, console)
 
 
-def _rest(tables: Sequence[Table], console: Console) -> list[str]:
-    """Writes how many tables are not printed, and where to find them."""
+def _not_printed(tables: Sequence[Table], console: Console) -> list[str]:
+    """Says how many tables are not printed, and where to find these."""
     if not tables:
         return []
     rows = sum(len(table.rows) for table in tables)
@@ -129,7 +131,7 @@ def table_lines(table: Table, console: Console) -> list[str]:
 
 
 def _paragraphs(table: Table, console: Console) -> Iterator[str]:
-    """Lays out a table that is too wide as a paragraph per row; zeros are summed up at the end."""
+    """Lays out a table that is too wide as a paragraph per row; says once that the others are 0."""
     for row in table.rows:
         brief = [
             (column, cell) for column, cell in zip(table.columns, row, strict=True) if column.brief
@@ -147,7 +149,7 @@ def _paragraphs(table: Table, console: Console) -> Iterator[str]:
 
 
 def _grid(table: Table, width: int) -> Grid | None:
-    """Lays out the brief columns, strata joined in one; None if the numbers do not fit."""
+    """Lays out the brief columns, with text columns joined; None if the numbers do not fit."""
     brief = [place for place, column in enumerate(table.columns) if column.brief]
     group = [place for place in brief if table.columns[place].name == "group"]
     texts = [place for place in brief if table.columns[place].kind == "text" and place not in group]
@@ -178,12 +180,12 @@ def _grid(table: Table, width: int) -> Grid | None:
 
 
 def _signatures(content: Content, printed: Sequence[Table], console: Console) -> Iterator[str]:
-    """Yields the signatures of everything printed, each on an unbroken line of its own."""
-    seen = {finding.mark for finding in content.findings} | {
+    """Yields the signatures of all printed numbers, each on one line that is not wrapped."""
+    marks = {finding.mark for finding in content.findings} | {
         mark for table in printed for mark, _ in table.marks
     }
     yield ""
     for signature in content.signatures:
-        if signature.mark in seen:
+        if signature.mark in marks:
             line = Text(f"{signature.mark:<4} {signature.text}", "dim")
             yield from lines_of(console, line, wide=True)

@@ -19,12 +19,12 @@ LABEL = 11  # columns that a text column needs at least
 
 
 def width_of(console: Console) -> int:
-    """Returns the width for easy reading, at most WIDEST columns."""
+    """Returns the width to print in: the console's, at most WIDEST columns, for easy reading."""
     return min(WIDEST, console.width)
 
 
 def lines_of(console: Console, shown: RenderableType, wide: bool = False) -> list[str]:
-    """Returns the lines that a console prints, right-stripped. wide: nothing is wrapped."""
+    """Returns the lines that a console prints, right-stripped. wide: True to wrap nothing."""
     with console.capture() as captured:
         console.print(shown, width=None if wide else width_of(console), soft_wrap=wide)
     return [TRAILING.sub(r"\1", line) for line in captured.get().splitlines()]
@@ -42,8 +42,8 @@ def print_parts(
     taken: int = 0,
     rest: Callable[[str], list[str]] = full_rest,
 ) -> None:
-    """Prints as much as fits the terminal; full: everything. taken: lines of the screen already
-    used by standard error. rest: writes the last line from a summary of what is left out.
+    """Prints as much as fits the terminal, or everything if `full`. taken: lines of the screen
+    already used by standard error. rest: writes the last line, given a summary of what is left out.
     """
     # A line is the shell's. LINES alone is no screen: readers of lines hand it to what they start.
     rows = console.height - 1 - taken if console.is_terminal and not full else None
@@ -54,13 +54,13 @@ def print_parts(
 def print_document(
     document: RunsPage, console: Console, full: bool = False, taken: int = 0
 ) -> None:
-    """Prints a document's first words and blocks; as much as fits the terminal, or all."""
+    """Prints a document's first words and blocks: what fits the terminal, or all if `full`."""
     head = text_lines(console, " · ".join(filter(None, document.line)), "dim")
     first = [*(head if document.with_line else ()), *text_lines(console, document.headline, "bold")]
     pills = " · ".join(f"{pill.symbol} {pill.text}" for pill in document.pills)
     for text in (" ".join(document.lede), pills):
         first += text_lines(console, text) if text else []
-    parts = [Part([CutForm(first)]), *(_part(block, console) for block in document.blocks)]
+    parts = [Part([CutForm(first)]), *(_block_forms(block, console) for block in document.blocks)]
 
     def rest(left: str) -> list[str]:
         return [*full_rest(left), *filter(None, [document.end])]
@@ -68,8 +68,8 @@ def print_document(
     print_parts(parts, console, full, taken, rest)
 
 
-def _part(block: ScreenBlock, console: Console) -> Part:
-    """Returns a block in forms with all rows, then fewer."""
+def _block_forms(block: ScreenBlock, console: Console) -> Part:
+    """Returns a block in several forms: with all rows, then with fewer."""
     rows = block.rows.rows if isinstance(block.rows, Table) else block.rows
     numbers = dict.fromkeys(min(n, len(rows)) for n in (len(rows), *block.fewer))
     return Part([_form(block, number, console) for number in numbers], block.weight)
@@ -78,17 +78,17 @@ def _part(block: ScreenBlock, console: Console) -> Part:
 def _form(block: ScreenBlock, most: int, console: Console) -> CutForm:
     rows = block.rows.rows if isinstance(block.rows, Table) else block.rows
     places = sorted((block.order or range(len(rows)))[:most])
-    left = block.hidden + len(rows) - len(places)
+    omitted = block.hidden + len(rows) - len(places)
     if isinstance(block.rows, Table):
         lines = column_lines(block.rows, [block.rows.rows[n] for n in places], console)
     else:
         texts = (f"{block.begin}{block.rows[n]}" for n in places)
         lines = [line for text in texts for line in text_lines(console, text, block.style)]
-    return CutForm(lines, ((left, block.noun),) if left and block.noun else ())
+    return CutForm(lines, ((omitted, block.noun),) if omitted and block.noun else ())
 
 
 def column_lines(table: Table, rows: Sequence[Sequence[str]], console: Console) -> list[str]:
-    """Lays out a table; as a paragraph per row if texts would get too narrow."""
+    """Lays out a table; as a paragraph per row if its text columns would get too narrow."""
     if not rows:
         return []
     places = [n for n, column in enumerate(table.columns) if column.brief]
@@ -115,7 +115,7 @@ def grid() -> Grid:
 
 
 def add_column(made: Grid, name: str, right: bool, *, broken: bool = True) -> None:
-    """Adds a column. right: aligned right; broken: cells may wrap."""
+    """Adds a column. right: True to align right; broken: True if its cells may wrap."""
     made.add_column(
         Text(name), justify="right" if right else "left", overflow="fold", no_wrap=not broken
     )

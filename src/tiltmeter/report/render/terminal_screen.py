@@ -22,9 +22,9 @@ SIGNATURES = 2  # that fit; of more the rest has them
 
 
 def print_screen(content: Content, console: Console, run: str) -> None:
-    """Prints the first screen within 100 columns and the terminal's height if possible; all of it
-    without a terminal. run: the folder, as in a command. All text is literal: a model's words are
-    never markup.
+    """Prints the first screen within 100 columns and, if possible, the terminal's height; all of it
+    if piped. run: the run's folder, for the commands on the last line. All text is literal: a
+    model's words are never markup.
     """
 
     def lines(text: str, style: str = "") -> list[str]:
@@ -41,21 +41,21 @@ def print_screen(content: Content, console: Console, run: str) -> None:
 
 
 def _parts(content: Content, console: Console, lines: Lines) -> Iterator[Part]:
-    """Yields the parts of the screen; parts of low worth are dropped first."""
-    shown, findings = content.screen, content.findings
-    head = (" · ".join(shown.line), "dim"), (shown.simulated.upper(), ""), (shown.headline, "bold")
+    """Yields the parts of the screen, each with a worth; parts of low worth are dropped first."""
+    first, findings = content.screen, content.findings
+    head = (" · ".join(first.line), "dim"), (first.simulated.upper(), ""), (first.headline, "bold")
     yield Part([CutForm([line for text, style in head for line in lines(text, style)])])
-    ledes = [lines(text) for text in shown.lede]
+    ledes = [lines(text) for text in first.lede]
     yield Part([CutForm([line for some in ledes[:n] for line in some]) for n in (len(ledes), 1)], 2)
     numbers = dict.fromkeys(min(len(findings), most) for most in (len(findings), 6, 4, 3, 2))
-    yield Part([_found(content, console, number) for number in numbers], 4)
-    texts = (badge.text for badge in shown.badges if badge.link != "#findings")
+    yield Part([_claims_table(content, console, number) for number in numbers], 4)
+    texts = (badge.text for badge in first.badges if badge.link != "#findings")
     badges = lines(" · ".join(texts))
     yield part(badges, badges)
     warned = list(_cautions(content))
     yield Part([_warned(warned[:most], len(warned), lines) for most in (CAUTIONS, 1, 0)], 3)
-    yield part(lines(shown.caution, "dim"), worth=5)
-    names = (f"{short}: {name}" for short, name in shown.names if short != name)
+    yield part(lines(first.caution, "dim"), worth=5)
+    names = (f"{short}: {name}" for short, name in first.names if short != name)
     yield Part([CutForm([line for name in names for line in lines(name, "dim")])])
     marks = {finding.mark for finding in findings}
     shown_signatures = [signature for signature in content.signatures if signature.mark in marks]
@@ -66,50 +66,50 @@ def _parts(content: Content, console: Console, lines: Lines) -> Iterator[Part]:
     yield part(signatures if len(shown_signatures) <= SIGNATURES else ())
 
 
-def _found(content: Content, console: Console, most: int) -> CutForm:
-    """Returns a table of `most` headline claims, and counts of what is left out."""
+def _claims_table(content: Content, console: Console, most: int) -> CutForm:
+    """Returns a table of `most` headline claims, and counts of the omitted ones."""
     findings = content.findings
     tables = [table for section in content.sections for table in section.tables]
     more = content.more_findings + len(findings) - most
     rows = sum(len(table.rows) for table in tables)
-    left = (more, "more headline number"), (len(tables), "table"), (rows, "row")
+    omitted = (more, "more headline number"), (len(tables), "table"), (rows, "row")
     shown = _grid(content, _telling(findings, most), width_of(console)) if findings else None
     lines = lines_of(console, shown) if shown else []
-    return CutForm(lines, [one for one in left if one[0]])
+    return CutForm(lines, [one for one in omitted if one[0]])
 
 
 def _warned(some: Sequence[str], of: int, lines: Lines) -> CutForm:
-    """Returns some cautions, and the number of the others."""
+    """Returns the lines of some cautions, and the number of the others. of: number of all."""
     more = "more " if some else ""
-    left = f"{count_of(of - len(some), f'{more}caution')}: --full" if of > len(some) else ""
-    texts = (f"! {text}" for text in (*some, left) if text)
+    hint = f"{count_of(of - len(some), f'{more}caution')}: --full" if of > len(some) else ""
+    texts = (f"! {text}" for text in (*some, hint) if text)
     return CutForm([line for text in texts for line in lines(text, "yellow")])
 
 
 def _telling(found: Sequence[Finding], most: int) -> Sequence[Finding]:
-    """Chooses the `most` weightiest findings, and keeps their order."""
+    """Returns the `most` weightiest findings, in their given order."""
     ranked = sorted(range(len(found)), key=lambda place: place_on_screen(found[place]))
     return [found[place] for place in sorted(ranked[:most])]
 
 
 def _grid(content: Content, shown: Sequence[Finding], width: int) -> Grid:
     """Tabulates a row per headline claim: distinguishing levels, verdict, number and p."""
-    made, names = grid(), [_name(content, one) for one in shown]
-    made.add_column("", overflow="fold", max_width=max(20, width // 3))
-    add_column(made, "verdict", right=False)
+    table, names = grid(), [_name(content, one) for one in shown]
+    table.add_column("", overflow="fold", max_width=max(20, width // 3))
+    add_column(table, "verdict", right=False)
     with_interval = any(one.interval != numerals.NOTHING for one in shown)
     for name in ("value", *(["95 % interval"] if with_interval else []), "p adj."):
-        add_column(made, name, right=True, broken=False)
+        add_column(table, name, right=True, broken=False)
     several, heading = len({finding.measure for finding in content.findings}) > 1, ""
     for name, one in zip(names, shown, strict=True):
         if several and one.what != heading:
             heading = one.what
             title = one.what.partition(";")[0].partition(" (")[0]
-            made.add_row(Text(title, "dim"), *[""] * (4 if with_interval else 3))
+            table.add_row(Text(title, "dim"), *[""] * (4 if with_interval else 3))
         verdict = f"{one.verdict.symbol} {one.chip}"
         interval = [one.interval] if with_interval else []
-        made.add_row(*map(Text, (name, verdict, one.value, *interval, one.p)))
-    return made
+        table.add_row(*map(Text, (name, verdict, one.value, *interval, one.p)))
+    return table
 
 
 def _name(content: Content, finding: Finding) -> str:
@@ -121,7 +121,7 @@ def _name(content: Content, finding: Finding) -> str:
 
 
 def _cautions(content: Content) -> Iterator[str]:
-    """Yields the cautions that the lede does not contain, each once."""
+    """Yields, each once, the cautions that the lede does not contain."""
     lede = " ".join(content.screen.lede)
     texts: dict[str, list[Finding]] = {}
     for finding in content.findings:

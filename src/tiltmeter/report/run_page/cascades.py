@@ -1,4 +1,4 @@
-"""Counts outputs labelled by rules, and by a judge if the rules were unsure."""
+"""Counts the outputs that rules label, and those that a judge labels as the rules were unsure."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from ...store.queries import calls, label_counts, settings
 
 
 class Shares(NamedTuple):
-    """One annotator made of rules and a judge. sure: confidence below which the rules ask, None if
-    not a number; answers: labelled in total; asked: sent to the judge; left_open: of the asked,
-    without a usable reply.
+    """One annotator made of rules and a judge. sure: the confidence below which the judge is
+    called, None if not a number; answers: labelled in total; asked: sent to the judge; left_open:
+    of the asked ones, those without a usable reply.
     """
 
     annotator: str
@@ -25,7 +25,7 @@ class Shares(NamedTuple):
 
     @property
     def sentence(self) -> str:
-        """The division of labels between rules and judge, as a sentence."""
+        """A sentence on how many labels come from rules, and how many from the judge."""
         unsure = "unsure" if self.sure is None else f"less sure than {self.sure:g}"
         in_vain = f", {self.left_open:,} by neither: it gave no usable answer"
         return (
@@ -46,7 +46,7 @@ class Shares(NamedTuple):
 
     @property
     def options(self) -> Iterator[str]:
-        """The command-line options for this judge, besides the judge itself."""
+        """The command-line options that go with this judge."""
         yield "--judge-for unsure"
         if self.sure is not None:
             yield f"--sure {self.sure:g}"
@@ -58,18 +58,18 @@ def shares(store: Store) -> list[Shares]:
     return [
         Shares(
             name,
-            kept.judge,
-            kept.sure,
+            stored.judge,
+            stored.sure,
             label_counts.answers(store, name),
-            asked.get((name, kept.judge), 0),
+            asked.get((name, stored.judge), 0),
             label_counts.asked_in_vain(store, name),
         )
-        for name, kept in settings.cascades(store).items()
+        for name, stored in settings.cascades(store).items()
     ]
 
 
 def limits(store: Store) -> Iterator[str]:
-    """Yields the limitation of numbers that rest on rules and a judge, if the run has any."""
+    """Yields, if rules and a judge label together, that rates have the errors of both."""
     if settings.cascades(store):
         yield (
             "Where rules and a judge label as one, rates carry the errors of both: of the rules "

@@ -1,7 +1,7 @@
-"""Builds everything that a report says from a run and its estimates, as frozen dataclasses; each
-number is written once.
+"""Builds the content of a report from a run and its estimates, as frozen dataclasses, with each
+number written once.
 
-Every text of the result is safe to look at (see `visible`); the reporters still escape it for their
+Every text of the result is safe to look at (see `visible`); the renderers still escape it for their
 format.
 """
 
@@ -50,7 +50,7 @@ def build(
     for_page: bool = True,
 ) -> Content:
     """Returns the content of a report, with a section per variant. named: {model: short name}.
-    for_page: include figures, outputs, drawers and everything else that only a page shows.
+    for_page: True to include figures, outputs, drawers and all else that only a page shows.
     """
     facts = run_facts.read_facts(store, protocol)
     marks = audits.number_signatures(estimate.signature for estimate in estimates)
@@ -137,7 +137,7 @@ def _by_variant(
 def _judge(
     store: Store, audit: audits.Audit | None, named: Mapping[str, str] | None
 ) -> list[Verdict]:
-    """Returns the first variant's headline claims with their verdicts."""
+    """Returns the verdicts on the first variant's headline claims."""
     if audit is None:
         return []
     background = read_background(store, audit.protocol, audit.estimates)
@@ -147,7 +147,7 @@ def _judge(
 def _printed_beside(
     store: Store, audit: audits.Audit | None, judged: Sequence[Verdict]
 ) -> list[PrintedBeside]:
-    """Returns the authors' printed numbers beside those of the first variant; [] if none apply."""
+    """Returns the authors' printed numbers next to the first variant's; [] if there are none."""
     readable = audit is not None and settings.own_source(store)
     printed = registry.printed_numbers(settings.source(store)) if readable else ()
     if audit is None or not {row.subject for row in audit.estimates} & subjects_of(printed):
@@ -198,12 +198,15 @@ def _section(audit: audits.Audit, for_page: bool) -> Section:
     name = audit.estimates[0].variant
     variant = audit.protocol.variants.get(name)
     title = "Results" if name == "default" else f"Results, variant “{name}”"
-    drawn, listed = figures(audit, name) if for_page else (), estimate_tables.tables(audit, name)
-    return Section(name, title, variant.text if variant else "", tuple(drawn), tuple(listed))
+    figures_of, listed = (
+        figures(audit, name) if for_page else (),
+        estimate_tables.tables(audit, name),
+    )
+    return Section(name, title, variant.text if variant else "", tuple(figures_of), tuple(listed))
 
 
 def _validation(store: Store, protocol: Protocol) -> Iterator[Section]:
-    """Yields the section on judges against people, if the run has gold or a panel's votes."""
+    """Yields the section that compares judges with people, if the run has gold or panels' votes."""
     if gold.has_gold(store) or labels.have_votes(store):
         from ...gold import validation  # 20 modules that most reports do without
         from ..tables import judges as cards
@@ -221,7 +224,7 @@ def _correction_note(store: Store) -> Iterator[str]:
 
 
 def _injection(store: Store) -> Iterator[str]:
-    """Yields a sentence on how many outputs and judges' replies try to instruct their reader."""
+    """Yields a sentence on how many outputs and judges' replies try to instruct readers."""
     counts = injection_count.read_counts(store)
     if counts:
         sorts = "; ".join(
@@ -236,7 +239,7 @@ def _injection(store: Store) -> Iterator[str]:
 
 
 def _prompts(protocol: Protocol, estimates: Sequence[Estimate]) -> Pairs:
-    """Returns a prompt per combination of factors with few levels, in the run's languages."""
+    """Returns (levels, prompt) per combination of factors with few levels."""
     languages = {e.condition["language"] for e in estimates if "language" in e.condition}
     cells = [cell for cell in protocol.cells if not languages or cell.get("language") in languages]
     few = [name for name in protocol.factors if len({cell[name] for cell in cells}) <= FEW]
@@ -246,8 +249,8 @@ def _prompts(protocol: Protocol, estimates: Sequence[Estimate]) -> Pairs:
         first.setdefault(
             " · ".join(f"{name}: {cell[name]}" for name in names), protocol.prompt_text(cell)
         )
-    shown = tuple(first.items())[:PROMPTS]
-    return (*shown, ("", f"and {len(first) - PROMPTS} more")) if len(first) > PROMPTS else shown
+    prompts = tuple(first.items())[:PROMPTS]
+    return (*prompts, ("", f"and {len(first) - PROMPTS} more")) if len(first) > PROMPTS else prompts
 
 
 def _measures(protocol: Protocol, estimates: Sequence[Estimate]) -> Pairs:

@@ -18,8 +18,8 @@ from ..page_model.page import Subject
 class Facts:
     """Sums over the calls to one model for one purpose (subject, or an annotator).
 
-    questions: about outputs; outputs with the same question share a call. 0 if the run does not
-    record it.
+    questions: the number of questions about outputs, of which equal ones share a call; 0 if the run
+    does not record it.
     """
 
     model: str
@@ -42,12 +42,12 @@ class Facts:
 
     @property
     def labels_as(self) -> list[str]:
-        """The annotators that use these calls: the judge, alone or after unsure rules."""
+        """The annotators that use these calls: a judge, or rules that ask a judge if unsure."""
         return self.annotators or [self.purpose]
 
     @property
     def role(self) -> str:
-        """The model's role: subject | judge | again (an instrument asks the subject once more, as
+        """The model's role: subject | judge | again (an instrument calls the subject once more, as
         for the rest of a word's probability).
 
         An annotator's id is `instrument/judge@hash`, or `instrument/version@hash` without a judge.
@@ -75,7 +75,7 @@ class Facts:
 
 
 def facts(store: Store) -> list[Facts]:
-    """Sums calls by model and purpose, in order of first calls."""
+    """Sums calls by model and purpose, in the order of their first calls."""
     by_model: dict[tuple[str, str], Facts] = {}
     for row in calls.sums(store):
         key = row.model, row.purpose
@@ -103,7 +103,7 @@ def facts(store: Store) -> list[Facts]:
 
 
 def asked_once(store: Store) -> list[str]:
-    """Writes how many calls the judges' questions took, if equal questions shared some."""
+    """Says how many calls the judges' questions took, if equal questions shared calls; else []."""
     shared = [one for one in calls.by_annotator(store) if one.turns > one.calls]
     questions, number = sum(one.turns for one in shared), sum(one.calls for one in shared)
     line = f"{questions:,} questions to judges were {number:,} calls: equal ones are asked once."
@@ -113,8 +113,8 @@ def asked_once(store: Store) -> list[str]:
 def subjects(
     known: list[Facts], trials: list[TrialPart], changes: list[str]
 ) -> tuple[Subject, ...]:
-    """Returns subjects in the order of their trials, then judges, including subjects without calls
-    (answers from a file).
+    """Returns the subjects in the order of their trials, also those without calls (answers from a
+    file), then the judges.
 
     changes: lines of `served.warnings`, each beginning with the model's name.
     """
@@ -153,8 +153,8 @@ def _again(fact: Facts) -> str:
 
 def _asked_line(part: TrialPart) -> tuple[str, str]:
     names = ("temperature", "top_p", "max_tokens")
-    drawn = part.max_tokens == 0  # a picture, which only has a seed
-    settings = [] if drawn else [f"{name} {_setting(getattr(part, name))}" for name in names]
+    is_picture = part.max_tokens == 0  # a picture, which only has a seed
+    settings = [] if is_picture else [f"{name} {_setting(getattr(part, name))}" for name in names]
     if part.begin:
         settings.append(f"answer begun with “{part.begin}”")
     return (
@@ -203,7 +203,7 @@ def _lines(one: Facts) -> Pairs:
 
 
 def _calls_text(one: Facts) -> str:
-    """Writes the number of calls, and of questions if some shared a call."""
+    """Writes the number of calls, and that of questions if some questions shared a call."""
     if one.questions <= one.calls:
         return f"{one.calls:,}"
     return f"{one.calls:,} for {one.questions:,} questions: equal ones are asked once"

@@ -1,4 +1,4 @@
-"""The facts of a run for its report: extent, models, design, long signatures, commands."""
+"""The facts of a run for its report: size, models, design, long signatures, commands."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ _Extent = tuple[str, int, int, tuple[str, ...]]  # mode, samples, items, languag
 
 @dataclass(frozen=True)
 class RunFacts:
-    """The facts read once per run. models: summed from its calls; parts: its trials by subject and
-    mode; frozen: the settings with which it began.
+    """The facts that are read once per run. models: summed from its calls; parts: its trials by
+    subject and mode; frozen: the settings with which it began.
     """
 
     store: Store
@@ -52,7 +52,7 @@ def read_facts(store: Store, protocol: Protocol) -> RunFacts:
 
 
 def asked_line(facts: RunFacts) -> str:
-    """Writes the extent of a run in a line: answers, models, items, labels by rules and judges."""
+    """Writes the size of a run in a line: answers, models, items, labels by rules and judges."""
     items, of_all, languages = _extent(facts)
     planned = settings.progress(facts.store).planned
     line = summary.asked_line(facts.protocol, facts.parts, items, of_all, languages, planned)
@@ -61,7 +61,7 @@ def asked_line(facts: RunFacts) -> str:
 
 
 def _extent(facts: RunFacts) -> tuple[int, int, tuple[str, ...]]:
-    """Returns (items asked, all items in these languages, the languages asked)."""
+    """Returns (number of items asked, items of the protocol in these languages, the languages)."""
     protocol, levels = facts.protocol, asked.levels_asked(facts.store)
     of = {row.get(protocol.item, "") for row in levels}
     languages = {row.get("language", "") for row in levels}
@@ -152,7 +152,7 @@ def info(facts: RunFacts) -> dict[str, Json]:
 
 
 def commands(facts: RunFacts, variants: Sequence[str]) -> Iterator[str]:
-    """Yields commands that repeat the audit, one per group of models asked alike."""
+    """Yields commands that repeat the audit, one per group of models with the same options."""
     yield f"pip install tiltmeter=={__version__}"
     name, imports = _source(facts), settings.imports(facts.store)
     for one in imports:
@@ -179,7 +179,7 @@ def commands(facts: RunFacts, variants: Sequence[str]) -> Iterator[str]:
 
 
 def _options_of_plan(plan: StoppingPlan) -> Iterator[str]:
-    """Yields the options of a run with early stopping, whose looks decide the number of answers."""
+    """Yields the options of a run that may stop early; its looks decide the number of answers."""
     for option, key in (("model", "subjects"), ("language", "languages"), ("mode", "modes")):
         for value in _as_list(plan.choices.get(key)):
             yield f"--{option} {shlex.quote(value)}"
@@ -223,13 +223,13 @@ def _options(facts: RunFacts, extent: _Extent, models: Sequence[str]) -> Iterato
 
 
 def _judge_options(facts: RunFacts) -> Iterator[str]:
-    """Yields the options for when rules ask a judge, if they do so only when unsure."""
+    """Yields the options under which unsure rules call a judge, if any do."""
     if settings.cascades(facts.store):
         yield next(_judges_by_options(facts))[0]
 
 
 def _judges_by_options(facts: RunFacts) -> Iterator[tuple[str, list[str]]]:
-    """Yields (options, judges) for each setting under which unsure rules asked judges."""
+    """Yields (options, judges) for each set of options under which unsure rules called judges."""
     by_options: dict[str, list[str]] = {}
     for share in cascades.shares(facts.store):
         by_options.setdefault(" ".join(share.options), []).append(share.judge)
@@ -237,8 +237,8 @@ def _judges_by_options(facts: RunFacts) -> Iterator[tuple[str, list[str]]]:
 
 
 def _labelled_later(facts: RunFacts) -> Iterator[str]:
-    """Yields the options of further labelling commands, beyond the first setting for unsure rules:
-    other settings, judges asked about everything, and rules alone.
+    """Yields the options of further labelling commands, beyond the first options for unsure rules:
+    other options, judges of every output, and rules alone.
     """
     ways = [*_judges_by_options(facts)]
     everything = [fact.model for fact in facts.models if fact.purpose in facts.annotators]
@@ -251,7 +251,7 @@ def _labelled_later(facts: RunFacts) -> Iterator[str]:
 
 
 def _extents(facts: RunFacts) -> dict[tuple[str, str], tuple[int, int, tuple[str, ...]]]:
-    """Maps (subject, mode) to (samples, items, languages); languages is () for all."""
+    """Returns {(subject, mode): (samples, number of items, languages)}; languages: () for all."""
     every, extents_of = set(facts.protocol.languages), {}
     for extent in asked.extents(facts.store):
         items = {levels.get(facts.protocol.item, "") for levels in extent.cells}

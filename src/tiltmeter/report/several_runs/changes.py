@@ -1,4 +1,4 @@
-"""Words a comparison of runs: changes, numbers without a change, and open ones."""
+"""Puts a comparison of runs into words: changes, numbers without a change, unsettled ones."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ LINES = tuple(dict.fromkeys(word.record.change for word in Word if word.record.c
 
 
 def with_names(found: Comparison, labels: Mapping[str, str]) -> tuple[Comparison, dict[str, str]]:
-    """Replaces models by short names; returns also {model: short name} of the replaced ones.
+    """Replaces models by short names, and returns {model: short name} for those that changed.
     labels: {short name: model}, as given by the user.
     """
     sides = dict.fromkeys(side for row in found.rows for side in row.runs)
@@ -29,15 +29,15 @@ def with_names(found: Comparison, labels: Mapping[str, str]) -> tuple[Comparison
 
     def row_with_names(row: ComparisonRow) -> ComparisonRow:
         first, second = (short(side) for side in row.runs)
-        held = {**(row.estimate.contrast or {}), "run": f"{second} {numerals.MINUS} {first}"}
-        return replace(row, runs=(first, second), estimate=replace(row.estimate, contrast=held))
+        levels = {**(row.estimate.contrast or {}), "run": f"{second} {numerals.MINUS} {first}"}
+        return replace(row, runs=(first, second), estimate=replace(row.estimate, contrast=levels))
 
     shortened = {model: name for model, name in names.items() if name != model}
     return replace(found, rows=tuple(map(row_with_names, found.rows))), shortened
 
 
 def headline_differences(found: Comparison) -> Comparison:
-    """Keeps the rows with verdicts, changed ones first; all rows if none has a verdict."""
+    """Keeps the rows with verdicts, changed numbers first; all rows if none has a verdict."""
     rows = [row for row in found.rows if row.claim is not None and row.claim.word.record.change]
     rows.sort(key=lambda row: _place(row.verdict or Word.NO_TEST))
     return replace(found, rows=tuple(rows)) if rows else found
@@ -48,7 +48,7 @@ def _place(word: Word) -> tuple[int, int]:
 
 
 def changes(found: Comparison) -> Iterator[str]:
-    """Yields the first words, the verdicts, and cautions about them."""
+    """Yields the first words, the verdicts, and the verdicts' cautions."""
     words = first_words.of_comparison(found)
     yield words.headline
     yield " ".join(words.lede)
@@ -59,7 +59,7 @@ def changes(found: Comparison) -> Iterator[str]:
 
 
 def cautions(found: Comparison) -> list[str]:
-    """Lists cautions about the headline differences, each once, with the runs concerned."""
+    """Lists the cautions of the headline differences, each once, after the names of its runs."""
     runs: dict[str, list[str]] = {}
     for row in found.rows:
         for caution in row.claim.cautions if row.claim else ():

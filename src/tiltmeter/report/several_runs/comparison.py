@@ -35,7 +35,7 @@ LONGEST_PROMPT, LONGEST_ANSWER = 240, 200  # characters that are shown
 
 def build(found: Comparison, names: Mapping[str, str], full: bool = False) -> RunsPage:
     """Builds the document of a comparison with short names (`changes.with_names`). names: {model:
-    short name}; full: the terminal's blocks list every difference.
+    short name}; full: True to list every difference in the terminal.
     """
     words = first_words.of_comparison(found)
     headlines = changes.headline_differences(found).rows
@@ -67,7 +67,7 @@ def build(found: Comparison, names: Mapping[str, str], full: bool = False) -> Ru
 
 
 def _models(found: Comparison, names: Mapping[str, str]) -> tuple[str, ...]:
-    """Returns the models of all runs, once each."""
+    """Returns the models of all runs, each once."""
     changed = [one for one in found.set_up if one.what == "model"]
     sides = [name for one in changed for side in one[1:] for name in side.split(", ")]
     return tuple(dict.fromkeys((*names, *(row.estimate.subject for row in found.rows), *sides)))
@@ -76,7 +76,7 @@ def _models(found: Comparison, names: Mapping[str, str]) -> tuple[str, ...]:
 def _blocks(
     found: Comparison, rows: Sequence[ComparisonRow], warned: ScreenBlock, named: ScreenBlock
 ) -> tuple[ScreenBlock, ...]:
-    """Returns the terminal's blocks: with less room, fewer cautions, then fewer differences."""
+    """Returns the terminal's blocks; with less room, fewer cautions, then fewer differences."""
     kind = "headline number" if any(row.claim for row in rows) else "difference"
     others = "difference of other measures and groups"
     table = ScreenBlock(
@@ -86,7 +86,7 @@ def _blocks(
 
 
 def _every_difference(found: Comparison) -> Iterator[ScreenBlock]:
-    """Yields blocks with the differences of all measures and groups, and the notes."""
+    """Yields blocks on the differences of all measures and groups, and on their notes."""
     table = judges.comparison(found, everything=True)
     _, group, *others = table.columns
     rows = tuple((f"{measure}: {by}", *rest) for measure, by, *rest in table.rows)
@@ -96,7 +96,7 @@ def _every_difference(found: Comparison) -> Iterator[ScreenBlock]:
 
 
 def _headline_table(rows: Sequence[ComparisonRow]) -> Table:
-    """Tabulates a row per difference: distinguishing levels, values and verdict."""
+    """Tabulates a row per difference: levels that tell it from others, values and verdict."""
     several = len({row.runs for row in rows}) > 1
 
     def name(row: ComparisonRow) -> str:
@@ -128,7 +128,7 @@ def _levels(row: ComparisonRow) -> dict[str, str]:
 
 
 def _example(found: PromptInBoth | None) -> Example | None:
-    """Shortens the prompt that both runs answered; None if there is none."""
+    """Returns the prompt that both runs answered, with its texts shortened; None without one."""
     if found is None:
         return None
     answers = tuple(
@@ -161,22 +161,22 @@ def _cautions(found: Comparison) -> Iterator[str]:
 
 
 def _figure(found: Comparison, rows: Sequence[ComparisonRow]) -> Arrows | None:
-    """Draws the numbers that share the first one's unit and pair of runs; None without numbers."""
-    kept = [row for row in rows if None not in (row.first, row.second)]
-    if not kept:
+    """Draws an arrow per number with the first row's unit and runs; None without numbers."""
+    in_both = [row for row in rows if None not in (row.first, row.second)]
+    if not in_both:
         return None
-    lead = first_words.change_of(found, kept[0])
+    lead = first_words.change_of(found, in_both[0])
     alike = [
         row
-        for row in kept
-        if row.runs == kept[0].runs
+        for row in in_both
+        if row.runs == in_both[0].runs
         and (row.estimate.unit, first_words.change_of(found, row).signed)
         == (lead.unit, lead.signed)
     ]
     arrows = tuple(_arrow(found, row) for row in alike[:MOST_ROWS])
-    seen = [value for arrow in arrows for value in arrow.values]
-    left = len(kept) - len(arrows)
-    more = f" {count_of(left, 'more number')} in the table." if left else ""
+    values = [value for arrow in arrows for value in arrow.values]
+    omitted = len(in_both) - len(arrows)
+    more = f" {count_of(omitted, 'more number')} in the table." if omitted else ""
     described = "; ".join(f"{a.label}: {a.texts[0]} to {a.texts[1]}" for a in arrows)
     return Arrows(
         id="arrows",
@@ -184,9 +184,9 @@ def _figure(found: Comparison, rows: Sequence[ComparisonRow]) -> Arrows | None:
         text=described,
         note=f"One arrow per headline number; a thick one is a difference that was found.{more}",
         table="comparison",
-        runs=kept[0].runs,
+        runs=in_both[0].runs,
         rows=arrows,
-        axis=_axis(seen, lead.unit, lead.signed),
+        axis=_axis(values, lead.unit, lead.signed),
     )
 
 
@@ -201,7 +201,7 @@ def _arrow(found: Comparison, row: ComparisonRow) -> Arrow:
 
 
 def _axis(values: Sequence[float], unit: str, signed: bool) -> Axis:
-    """Returns an axis over the values, which includes 0 if they are signed."""
+    """Returns an axis that covers the values, and 0 if they are signed."""
     domain, ticks = axes.linear([0.0, *values] if signed else values, signed=signed, unit=unit)[1:]
     whole = Axis(domain=domain, ticks=ticks, null=0.0 if signed else None)
     return axis_over(values, whole, signed=signed) if unit == "share" else whole

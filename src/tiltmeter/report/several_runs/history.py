@@ -65,9 +65,9 @@ def build(found: History, labels: Mapping[str, str] | None = None) -> RunsPage:
 def blocks(
     steps: Table, numbers: Table, runs: Table, cautions: tuple[str, ...]
 ) -> tuple[ScreenBlock, ...]:
-    """Returns the terminal's blocks: with less room, the runs are left out first."""
-    found = [row[-1].startswith(Word.DIFFERENT.symbol) for row in numbers.rows]
-    order = sorted(range(len(found)), key=lambda place: (not found[place], -place))
+    """Returns the terminal's blocks; with less room, it omits the table of runs first."""
+    is_different = [row[-1].startswith(Word.DIFFERENT.symbol) for row in numbers.rows]
+    order = sorted(range(len(is_different)), key=lambda place: (not is_different[place], -place))
     named = tuple(f"run {number}: {name}, {date}" for number, name, date, *_ in runs.rows)
     changed = tuple(f"{step}: {changes}" for step, _, changes, _ in steps.rows)
     return (
@@ -85,10 +85,10 @@ def blocks(
 
 
 def _figure(words: HistoryWords) -> Timeline:
-    drawn = [line for line in words.found.lines if words.spec(line.measure)]
-    panels = tuple(_panel(words, line) for line in drawn[:MOST_PANELS])
-    left = len(drawn) - len(panels)
-    more = f" The first {MOST_PANELS} of {len(drawn)} numbers." if left else ""
+    lines = [line for line in words.found.lines if words.spec(line.measure)]
+    panels = tuple(_panel(words, line) for line in lines[:MOST_PANELS])
+    omitted = len(lines) - len(panels)
+    more = f" The first {MOST_PANELS} of {len(lines)} numbers." if omitted else ""
     points = "; ".join(
         f"{panel.title}: {', '.join(p.text if p else 'none' for p in panel.points)}"
         for panel in panels
@@ -130,7 +130,7 @@ def _point(row: Estimate, spec: MeasureSpec) -> Point:
 
 
 def _steps(told: HistoryWords) -> Table:
-    """Tabulates a row per step: what changed between the two runs, and what moved."""
+    """Tabulates a row per step: the changes of set-up, and the numbers that moved."""
     fields: tuple[Field[HistoryStep], ...] = (
         words("step", lambda step: _step_name(step, step is told.found.since_first)),
         words("until", lambda step: told.found.runs[step.second].date[:10] or numerals.NOTHING),
@@ -164,7 +164,7 @@ def _outcome(told: HistoryWords, step: HistoryStep) -> str:
 
 
 def _numbers(told: HistoryWords) -> Table:
-    """Tabulates a row per difference of a step, and a single row for a step without any."""
+    """Tabulates a row per difference of a step; a step without differences has one row."""
 
     def of(
         read: Callable[[HistoryStep, Verdict], str], nothing: str

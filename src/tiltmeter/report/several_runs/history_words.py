@@ -1,4 +1,4 @@
-"""Words a history of runs: names and formatted numbers."""
+"""Puts a history of runs into words: names and formatted numbers."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ class HistoryWords:
     names: Mapping[str, str]
 
     def values(self, step: HistoryStep, verdict: Verdict) -> str:
-        """Writes a number of both runs: `share of she: .71 to .42`."""
+        """Writes a number in both runs: `share of she: .71 to .42`."""
         before, after = self.pair(step, verdict)
         return f"{self.label(verdict, in_words=True)}: {before} to {after}"
 
     def pair(self, step: HistoryStep, verdict: Verdict) -> tuple[str, str]:
-        """Writes the number in each of the two runs."""
+        """Formats the number in both runs of the step."""
         line = line_of(self.found, verdict)
         values = (line.values[step.first], line.values[step.second]) if line else (None, None)
         first, second = (self._value(one) for one in values)
         return first, second
 
     def label(self, one: Verdict | HistoryLine, in_words: bool = False) -> str:
-        """Names the measure, with the levels in which this history's numbers differ."""
+        """Names the measure, with those of its levels that vary within this history."""
         spec = self.spec(one.measure) if in_words else None
         name = sentences.without_article(spec.text or spec.name) if spec else one.measure
         held = {**one.condition, **(one.contrast or {})}
@@ -58,7 +58,7 @@ class HistoryWords:
         return reading.value(one.facts.row, self.spec(one.measure), 2)
 
     def cautions(self) -> Iterator[str]:
-        """Yields reasons for care in reading a step, and numbers that were not compared."""
+        """Yields the cautions of each step, and what was not compared."""
         for step in self.found.every_step:
             about = f"Run {step.first + 1} to {step.second + 1}"
             yield from (f"{about}: {line}" for line in (*step.not_compared, *step.warnings))

@@ -1,4 +1,4 @@
-"""Makes a report of one run, or of several set side by side."""
+"""Makes a report of one run, or of several side by side."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def report(runs: Sequence[Analysed], named: Mapping[str, str] | None = None) -> 
 
 
 def _names(runs: Sequence[Analysed]) -> list[str]:
-    """Returns the folders' names, never their paths; numbered if two are the same."""
+    """Returns the names of the runs' folders, never paths; numbers equal names."""
     bare = [Path(run.store.folder).resolve().name for run in runs]
     return [
         f"{name} ({bare[: place + 1].count(name)})" if bare.count(name) > 1 else name
@@ -68,7 +68,7 @@ def _names(runs: Sequence[Analysed]) -> list[str]:
 
 
 def _against(runs: Sequence[Analysed], names: Sequence[str]) -> Section | None:
-    """Sets runs of the same protocol side by side and against the first; None if all differ."""
+    """Compares runs of one protocol side by side and with the first; None if no two share one."""
     tables: list[Table] = []
     lines: list[str] = []
     for name in dict.fromkeys(run.protocol.name for run in runs):
@@ -97,22 +97,22 @@ def _against(runs: Sequence[Analysed], names: Sequence[str]) -> Section | None:
 
 
 def _without_places(text: str, of: Mapping[str, Analysed]) -> str:
-    """Replaces the runs' folders in a message by their names."""
+    """Replaces the folders of runs in a message by the runs' names."""
     for name, run in of.items():
         text = text.replace(str(run.store.folder), name)
     return text
 
 
 def _side_by_side(of: Mapping[str, Analysed]) -> Table:
-    """Tabulates a row per headline number, a column per subject and run."""
+    """Tabulates headline numbers (rows) by run and subject (columns)."""
     cells: dict[tuple[str, Parts], dict[tuple[str, str], str]] = {}
     words: set[Word] = set()
     for name, run in of.items():
         default = [e for e in run.estimates if e.variant == run.estimates[0].variant]
-        known = read_background(run.store, run.protocol, default)
-        for one in findings.judge(audits.audit(run.protocol, default, {}), known):
+        background = read_background(run.store, run.protocol, default)
+        for one in findings.judge(audits.audit(run.protocol, default, {}), background):
             spec, raw = one.claim.spec, one.claim.raw
-            key = (spec.text or spec.name, _parts(raw))
+            key = (spec.text or spec.name, _levels_of(raw))
             cells.setdefault(key, {})[name, raw.subject] = _cell(one)
             words.add(one.word)
     columns = list(dict.fromkeys(place for row in cells.values() for place in row))
@@ -141,7 +141,7 @@ def _side_by_side(of: Mapping[str, Analysed]) -> Table:
 
 
 def _key(words: Container[Word]) -> str:
-    """Explains the symbols in the table."""
+    """Explains the verdicts' symbols below the table."""
     legends = [
         f"{word.symbol} {word.record.legend or word.chip}"
         for word in Word
@@ -150,7 +150,7 @@ def _key(words: Container[Word]) -> str:
     return " · ".join((*legends, "95 % intervals; headline measures only"))
 
 
-def _parts(estimate: Estimate) -> Parts:
+def _levels_of(estimate: Estimate) -> Parts:
     """Returns (name, level) of an estimate's instrument, condition and contrast."""
     instrument = estimate.instrument.partition("@")[0]
     return (
@@ -161,7 +161,7 @@ def _parts(estimate: Estimate) -> Parts:
 
 
 def _differing(parts: Parts, others: Sequence[Parts]) -> Iterator[str]:
-    """Yields the levels that distinguish a row from others of its measure."""
+    """Yields the levels that tell a row from others of its measure."""
     for part in parts:
         if part[1] and any(part not in other for other in others):
             yield part[1]

@@ -18,7 +18,7 @@ Counts = dict[str, Counter[str]]  # a level of the rows → levels of the column
 
 def counts(protocol: Protocol, rows: str, column: str) -> Counts:
     """Counts items by two columns of the design, in its order. Raises UnknownName for an unknown
-    column. Each item counts once; rows that several items share do not count.
+    column. Each item counts once; a cell that several items share does not count.
     """
     for name in (rows, column):
         if name not in protocol.cells[0]:
@@ -33,7 +33,7 @@ def counts(protocol: Protocol, rows: str, column: str) -> Counts:
 
 
 def table(protocol: Protocol, by: Sequence[str]) -> CrossTable:
-    """Counts items by one column or two, with per cent of the total or of the row, respectively."""
+    """Tabulates items by one column or two, with per cent of the total, or of each row."""
     rows, column = by[0], by[-1]
     by_row = counts(protocol, rows, column)
     whole = sum(one.total() for one in by_row.values())
@@ -57,7 +57,7 @@ def table(protocol: Protocol, by: Sequence[str]) -> CrossTable:
 
 
 def figure(protocol: Protocol, by: Sequence[str]) -> Stacked:
-    """Draws a bar per level of the first column, split by the second; or a single bar."""
+    """Draws a bar per level of the first column, split by the second; without a second, one bar."""
     rows, column = by[0], by[-1]
     by_level = counts(protocol, rows, column)
     if len(by) == 1:

@@ -1,9 +1,9 @@
-"""Puts each estimate at its row and column of a cross table.
+"""Assigns each estimate a row and a column of a cross table.
 
 An estimate has a level on each of its *axes*: model, instrument, mode, language, measure, the
 factors of its group, and those of its contrast. A table lays some axes out as rows, others as
-columns. Nothing is pooled or dropped silently: an axis that differs but is not named becomes one of
-the rows.
+columns. Nothing is pooled or dropped silently: an axis on which estimates differ becomes one of the
+rows if the table does not name it.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ Levels = tuple[str, ...]
 
 @dataclass(frozen=True, slots=True)
 class Placed:
-    """The estimates of a table by (row levels, column levels)."""
+    """The estimates of a table, keyed by (row's levels, column's levels)."""
 
     rows: tuple[str, ...]
     columns: tuple[str, ...]
@@ -33,8 +33,8 @@ class Placed:
 
 
 def place(read: Audit, estimates: Sequence[Estimate], layout: TableLayout) -> Placed:
-    """Puts the estimates that a layout asks for at their row and column. Raises UnknownName for an
-    axis that they lack, UsageError if nothing is left.
+    """Arranges the estimates that a layout selects by row and column. Raises UnknownName for an
+    axis that the estimates lack, UsageError if none is left.
     """
     layout = _with_names(layout)
     return _place(read, _in_where(estimates, layout), layout)
@@ -85,14 +85,14 @@ def _all_axes(estimates: Sequence[Estimate]) -> list[str]:
 
 
 def _place(read: Audit, estimates: Sequence[Estimate], layout: TableLayout) -> Placed:
-    """Puts each estimate of the layout's grouping at its row and column."""
+    """Arranges the estimates of the layout's grouping by row and column."""
     named = {*layout.rows, *layout.columns}
     for name in named - {*FIXED}:
         if not any(name in axes(e) for e in estimates):
             raise UnknownName("axis", name, _all_axes(estimates))
-    found = _of_one_grouping(read, estimates, layout)
+    placed = _of_one_grouping(read, estimates, layout)
     differing = [
-        name for name in _all_axes(found) if len({axes(e).get(name, "") for e in found}) > 1
+        name for name in _all_axes(placed) if len({axes(e).get(name, "") for e in placed}) > 1
     ]
     loose = [name for name in differing if name not in named]
     rows, columns = layout.rows, layout.columns
@@ -101,43 +101,43 @@ def _place(read: Audit, estimates: Sequence[Estimate], layout: TableLayout) -> P
         loose = [name for name in loose if name not in columns]
     for name in list(loose):
         others = [other for other in loose if other != name]
-        if _implied(found, name, (*others, *rows, *columns)):
+        if _implied(placed, name, (*others, *rows, *columns)):
             loose = others
     rows = (*loose, *rows)
-    rows, columns = (_without_single(found, names) for names in (rows, columns))
-    cells = {(_levels(e, rows), _levels(e, columns)): e for e in found}
+    rows, columns = (_without_single(placed, names) for names in (rows, columns))
+    cells = {(_levels(e, rows), _levels(e, columns)): e for e in placed}
     return Placed(rows, columns, cells)
 
 
 def _without_single(found: Sequence[Estimate], names: Levels) -> Levels:
-    """Drops fixed axes with only one level, which a note states; keeps at least the last name."""
-    kept = [
+    """Drops stratum axes with only one level, which a note gives; keeps at least the last."""
+    several = [
         name
         for name in names
         if name not in FIXED or len({axes(e).get(name, "") for e in found}) > 1
     ]
-    return tuple(kept) or names[-1:]
+    return tuple(several) or names[-1:]
 
 
 def _default_column(read: Audit, layout: TableLayout, loose: Sequence[str]) -> str:
-    """Returns the last differing factor, else a counted value, else a stratum's axis."""
+    """Returns the last differing factor; if none, a counted attribute, else another axis."""
     values = {spec.attribute for name in layout.measures if (spec := read.spec(name))}
     last = [name for name in loose if name not in (*FIXED, *values)]
     return (last or [name for name in loose if name in values] or list(loose) or ["measure"])[-1]
 
 
 def _implied(found: Sequence[Estimate], name: str, others: Sequence[str]) -> bool:
-    """True if the levels of the other axes determine this axis's level."""
-    told: dict[Levels, set[str]] = {}
+    """True if the levels on the other axes determine the level on this axis."""
+    implied: dict[Levels, set[str]] = {}
     for e in found:
-        told.setdefault(_levels(e, others), set()).add(axes(e).get(name, ""))
-    return bool(others) and all(len(levels) == 1 for levels in told.values())
+        implied.setdefault(_levels(e, others), set()).add(axes(e).get(name, ""))
+    return bool(others) and all(len(levels) == 1 for levels in implied.values())
 
 
 def _of_one_grouping(
     read: Audit, estimates: Sequence[Estimate], layout: TableLayout
 ) -> list[Estimate]:
-    """Returns the estimates with all named axes; per measure, those with the fewest factors."""
+    """Returns the estimates with all named axes; per measure, only the coarsest grouping's."""
     named = {*layout.rows, *layout.columns} - {*FIXED}
     whole = not named and not layout.where
     chosen: list[Estimate] = []
@@ -158,12 +158,12 @@ def _of_one_grouping(
 
 
 def _factors(read: Audit, estimate: Estimate) -> tuple[str, ...]:
-    """Returns the factors of an estimate's group, without its measure's attribute."""
+    """Returns the factors of an estimate's group, apart from the attribute that it counts."""
     spec = read.spec(estimate.measure)
-    own = spec.attribute if spec else ""
-    return tuple(name for name in reading.grouping(estimate) if name != own)
+    attribute = spec.attribute if spec else ""
+    return tuple(name for name in reading.grouping(estimate) if name != attribute)
 
 
 def _levels(estimate: Estimate, names: Sequence[str]) -> Levels:
-    own = axes(estimate)
-    return tuple(own.get(name, "") for name in names)
+    levels = axes(estimate)
+    return tuple(levels.get(name, "") for name in names)

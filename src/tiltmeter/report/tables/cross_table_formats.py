@@ -47,7 +47,7 @@ _LATEX = {
 
 
 def markdown(table: CrossTable) -> str:
-    """Writes a Markdown table with its title above and its notes below; leaders are bold."""
+    """Writes a Markdown table, title above and notes below; a row's leading cells are bold."""
 
     def cell(text: str) -> str:
         text, mark = _mark(text)
@@ -71,8 +71,8 @@ def markdown(table: CrossTable) -> str:
 
 
 def csv_text(table: CrossTable) -> str:
-    """Returns a header, then a line per row, with cells as shown, except for a plain minus and
-    empty cells for missing values, so that programs can read the numbers.
+    """Writes a header, then a line per row, with cells as shown except for a plain minus and empty
+    cells for missing values, so that programs can read the numbers.
     """
 
     def cell(text: str) -> str:
@@ -121,12 +121,12 @@ def latex(table: CrossTable) -> str:
 
 
 def _is_text(table: CrossTable, column: int) -> bool:
-    """True if a column has long texts."""
+    """True if some text in a column is longer than a number."""
     return any(len(cells[column]) > LONGEST_NUMBER_CHARACTERS for _, cells in table.rows)
 
 
 def _mark(text: str) -> tuple[str, str]:
-    """Splits a cell into its text and its leader mark, "" for none."""
+    """Splits a cell into its text and the mark of a leading cell (▲ or △, "" if it has none)."""
     for mark in (LEADER, OPEN_LEADER):
         if text.endswith(f" {mark}"):
             return text.removesuffix(f" {mark}"), f" {mark}"
@@ -172,21 +172,21 @@ def _latex_heads(table: CrossTable) -> list[str]:
 def _without_repeats(
     rows: Sequence[tuple[tuple[str, ...], tuple[str, ...]]],
 ) -> list[tuple[tuple[str, ...], tuple[str, ...]]]:
-    """Blanks labels (except a row's last) that repeat the row above with all labels before them."""
-    shown, above = [], tuple[str, ...]()
+    """Blanks labels that equal the row above, from the left; never a row's last label."""
+    result, above = [], tuple[str, ...]()
     for levels, cells in rows:
         kept = [
             n
             for n in range(len(levels))
             if levels[: n + 1] != above[: n + 1] or n == len(levels) - 1
         ]
-        shown.append((tuple(level if n in kept else "" for n, level in enumerate(levels)), cells))
+        result.append((tuple(level if n in kept else "" for n, level in enumerate(levels)), cells))
         above = levels
-    return shown
+    return result
 
 
 def terminal_table(table: CrossTable) -> Table:
-    """Converts to a report's table, for the terminal."""
+    """Converts a cross table to a report's Table, for the terminal."""
     from ..page_model.table import Column, Table
 
     columns = (
@@ -198,7 +198,7 @@ def terminal_table(table: CrossTable) -> Table:
 
 
 def _short_heads(table: CrossTable) -> list[str]:
-    """Returns each column's last level if unique, else all of its levels."""
+    """Returns, per column, its level on the last axis if these are unique, else all its levels."""
     last = [levels[-1] for levels in table.columns]
     return last if len(set(last)) == len(last) else [" · ".join(one) for one in table.columns]
 

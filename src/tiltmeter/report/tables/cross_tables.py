@@ -23,7 +23,7 @@ from .paper_shape import MARK, Shaper, joined, shown, split_layouts
 @dataclass(frozen=True, slots=True)
 class CrossTable:
     """A table of text. row_names, column_names: the axes; columns: per column, its level on each
-    column axis; rows: (level on each row axis, cells). estimates: by (row levels, column levels).
+    column axis; rows: (level on each row axis, cells). estimates: by (row's levels, column's).
     """
 
     title: str
@@ -44,8 +44,8 @@ def declared(
     show: tuple[str, ...] = (),
 ) -> Iterator[CrossTable]:
     """Yields the tables that a variant declares, if the run has estimates for them; or only the
-    table of this name ("Figure 6", the title up to its colon). show: parts of cells, replacing the
-    declared ones.
+    table of this name ("Figure 6", the title up to its colon). show: parts of a cell to print,
+    instead of the declared ones.
     """
     measured = {estimate.measure for estimate in estimates}
     layouts = [shown(one, show) for one in split_layouts(protocol.variants[variant].tables)]
@@ -54,13 +54,15 @@ def declared(
             continue
         if layout.cells:
             below = takewhile(lambda one: one.continues, layouts[number:])
-            found = _in_paper_shape(_audit(protocol, estimates), (layout, *below))
-            if found is not None:
-                yield found
+            shaped = _in_paper_shape(_audit(protocol, estimates), (layout, *below))
+            if shaped is not None:
+                yield shaped
             continue
-        known = replace(layout, measures=tuple(n for n in layout.measures if n in measured))
-        if known.measures:
-            yield cross_table(protocol, estimates, known)
+        measured_layout = replace(
+            layout, measures=tuple(n for n in layout.measures if n in measured)
+        )
+        if measured_layout.measures:
+            yield cross_table(protocol, estimates, measured_layout)
 
 
 def _audit(protocol: Protocol, estimates: Sequence[Estimate]) -> Audit:
@@ -78,15 +80,15 @@ def _in_paper_shape(read: Audit, layouts: Sequence[TableLayout]) -> CrossTable |
     if not shaped or parts[0] is None:
         return None
     whole, (layout, *_) = reduce(joined, shaped), layouts
-    shown = list(whole.estimates.values())
+    estimates = list(whole.estimates.values())
     return CrossTable(
         title=layout.title,
         row_names=whole.row_names,
         column_names=tuple("" for _ in layout.cells[0].head),
         columns=whole.columns,
         rows=whole.rows,
-        notes=tuple(_paper_notes(layout, whole.rows, shown)),
-        signatures=tuple(dict.fromkeys(e.signature for e in shown if e.signature)),
+        notes=tuple(_paper_notes(layout, whole.rows, estimates)),
+        signatures=tuple(dict.fromkeys(e.signature for e in estimates if e.signature)),
         estimates=whole.estimates,
     )
 
@@ -94,7 +96,7 @@ def _in_paper_shape(read: Audit, layouts: Sequence[TableLayout]) -> CrossTable |
 def _paper_notes(
     layout: TableLayout, rows: Sequence[object], shown: Sequence[Estimate]
 ) -> Iterator[str]:
-    """Yields notes on stars and marks, and the number of rows of a list of cases."""
+    """Yields notes on the number of rows of a list of cases, on stars, and on marks."""
     if layout.count:
         yield f"{count_of(len(rows), layout.count)}."
     if any(cell.stars or "stars" in cell.show for cell in layout.cells):
@@ -111,19 +113,19 @@ def cross_table(
     protocol: Protocol, estimates: Sequence[Estimate], layout: TableLayout
 ) -> CrossTable:
     """Makes the table of a layout. Raises UnknownName for a measure without estimates or an axis
-    that the estimates lack, UsageError if nothing is left.
+    that the estimates lack, UsageError if no estimate is left.
     """
     read = _audit(protocol, estimates)
-    known = dict.fromkeys(e.measure for e in estimates)
+    present = dict.fromkeys(e.measure for e in estimates)
     for name in layout.measures:
-        if name not in known:
-            raise UnknownName("measure with estimates", name, known)
-    kept = [e for name in layout.measures for e in read.of(name)]
-    return _in_words(read, place(read, kept, layout), layout)
+        if name not in present:
+            raise UnknownName("measure with estimates", name, present)
+    rows = [e for name in layout.measures for e in read.of(name)]
+    return _in_words(read, place(read, rows, layout), layout)
 
 
 def _in_words(read: Audit, placed: Placed, layout: TableLayout) -> CrossTable:
-    """Writes the placed estimates as text, rows and columns in the design's order."""
+    """Writes the arranged estimates as text; rows and columns are in the design's order."""
     order = _Order(read, list(placed.cells.values()))
     rows = order.sorted(placed.rows, {row for row, _ in placed.cells})
     columns = order.sorted(placed.columns, {column for _, column in placed.cells})
@@ -132,7 +134,7 @@ def _in_words(read: Audit, placed: Placed, layout: TableLayout) -> CrossTable:
     leads = _leading(read, placed, rows, columns) if layout.leader else {}
     body = [
         (
-            _named(order, placed.rows, row),
+            _level_names(order, placed.rows, row),
             tuple(
                 _cell(read, placed.cells.get((row, column)), layout) + leads.get((row, column), "")
                 for column in columns
@@ -144,12 +146,12 @@ def _in_words(read: Audit, placed: Placed, layout: TableLayout) -> CrossTable:
         title=layout.title or _title(read, layout),
         row_names=placed.rows,
         column_names=placed.columns,
-        columns=tuple(_named(order, placed.columns, column) for column in columns),
+        columns=tuple(_level_names(order, placed.columns, column) for column in columns),
         rows=tuple(body),
         notes=tuple(_notes(read, list(placed.cells.values()), layout)),
         signatures=tuple(dict.fromkeys(e.signature for e in placed.cells.values() if e.signature)),
         estimates={
-            (_named(order, placed.rows, row), _named(order, placed.columns, column)): e
+            (_level_names(order, placed.rows, row), _level_names(order, placed.columns, column)): e
             for (row, column), e in placed.cells.items()
         },
     )
@@ -168,8 +170,8 @@ def _value(estimate: Estimate | None) -> float:
 
 def _sum(placed: Placed, row: Levels) -> float:
     """Sums a row's values; −∞ if it has none."""
-    own = (e.value for (place, _), e in placed.cells.items() if place == row)
-    values = [value for value in own if value is not None]
+    in_row = (e.value for (place, _), e in placed.cells.items() if place == row)
+    values = [value for value in in_row if value is not None]
     return sum(values) if values else float("-inf")
 
 
@@ -189,11 +191,11 @@ class _Order:
         )
 
     def name(self, axis: str, level: str) -> str:
-        """Returns a level for the table: an instrument without its hash, others as they are."""
+        """Returns a level as the table shows it: only an instrument loses its hash."""
         return self.read.instrument(level) if axis == "instrument" else level
 
     def _places(self, name: str) -> dict[str, int]:
-        seen = dict.fromkeys(axes(e).get(name, "") for e in self.estimates)
+        levels = dict.fromkeys(axes(e).get(name, "") for e in self.estimates)
         counted = self.read.protocol.crosstab
         given = counted.get("levels", ()) if counted and counted["columns"] == name else ()
         design = [*given, *self.read.protocol.levels.get(name, {})]
@@ -203,13 +205,13 @@ class _Order:
             if spec.attribute == name
             for value in (*spec.among, *spec.values)
         )
-        return {level: n for n, level in enumerate(dict.fromkeys([*design, *among, *seen]))}
+        return {level: n for n, level in enumerate(dict.fromkeys([*design, *among, *levels]))}
 
 
 def _leading(
     read: Audit, placed: Placed, rows: Sequence[Levels], columns: Sequence[Levels]
 ) -> dict[tuple[Levels, Levels], str]:
-    """Marks a row's highest cells, separately per block of columns that differ in the last axis."""
+    """Marks a row's highest cells, per block of columns that differ only in the last axis."""
     tests = _leader_tests(read, next(iter(placed.cells.values())))
     leaders = {}
     for row in rows:
@@ -228,7 +230,7 @@ def _leading(
 def _leader_tests(
     read: Audit, like: Estimate
 ) -> dict[tuple[reading.Stratum, tuple[str, str]], bool]:
-    """Maps (stratum, value) to whether groups differ, by the same labels' "leader" measure."""
+    """Returns {(stratum, value): True if groups differ significantly}, by a "leader" measure."""
     spec = read.spec(like.measure)
     return {
         (reading.stratum(e), (other.attribute, e.condition.get(other.attribute, ""))): significant(
@@ -242,34 +244,34 @@ def _leader_tests(
     }
 
 
-def _named(order: _Order, names: Levels, levels: Levels) -> Levels:
+def _level_names(order: _Order, names: Levels, levels: Levels) -> Levels:
     return tuple(order.name(name, level) for name, level in zip(names, levels, strict=True))
 
 
 def _cell(read: Audit, estimate: Estimate | None, layout: TableLayout) -> str:
-    """Writes a cell; a dash if there is no estimate or no value."""
+    """Writes a cell; a dash if it has no estimate or no value."""
     if estimate is None or estimate.value is None:
         return numerals.NOTHING
     show = layout.show or (("value",) if estimate.low is None else ("value", "interval"))
     spec, places = read.spec(estimate.measure), layout.decimals
     signed = reading.is_signed(spec, estimate) if layout.signed is None else layout.signed
-    said = {
+    texts = {
         "value": _number(estimate.value, estimate.unit, signed, layout),
-        "interval": _ends(estimate, signed, layout),
+        "interval": _interval_text(estimate, signed, layout),
         "stars": estimate.stars or "",
         "p": f"p {numerals.chance(estimate.deciding_p)}",
         "n": f"(n {numerals.count(estimate.n)})",
     }
     if places is None and not layout.percent:
-        said["value"] = reading.value(estimate, spec)
-        said["interval"] = reading.interval(estimate, spec)
+        texts["value"] = reading.value(estimate, spec)
+        texts["interval"] = reading.interval(estimate, spec)
     if estimate.low is None and estimate.high is None:
-        said["interval"] = ""
+        texts["interval"] = ""
     if estimate.deciding_p is None:
-        said["p"] = ""
+        texts["p"] = ""
     text = ""
     for part in show:
-        text += said[part] if part == "stars" or not text or not said[part] else f" {said[part]}"
+        text += texts[part] if part == "stars" or not text or not texts[part] else f" {texts[part]}"
     return text or numerals.NOTHING
 
 
@@ -283,7 +285,7 @@ def _number(value: float | None, unit: str, signed: bool, layout: TableLayout) -
     return numerals.quantity(value, unit, signed, layout.decimals)
 
 
-def _ends(estimate: Estimate, signed: bool, layout: TableLayout) -> str:
+def _interval_text(estimate: Estimate, signed: bool, layout: TableLayout) -> str:
     low, high = (
         _number(end, estimate.unit, signed, layout) for end in (estimate.low, estimate.high)
     )

@@ -1,8 +1,8 @@
-"""The outputs behind the numbers of a report: for each row of a table, which counted outputs are in
-the page, and the explorer's address for all of them.
+"""The outputs behind the numbers of a report: for each row of a table, which counted outputs the
+page shows, and the explorer's address for all of them.
 
-Numbers counted from the same labels share one drawer. A drawer opens as the target of a link,
-without a script.
+Numbers counted from the same labels share one drawer, a part of the page that opens as the target
+of a link, without a script.
 """
 
 from __future__ import annotations
@@ -32,38 +32,42 @@ def place(output: str, kind: str = "o") -> str:
 def behind(
     store: Store, protocol: Protocol, rows: Iterable[Estimate], content: Content
 ) -> tuple[tuple[Behind, ...], dict[str, str]]:
-    """Returns the drawers of a page, and query (as text) → drawer id, for every row and for what
-    figures and badges count in addition. Numbers without stored outputs have no drawer.
+    """Returns the drawers of a page, and {query as text: drawer's id}, for every row and for all
+    other counts in figures and badges. Numbers without stored outputs have no drawer.
     """
-    shown = dict(_shown(content.examples, content.pictures))
+    examples = dict(_page_ids(content.examples, content.pictures))
     counted = Counted(store, protocol)
     drawers: dict[tuple[str, int, Pairs], Behind] = {}
     titles: dict[object, str] = {}
     ids: dict[str, str] = {}
     names = {model: short for short, model in content.screen.names}
-    known = (
+    outputs = (
         (query_of(protocol, row), _title(protocol, row, names))
         for row in rows
         if row.value is not None and not row.measure.endswith(BY_WORD)
     )
-    for query, title in chain(known, _beside_rows(content)):
+    for query, title in chain(outputs, _beside_rows(content)):
         text = query.text()
         if text in ids:
             continue
-        found = counted.shown(query, shown)
-        if found.total:
-            name = titles.setdefault((found.labels, query.values), title)
-            key = (name, found.total, found.here)
+        behind_cell = counted.shown(query, examples)
+        if behind_cell.total:
+            name = titles.setdefault((behind_cell.labels, query.values), title)
+            key = (name, behind_cell.total, behind_cell.here)
             if key not in drawers:
                 number = f"b{len(drawers) + 1}"
-                places = tuple((shown[output], label) for output, label in found.here)[:MOST_LISTED]
-                drawers[key] = Behind(number, name, found.total, len(found.here), places, text)
+                places = tuple((examples[output], label) for output, label in behind_cell.here)[
+                    :MOST_LISTED
+                ]
+                drawers[key] = Behind(
+                    number, name, behind_cell.total, len(behind_cell.here), places, text
+                )
             ids[text] = drawers[key].id
     return tuple(drawers.values()), ids
 
 
 def _beside_rows(content: Content) -> Iterator[tuple[OutputQuery, str]]:
-    """Yields (query, title) of everything counted on the page outside of tables."""
+    """Yields (query, title) of all counts on the page outside of tables."""
     sections = (figure for section in content.sections for figure in section.figures)
     for figure in (content.screen.figure, *sections):
         for bar in figure.bars if isinstance(figure, Stacked) else ():
@@ -76,14 +80,14 @@ def _beside_rows(content: Content) -> Iterator[tuple[OutputQuery, str]]:
 
 
 def _title(protocol: Protocol, row: Estimate, names: Mapping[str, str]) -> str:
-    """Returns model, group and contrast, in the protocol's words."""
+    """Titles a row by model, group and contrast, in the protocol's words."""
     group = [wording.title(protocol, name, level) for name, level in reading.group(row).items()]
     parts = (names.get(row.subject, row.subject), ", ".join(group), reading.contrast_label(row))
     return " · ".join(part for part in parts if part)
 
 
-def _shown(examples: Examples, grids: Sequence[PictureGrid]) -> Iterator[tuple[str, str]]:
-    """Yields (output, its id in the page): texts, then pictures, so that in a dict pictures win."""
+def _page_ids(examples: Examples, grids: Sequence[PictureGrid]) -> Iterator[tuple[str, str]]:
+    """Yields (output, its id in the page); pictures come last, so that a dict keeps them."""
     for group in examples.groups:
         for example in group.examples:
             if example.id:

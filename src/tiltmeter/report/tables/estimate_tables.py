@@ -1,4 +1,4 @@
-"""Makes tables of estimates. Empty columns are left out; what all rows share stands above."""
+"""Makes tables of estimates. Empty columns are left out; texts that all rows share stand above."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ ENDINGS = {
 
 
 def tables(audit: Audit, prefix: str) -> Iterator[Table]:
-    """Yields a variant's tables: declared measures, outcomes, and further estimates."""
+    """Yields a variant's tables: of declared measures, outcomes, and all other estimates."""
     for spec in audit.protocol.measures:
         yield from _measure(audit, spec.name, spec.text or spec.name, prefix)
     yield from _outcome_table(audit, prefix)
@@ -39,7 +39,7 @@ def tables(audit: Audit, prefix: str) -> Iterator[Table]:
 
 
 def _title(audit: Audit, name: str) -> str:
-    """Returns an undeclared measure's title: by the declared measure it extends, else its name."""
+    """Returns an undeclared measure's title, from the declared measure that it belongs to."""
     if name == reading.CAPTURED:
         return "probability that the options take up among all continuations"
     for ending, words in ENDINGS.items():
@@ -53,7 +53,7 @@ def _title(audit: Audit, name: str) -> str:
 
 
 def _measure(audit: Audit, name: str, title: str, prefix: str) -> Iterator[Table]:
-    """Yields one table of all groupings with few levels, and a folded one per other grouping."""
+    """Yields a table of all groupings with few levels, and a folded table per other grouping."""
     rows = audit.of(name)
     few: list[Estimate] = []
     many: dict[tuple[str, ...], list[Estimate]] = {}
@@ -79,7 +79,7 @@ def _measure(audit: Audit, name: str, title: str, prefix: str) -> Iterator[Table
 
 
 def _rank(estimates: Sequence[Estimate]) -> list[Estimate]:
-    """Sorts by the value in the first stratum that has the group, highest first, None last."""
+    """Sorts by the value in the first stratum that has the group; highest first, None last."""
     lead: dict[object, float] = {}
     for estimate in estimates:
         if estimate.value is not None:
@@ -96,8 +96,10 @@ def _table(audit: Audit, rows: Sequence[Estimate], name: str, title: str, folded
         for field in table_fields.fields(audit, rows, letters)
     ]
     columns = [(column, texts) for column, texts in columns if _is_needed(column, texts)]
-    shared = [f"{column.name}: {texts[0]}" for column, texts in columns if _alike(column, texts)]
-    columns = [(column, texts) for column, texts in columns if not _alike(column, texts)]
+    shared = [
+        f"{column.name}: {texts[0]}" for column, texts in columns if _has_one_text(column, texts)
+    ]
+    columns = [(column, texts) for column, texts in columns if not _has_one_text(column, texts)]
     notes = tuple((letter, text) for text, letter in letters.items())
     about = " · ".join([*shared, _about(audit, rows)])
     return Table(
@@ -118,23 +120,23 @@ def _is_needed(column: Column, texts: Sequence[str]) -> bool:
     return keep or any(text != numerals.NOTHING for text in texts)
 
 
-def _alike(column: Column, texts: Sequence[str]) -> bool:
-    """True if all rows share a text that can move above the table."""
+def _has_one_text(column: Column, texts: Sequence[str]) -> bool:
+    """True if all rows have the same text, which can then stand above the table."""
     movable = column.kind == "text" and column.name not in ("group", "note", "outcomes")
     return movable and len(set(texts)) == 1
 
 
 def _letters(rows: Sequence[Estimate]) -> dict[str, str]:
-    """Maps notes to letters, so that a long note stands under the table once."""
+    """Returns {note: letter}, so that a long note stands under the table only once."""
     notes = dict.fromkeys(e.note for e in rows if e.note)
     return {text: _letter(place) for place, text in enumerate(notes)}
 
 
 def _corrected_rows(audit: Audit, rows: Sequence[Estimate]) -> list[Estimate]:
-    """Returns the gold-corrected rows of some rows, whose notes join theirs."""
+    """Returns the gold-corrected versions of these rows, as the table shows notes of both."""
     keys = {(reading.stratum(e), reading.key(e)) for e in rows}
-    found = audit.of(f"{rows[0].measure}{reading.CORRECTED}")
-    return [e for e in found if (reading.stratum(e), reading.key(e)) in keys]
+    corrected = audit.of(f"{rows[0].measure}{reading.CORRECTED}")
+    return [e for e in corrected if (reading.stratum(e), reading.key(e)) in keys]
 
 
 def _letter(place: int) -> str:
@@ -143,7 +145,7 @@ def _letter(place: int) -> str:
 
 
 def _about(audit: Audit, rows: Sequence[Estimate]) -> str:
-    """Writes what all rows share: stratum, interval method, test."""
+    """Writes the values that all rows share: stratum, interval method, test."""
     parts = [f"{name}: {level}" for name, level in audit.same()]
     parts += [
         _spread(
@@ -155,7 +157,7 @@ def _about(audit: Audit, rows: Sequence[Estimate]) -> str:
 
 
 def _spread(what: str, values: Sequence[str]) -> str:
-    """Writes the value that rows share (`interval: wilson`), or how many rows have which."""
+    """Writes the value that all rows share (`interval: wilson`), or each value with its rows."""
     counted = Counter(values)
     if len(counted) < 2:
         return f"{what}: {values[0]}" if values else ""
@@ -174,9 +176,9 @@ def _outcome_table(audit: Audit, prefix: str) -> Iterator[Table]:
     rates = audit.of(reading.OUTCOME_RATE)
     if not rates:
         return
-    seen = list(dict.fromkeys(e.condition.get("outcome", "") for e in rates))
-    names = [name for name in seen if name not in OUTCOMES] + [
-        name for name in OUTCOMES if name in seen
+    outcomes = list(dict.fromkeys(e.condition.get("outcome", "") for e in rates))
+    names = [name for name in outcomes if name not in OUTCOMES] + [
+        name for name in OUTCOMES if name in outcomes
     ]
     conditions: dict[object, list[Estimate]] = {}
     for e in sorted(rates, key=lambda e: audit.strata.index(reading.stratum(e))):
@@ -223,12 +225,12 @@ def _outcome_row(audit: Audit, group: Sequence[Estimate], names: Sequence[str]) 
 
 
 def _of_outcomes(rate: Estimate) -> dict[str, str]:
-    """Returns the condition of an outcome's rate without the outcome itself."""
+    """Returns {factor: level} of an outcome's rate, without the outcome."""
     return {name: level for name, level in reading.group(rate).items() if name != "outcome"}
 
 
 def _rate(estimate: Estimate | None, drawn: bool) -> str:
-    """Writes a rate; without one, 0 for sampled outputs and a dash for read probabilities."""
+    """Writes a rate; if missing, 0 for sampled outputs and a dash for read probabilities."""
     if estimate is None:
         return "0" if drawn else numerals.NOTHING
     number = numerals.count(sum(estimate.outcomes.values()))

@@ -1,4 +1,4 @@
-"""Tables of judges against people, and of runs against one another."""
+"""Tables of judges compared with people, and of runs compared with one another."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ WIDE = 8  # answers that a matrix has at most to be shown
 
 
 def two_places(value: float) -> str:
-    """Writes a share as `.91`."""
+    """Formats a share as `.91`."""
     return numerals.share(value, 2)
 
 
 def rate_text(found: Interval, write: Callable[[float], str] = two_places) -> str:
-    """Writes `.91 [.85, .95]`; a dash if the value is undefined. write: formats a number."""
+    """Formats `.91 [.85, .95]`; a dash if the value is undefined. write: formats each number."""
     if found.value is None:
         return numerals.NOTHING
     if found.low is None or found.high is None:
@@ -57,7 +57,7 @@ OF_PANELS: tuple[Field[PanelAccuracy], ...] = (
 
 
 def section(found: Validation) -> Section | None:
-    """Makes the section of judges against people; None without gold, agreement and reviews."""
+    """Makes the section on judges and people; None without gold, agreement and reviews."""
     if not found.cards and not found.agreements and not found.reviews:
         return None
     gold = "; ".join(
@@ -72,16 +72,16 @@ def section(found: Validation) -> Section | None:
         f"{attribute}: people skipped {', '.join(f'{n} ({why})' for why, n in reasons.items())}."
         for attribute, reasons in found.skipped.items()
     )
-    said = [
+    lines = [
         f"{text}.".replace("..", "."),
         *skips,
         *(f"Mind: {line}." for card in found.cards for line in card.warnings),
     ]
-    return Section(VALIDATION, "Judges against people", " ".join(said), (), tuple(tables(found)))
+    return Section(VALIDATION, "Judges against people", " ".join(lines), (), tuple(tables(found)))
 
 
 def tables(found: Validation) -> Iterator[Table]:
-    """Yields the section's tables: each judge's labels, rates and errors; agreement; reviews."""
+    """Yields the section's tables: labels, rates and errors per judge; agreement; reviews."""
     yield from _checked(found.checked)
     yield from _panels(found.panels)
     for place, card in enumerate(found.cards):
@@ -121,7 +121,7 @@ def _card(card: ReportCard, place: int) -> Table:
 
 
 def _class_rows(group: GoldGroup) -> Iterator[ClassRow]:
-    """Yields the rates of each class of a group, then averages over classes."""
+    """Yields the rates of each class of a group, then their averages over classes."""
     about = f"{group.factor}: {group.level}" if group.factor else "all"
     for value, class_ in group.classes.items():
         if class_.labels:
@@ -137,7 +137,7 @@ def _class_rows(group: GoldGroup) -> Iterator[ClassRow]:
 
 
 def _matrix(group: GoldGroup, card: ReportCard, place: int) -> Iterator[Table]:
-    """Yields the confusion matrix: people's labels by the annotator's, unweighted; none if wide."""
+    """Yields the confusion matrix of people's and the annotator's labels; nothing if too wide."""
     answers = list(
         dict.fromkeys((*group.matrix, *(said for row in group.matrix.values() for said in row)))
     )
@@ -148,11 +148,11 @@ def _matrix(group: GoldGroup, card: ReportCard, place: int) -> Iterator[Table]:
         f"{card.annotator}: {card.attribute}, which label it gave",
         "rows: people; columns: the annotator",
         group.matrix.items(),
-        (words("people", lambda row: row[0]), *map(_said, answers)),
+        (words("people", lambda row: row[0]), *map(_answer_column, answers)),
     )
 
 
-def _said(answer: str) -> Field[tuple[str, Mapping[str, int]]]:
+def _answer_column(answer: str) -> Field[tuple[str, Mapping[str, int]]]:
     return number(answer, lambda row: numerals.count(row[1].get(answer, 0)))
 
 
@@ -179,7 +179,7 @@ def _shares(card: ReportCard, place: int) -> Table:
 
 
 def _reviews(found: tuple[MarkShare, ...]) -> Table:
-    """Tabulates people's marks of the attribute values that a model proposed."""
+    """Tabulates how people marked the attribute values that a model proposed."""
     fields: tuple[Field[MarkShare], ...] = (
         words("who", lambda row: row.annotator),
         words("mark", lambda row: row.mark),
@@ -236,12 +236,12 @@ def _panels(found: Sequence[PanelAccuracy]) -> Iterator[Table]:
 
 
 def comparison(found: Comparison, everything: bool = False) -> Table:
-    """Tabulates differences, second minus first, with verdicts. everything: all measures."""
-    kept = [
+    """Tabulates differences, second run minus first, with verdicts. everything: all measures."""
+    rows = [
         row for row in found.rows if everything or (row.headline and row.estimate.value is not None)
     ]
-    several = len({row.estimate.instrument for row in kept}) > 1
-    notes = dict.fromkeys(row.estimate.note for row in kept if row.estimate.note)
+    several = len({row.estimate.instrument for row in rows}) > 1
+    notes = dict.fromkeys(row.estimate.note for row in rows if row.estimate.note)
     letters = {note: chr(ord("a") + n % 26) for n, note in enumerate(notes)}
     fields: tuple[Field[ComparisonRow], ...] = (
         words("measure", lambda row: row.estimate.measure),
@@ -264,28 +264,28 @@ def comparison(found: Comparison, everything: bool = False) -> Table:
         f"verdict: different (adjusted p and interval), equivalent (the 90 % interval lies within "
         f"{margin} of 0), no difference found at this n, or undecided"
     )
-    told = tuple((letter, note) for note, letter in letters.items())
-    return table_of("comparison", "Runs against one another", about, kept, fields, told)
+    footnotes = tuple((letter, note) for note, letter in letters.items())
+    return table_of("comparison", "Runs against one another", about, rows, fields, footnotes)
 
 
 def _group(row: ComparisonRow, several: bool) -> str:
-    """Writes the levels of a difference, and its instrument if there are several."""
+    """Writes the levels of a difference, after its instrument if there are several."""
     e = row.estimate
-    held = held_of(e).values()
-    against = (level if numerals.MINUS in level else f"against {level}" for level in held)
+    levels = held_of(e).values()
+    against = (level if numerals.MINUS in level else f"against {level}" for level in levels)
     by = [e.instrument.partition("@")[0]] if several else []
     return ", ".join([*by, *filter(None, e.condition.values()), *against])
 
 
 def values(row: ComparisonRow) -> str:
-    """Writes the number of both runs, the earlier one first."""
+    """Formats the number in both runs, the earlier run first."""
     signed = bool(held_of(row.estimate))
     both = (headlines.amount(one, "share", signed) for one in (row.first, row.second))
     return " → ".join(both).replace(POINTS, "")
 
 
 def difference(row: ComparisonRow) -> str:
-    """Writes second minus first, with its interval."""
+    """Formats the second run's number minus the first's, with its interval."""
     e = row.estimate
     if e.value is None:
         return numerals.NOTHING

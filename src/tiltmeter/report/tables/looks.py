@@ -1,4 +1,4 @@
-"""Shows the looks of a run that stops early: each claim's path of p, and when it was decided."""
+"""Shows the looks of a run that stops early: how each claim's p moved, and when it was decided."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ NOTE = (
 def section(
     store: Store, protocol: Protocol, named: Mapping[str, str] | None = None
 ) -> Section | None:
-    """Makes the section of looks; None if no look was taken. named: {model: short name}."""
+    """Makes the section on looks; None if there was no look. named: {model: short name}."""
     progress = read_progress(store)
     if progress is None or not progress.made:
         return None
@@ -62,7 +62,7 @@ def limits(store: Store) -> Iterator[str]:
 
 
 def _state_words(path: Sequence[StoppingDecision]) -> str:
-    """Returns the verdict that a claim's last look leads to."""
+    """Returns the verdict that follows from a claim's state at its last look."""
     word = BY_STATE.get(path[-1].state)
     return "no tilt found" if word is None else word.value
 
@@ -73,7 +73,7 @@ Row: TypeAlias = "tuple[PlannedClaim, str, Sequence[StoppingDecision]]"
 def _rows(
     found: StoppingProgress, protocol: Protocol, named: Mapping[str, str] | None
 ) -> Iterator[Row]:
-    """Yields each claim, its distinguishing label, and its decisions up to the final one."""
+    """Yields each claim, a label that tells it from others, and its decisions up to the last."""
     claims = found.plan.claims
     names = short_names([claim.subject for claim in claims], named)
     shown = [_levels(claim, protocol) | {"model": names[claim.subject]} for claim in claims]
@@ -86,17 +86,17 @@ def _rows(
 
 
 def _levels(claim: PlannedClaim, protocol: Protocol) -> dict[str, str]:
-    found = {"measure": claim.measure, "model": claim.subject}
+    levels = {"measure": claim.measure, "model": claim.subject}
     for name, level in (*claim.condition.items(), *(claim.contrast or {}).items()):
-        found[name] = wording.title(protocol, name, level)
-    return found
+        levels[name] = wording.title(protocol, name, level)
+    return levels
 
 
 def _figure(found: StoppingProgress, rows: Sequence[Row]) -> Plot:
     series = tuple(
         f"look {look.number}, round {look.rounds} of {found.plan.looks[-1]}" for look in found.made
     )
-    drawn = tuple(
+    lines = tuple(
         FigureRow(claim.measure, f"{label}: {_state_words(path)}", tuple(map(_point, path)))
         for claim, label, path in rows[:MOST_ROWS]
     )
@@ -108,7 +108,7 @@ def _figure(found: StoppingProgress, rows: Sequence[Row]) -> Plot:
         note=NOTE,
         table=audits.slug(LOOKS),
         series=series,
-        rows=drawn,
+        rows=lines,
         axis=Axis(
             scale="log",
             domain=(LEAST_P, 1.0),

@@ -24,7 +24,7 @@ LOOSE = tuple(name for name in FIXED if name != "measure")
 
 @dataclass(frozen=True, slots=True)
 class Shaped:
-    """A table in a paper's shape: heads, rows of (levels, cells), estimates by (levels, head)."""
+    """A paper's table: heads, rows of (levels, cells), estimates by (levels, head)."""
 
     row_names: Levels
     columns: tuple[Levels, ...]
@@ -34,7 +34,7 @@ class Shaped:
 
 @dataclass(frozen=True)
 class PaperColumn:
-    """A column of a paper's table. cell: its declaration; place: that declaration's index."""
+    """A column of a paper's table. cell: its declaration; place: the index of this declaration."""
 
     cell: CellLayout
     place: int
@@ -62,10 +62,10 @@ class Shaper:
             named = self._row_words(key)
             texts = []
             for column in columns:
-                own = self.placed.get((column.place, column.levels, key), [])
-                texts.append(self._text(column, key, own))
-                if own and "level" not in column.cell.show:
-                    estimates[named, column.head] = self._one(column, key, own)
+                estimates_of = self.placed.get((column.place, column.levels, key), [])
+                texts.append(self._text(column, key, estimates_of))
+                if estimates_of and "level" not in column.cell.show:
+                    estimates[named, column.head] = self._cell_estimate(column, key, estimates_of)
             body.append((named, tuple(self._with_leader(columns, key, texts))))
         return Shaped(
             tuple(self._title(name) for name in self.row_axes),
@@ -76,94 +76,98 @@ class Shaper:
 
     @cached_property
     def chosen(self) -> list[list[Estimate]]:
-        """The estimates of each declared column: those with its axes, and the fewest factors."""
+        """The estimates of each declared column: with its axes, and the fewest factors."""
         return [self._chosen(cell.measure, cell) for cell in self.layout.cells]
 
     def _chosen(self, measure: str, cell: CellLayout) -> list[Estimate]:
         wanted = {**self.layout.where, **cell.where}
-        own = self.read.of(measure)
-        known = {name for e in own for name in axes(e)}
-        needed = {*cell.each, *wanted, *({*self.layout.rows, cell.axis} & known)}
-        kept = [e for e in own if needed <= {*axes(e)} and _within(e, wanted)]
-        sizes = [len(reading.grouping(e)) for e in kept]
-        return [e for e, size in zip(kept, sizes, strict=True) if size == min(sizes)]
+        of_measure = self.read.of(measure)
+        names = {name for e in of_measure for name in axes(e)}
+        needed = {*cell.each, *wanted, *({*self.layout.rows, cell.axis} & names)}
+        fitting = [e for e in of_measure if needed <= {*axes(e)} and _within(e, wanted)]
+        sizes = [len(reading.grouping(e)) for e in fitting]
+        return [e for e, size in zip(fitting, sizes, strict=True) if size == min(sizes)]
 
     @cached_property
     def row_axes(self) -> Levels:
-        """The axes of the rows: unnamed axes that differ, then the named ones."""
+        """The axes of the rows: unnamed axes on which estimates differ, then named axes."""
         named = {*self.layout.rows, *self.layout.where}
         columns = list(zip(self.layout.cells, self.chosen, strict=True))
         loose = [
             name
             for name in (*LOOSE, *self.read.protocol.apart)
             if name not in named and self.layout.rows
-            if any(_differs(cell, own, name) for cell, own in columns)
+            if any(_differs(cell, estimates, name) for cell, estimates in columns)
         ]
         return (*loose, *self.layout.rows)
 
     @cached_property
     def placed(self) -> dict[tuple[int, Levels, Levels], list[Estimate]]:
-        """The estimates by (index of the declaration, column levels, row levels)."""
+        """The estimates, keyed by (index of the declaration, column's levels, row's levels)."""
         places: dict[tuple[int, Levels, Levels], list[Estimate]] = {}
-        for place, (cell, own) in enumerate(zip(self.layout.cells, self.chosen, strict=True)):
-            for e in own:
+        for place, (cell, estimates) in enumerate(zip(self.layout.cells, self.chosen, strict=True)):
+            for e in estimates:
                 key = (place, _levels(e, cell.each), _levels(e, self.row_axes))
                 places.setdefault(key, []).append(e)
         return places
 
     def _rows(self) -> list[Levels]:
-        seen = dict.fromkeys(
+        keys = dict.fromkeys(
             row
             for place, _, row in self.placed
             if "level" not in self.layout.cells[place].show or self.layout.count
         )
-        rows = sorted(seen, key=lambda row: self._order(self.row_axes, row))
+        rows = sorted(keys, key=lambda row: self._order(self.row_axes, row))
         if self.layout.ranked:
             rows.sort(key=lambda row: (self._model_of(row), -self._sum(row)))
         if self.layout.top:
             of_model = groupby(rows, key=self._model_of)
-            rows = [row for _, own in of_model for row in list(own)[: self.layout.top]]
+            rows = [row for _, of_one in of_model for row in list(of_one)[: self.layout.top]]
         return rows
 
     def _model_of(self, row: Levels) -> str:
         return dict(zip(self.row_axes, row, strict=True)).get("model", "")
 
     def _sum(self, row: Levels) -> float:
-        own = [e for (_, _, place), found in self.placed.items() if place == row for e in found]
-        return sum(e.value or 0.0 for e in own if e.measure == self.layout.cells[-1].measure)
+        terms = [
+            e for (_, _, place), estimates in self.placed.items() if place == row for e in estimates
+        ]
+        return sum(e.value or 0.0 for e in terms if e.measure == self.layout.cells[-1].measure)
 
     def _columns(self) -> Iterator[PaperColumn]:
-        """Yields the columns in printed order; adjacent ones over the same axes alternate."""
+        """Yields the columns in printed order; neighbours over the same axes alternate."""
         for each, block in groupby(enumerate(self.layout.cells), key=lambda one: one[1].each):
             cells = dict(block)
-            seen = {levels for place, levels, _ in self.placed if place in cells}
-            for levels in sorted(seen, key=lambda one: self._order(each, one)) if each else [()]:
+            levels_seen = {levels for place, levels, _ in self.placed if place in cells}
+            for levels in (
+                sorted(levels_seen, key=lambda one: self._order(each, one)) if each else [()]
+            ):
                 words = {n: self._level(n, x) for n, x in zip(each, levels, strict=True)}
                 for place, cell in cells.items():
                     head = tuple(line.format_map(words) for line in cell.head)
                     yield PaperColumn(cell, place, levels, head)
 
     def _order(self, names: Sequence[str], levels: Levels) -> list[int]:
-        return [self._place(name, level) for name, level in zip(names, levels, strict=True)]
+        return [self._sort_key(name, level) for name, level in zip(names, levels, strict=True)]
 
-    def _place(self, name: str, level: str) -> int:
-        known = [*self.layout.names.get(name, {}), *self.read.protocol.levels.get(name, {})]
-        known += self._seen.get(name, ())
-        return known.index(level) if level in known else len(known)
+    def _sort_key(self, name: str, level: str) -> int:
+        order = [*self.layout.names.get(name, {}), *self.read.protocol.levels.get(name, {})]
+        order += self._axis_levels.get(name, ())
+        return order.index(level) if level in order else len(order)
 
     @cached_property
-    def _seen(self) -> dict[str, list[str]]:
+    def _axis_levels(self) -> dict[str, list[str]]:
         """The levels of each axis, in the order of the estimates."""
-        found: dict[str, dict[str, None]] = {}
-        for e in (e for own in self.chosen for e in own):
+        occurring: dict[str, dict[str, None]] = {}
+        for e in (e for estimates in self.chosen for e in estimates):
             for name, level in axes(e).items():
-                found.setdefault(name, {})[level] = None
-        return {name: [*levels] for name, levels in found.items()}
+                occurring.setdefault(name, {})[level] = None
+        return {name: [*levels] for name, levels in occurring.items()}
 
     def _level(self, name: str, level: str) -> str:
-        own = self.layout.names.get(name, {}).get(level)
-        if own is not None:
-            return own
+        title = self.layout.names.get(name, {}).get(level)
+        if title is not None:
+            return title
         if name == "instrument":
             return self.read.instrument(level)
         words = wording.title(self.read.protocol, name, level)
@@ -183,7 +187,7 @@ class Shaper:
             return self._listed(cell, own)
         if not own:
             return numerals.NOTHING
-        one = self._one(column, key, own)
+        one = self._cell_estimate(column, key, own)
         how = replace(
             self.layout,
             show=cell.show or self.layout.show or ("value",),
@@ -207,39 +211,39 @@ class Shaper:
     def _with_leader(
         self, columns: Sequence[PaperColumn], key: Levels, texts: Sequence[str]
     ) -> Iterator[str]:
-        """Yields a row's cells; marks the highest of its row or column if the layout says so."""
+        """Yields a row's cells; marks the highest of its row or column if the layout does."""
         for column, text in zip(columns, texts, strict=True):
             rivals = [
-                _number(found)
-                for (place, levels, row), found in self.placed.items()
+                _number(estimates)
+                for (place, levels, row), estimates in self.placed.items()
                 if place == column.place
                 if (self.layout.leader and row == key)
                 or (self.layout.column_leader and levels == column.levels)
             ]
-            own = _number(self.placed.get((column.place, column.levels, key), []))
-            leads = rivals and own == max(rivals) and "level" not in column.cell.show
+            value = _number(self.placed.get((column.place, column.levels, key), []))
+            leads = rivals and value == max(rivals) and "level" not in column.cell.show
             yield f"{text} {OPEN_LEADER}" if leads else text
 
-    def _one(self, column: PaperColumn, key: Levels, own: Sequence[Estimate]) -> Estimate:
-        """Returns the estimate of a cell, minus the estimate at the declared levels `less`."""
+    def _cell_estimate(self, column: PaperColumn, key: Levels, own: Sequence[Estimate]) -> Estimate:
+        """Returns the estimate of a cell; subtracts that at the levels in `less`, if declared."""
         (one, *_), cell = own, column.cell
         if not cell.less:
             return one
         other = replace(cell, where={**cell.where, **cell.less}, less={})
         base = [e for e in self._chosen(cell.measure, other) if _levels(e, self.row_axes) == key]
-        known = one.value is not None and base and base[0].value is not None
-        value = one.value - base[0].value if known else None  # type: ignore[operator]
+        is_measured = one.value is not None and base and base[0].value is not None
+        value = one.value - base[0].value if is_measured else None  # type: ignore[operator]
         return replace(one, value=value, p=None, p_adjusted=None)
 
     def _listed(self, cell: CellLayout, own: Sequence[Estimate]) -> str:
-        """Lists the levels of an axis that a row has; "All …" if it has every level."""
+        """Lists the levels on an axis that a row has; "All …" if it has every level."""
         if cell.axis == "contrast":
             return ", ".join(dict.fromkeys(x for e in own for x in (e.contrast or {}).values()))
         levels = dict.fromkeys(axes(e).get(cell.axis, "") for e in own)
         every = {axes(e).get(cell.axis) for e in self.read.of(cell.measure)} - {None}
         if len(every) > 1 and every == {*levels}:
             return f"All {self._title(cell.axis)}"
-        words = sorted(levels, key=lambda one: self._place(cell.axis, one))
+        words = sorted(levels, key=lambda one: self._sort_key(cell.axis, one))
         return ", ".join(self._level(cell.axis, one) for one in words)
 
     def _stars(self, column: PaperColumn, key: Levels) -> str:
@@ -254,24 +258,24 @@ class Shaper:
             expected = [by[here[f]] for f, by in spec.expected.items() if here.get(f) in by]
             if expected and here[spec.attribute] not in expected:
                 return ""
-        found = [
+        tested = [
             e
             for e in self._chosen(stars.measure, CellLayout((), stars.measure, where=stars.where))
             if _levels(e, self.row_axes) == key
         ]
-        if len(found) != 1 or (found[0].value or 0.0) <= 0:
+        if len(tested) != 1 or (tested[0].value or 0.0) <= 0:
             return ""
-        return (found[0].stars or "")[: stars.most]
+        return (tested[0].stars or "")[: stars.most]
 
 
 def joined(above: Shaped, below: Shaped) -> Shaped:
-    """Appends one table's rows to another, matching cells by the heads of their columns."""
+    """Appends the rows of `below` to `above`, matching cells by the heads of their columns."""
     wide = len(above.row_names)
     rows, estimates = list(above.rows), dict(above.estimates)
     for levels, cells in below.rows:
-        own = dict(zip(below.columns, cells, strict=True))
+        cell_of = dict(zip(below.columns, cells, strict=True))
         named = (*levels, *("" for _ in range(wide - len(levels))))
-        rows.append((named, tuple(own.get(head, "") for head in above.columns)))
+        rows.append((named, tuple(cell_of.get(head, "") for head in above.columns)))
         estimates |= {
             (named, head): below.estimates[levels, head]
             for head in above.columns
@@ -281,7 +285,7 @@ def joined(above: Shaped, below: Shaped) -> Shaped:
 
 
 def shown(layout: TableLayout, show: tuple[str, ...]) -> TableLayout:
-    """Returns the layout with these parts in all number cells; unchanged if `show` is empty."""
+    """Returns the layout with `show` as the parts of all number cells; unchanged if it is empty."""
     if not show:
         return layout
     cells = (one if "level" in one.show else replace(one, show=show) for one in layout.cells)
@@ -289,7 +293,7 @@ def shown(layout: TableLayout, show: tuple[str, ...]) -> TableLayout:
 
 
 def split_layouts(layouts: Iterable[TableLayout]) -> Iterator[TableLayout]:
-    """Yields the layouts; one with a `split` becomes one layout per level of the axis."""
+    """Yields the layouts; a layout with a `split` becomes one layout per level."""
     for layout in layouts:
         if not layout.split:
             yield layout
@@ -300,13 +304,13 @@ def split_layouts(layouts: Iterable[TableLayout]) -> Iterator[TableLayout]:
 
 
 def _differs(cell: CellLayout, own: Sequence[Estimate], name: str) -> bool:
-    """True if a column's estimates differ in an axis that the column does not name."""
+    """True if a column's estimates differ on an axis that its declaration does not name."""
     inside = name in (*cell.each, *cell.where, *cell.less) or name == cell.axis
     return not inside and len({axes(e).get(name, "") for e in own}) > 1
 
 
 def _binomial_error(one: Estimate) -> Estimate:
-    """Returns √(p(1 − p)/n) for a share of n outputs, as papers print it."""
+    """Replaces a share of n outputs by its standard error √(p(1 − p)/n), as papers print it."""
     share = one.value or 0.0
     error = math.sqrt(share * (1 - share) / one.n) if one.value is not None and one.n else None
     return replace(one, value=error, contrast=None)
@@ -317,10 +321,10 @@ def _number(own: Sequence[Estimate]) -> float:
 
 
 def _within(e: Estimate, wanted: Mapping[str, Levels]) -> bool:
-    own = axes(e)
-    return all(own.get(name) in levels for name, levels in wanted.items())
+    axis_levels = axes(e)
+    return all(axis_levels.get(name) in levels for name, levels in wanted.items())
 
 
 def _levels(e: Estimate, names: Sequence[str]) -> Levels:
-    own = axes(e)
-    return tuple(own.get(name, "") for name in names)
+    levels = axes(e)
+    return tuple(levels.get(name, "") for name in names)

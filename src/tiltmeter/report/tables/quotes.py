@@ -1,5 +1,5 @@
-"""Quotes sample answers by label, as papers print them: the first of each in the order of trial
-ids, which are hashes, so that the choice ignores their content.
+"""Quotes sample answers by label, as papers print them: the first answers per label, in the order
+of trial ids. These are hashes, so the choice ignores the answers' content.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def quotes(
     named: Mapping[str, str] | None = None,
 ) -> CrossTable:
     """Tabulates `number` answers per value of an attribute and level of the factors in `by`.
-    attribute: "" for the only labelled one; named: {model: short name}.
+    attribute: "" for the only one with labels; named: {model: short name}.
 
     Raises UnknownName for an attribute without labels or a factor that the design lacks, UsageError
     if the outputs are not texts.
@@ -37,20 +37,20 @@ def quotes(
     for name in by:
         if name not in (*protocol.factors, protocol.item, "model"):
             raise UnknownName("factor", name, (*protocol.factors, protocol.item, "model"))
-    known = labels.attributes(store)
-    if not attribute and len(known) == 1:
-        attribute = known[0]
-    if attribute not in known:
-        raise UnknownName("attribute with labels", attribute, known)
+    present = labels.attributes(store)
+    if not attribute and len(present) == 1:
+        attribute = present[0]
+    if attribute not in present:
+        raise UnknownName("attribute with labels", attribute, present)
     groups: dict[Levels, list[str]] = {}
     for output, value in sorted(_values(store, attribute).items()):
         stored = outputs.one(store, output)
         if stored is None:
             continue
         trial, reply = stored
-        shown = groups.setdefault((value, *_levels(trial, by, named or {})), [])
-        if len(shown) < number and reply.text.strip():
-            shown.append(reply.text.strip()[:LONGEST_CHARACTERS])
+        group = groups.setdefault((value, *_levels(trial, by, named or {})), [])
+        if len(group) < number and reply.text.strip():
+            group.append(reply.text.strip()[:LONGEST_CHARACTERS])
     rows = [
         (key, (text,)) for key in _in_order(protocol, attribute, by, groups) for text in groups[key]
     ]
@@ -68,22 +68,22 @@ def quotes(
 
 
 def _values(store: Store, attribute: str) -> dict[str, str]:
-    """Maps each output to the first value that a model or a rule gave it."""
-    found: dict[str, str] = {}
+    """Returns {output: the first value that a model or a rule gave it}."""
+    values: dict[str, str] = {}
     for output, _, value in labels.of_machines(store, (attribute,)):
-        found.setdefault(output, value)
-    return found
+        values.setdefault(output, value)
+    return values
 
 
 def _levels(trial: Trial, by: Sequence[str], named: Mapping[str, str]) -> Levels:
-    own = {**trial.factors, "model": named.get(trial.subject, trial.subject)}
-    return tuple(own.get(name, "") for name in by)
+    levels = {**trial.factors, "model": named.get(trial.subject, trial.subject)}
+    return tuple(levels.get(name, "") for name in by)
 
 
 def _in_order(
     protocol: Protocol, attribute: str, by: Sequence[str], groups: Mapping[Levels, Sequence[str]]
 ) -> list[Levels]:
-    """Sorts values in the order of a measure that counts them, levels in the design's order."""
+    """Sorts by value, in the order of a measure that counts it, then by levels, in design order."""
     among = [v for spec in protocol.measures if spec.attribute == attribute for v in spec.among]
     first = {value: place for place, value in enumerate(dict.fromkeys(among))}
     orders = [first, *(protocol.levels.get(name, {}) for name in by)]

@@ -30,17 +30,17 @@ def section(store: Store, protocol: Protocol) -> Section | None:
 
 
 def _by_set(attributes: Sequence[Attribute]) -> Table:
-    """Tabulates a row per set (model and object), a column per part (product, background)."""
+    """Tabulates the attributes: a row per model and object, a column for product and background."""
     sets = dict.fromkeys(_set(attribute, attributes) for attribute in attributes)
 
     def of(part: str) -> Field[tuple[str, ...]]:
         def names(row: tuple[str, ...]) -> str:
-            own = (
+            rows = (
                 attribute
                 for attribute in attributes
                 if _set(attribute, attributes) == row and attribute.part == part
             )
-            return ", ".join(one.name for one in own)
+            return ", ".join(one.name for one in rows)
 
         return words(f"of the {part}", names)
 
@@ -70,7 +70,7 @@ def _lists(attributes: Sequence[Attribute]) -> Table:
 
 
 def _keys(attributes: Sequence[Attribute]) -> list[str]:
-    """Returns the columns that distinguish sets; "subject" is printed as "model"."""
+    """Returns the columns that tell sets of attributes apart; "subject" is printed as "model"."""
     keys = dict.fromkeys(key for attribute in attributes for key in attribute.of)
     return ["model" if key == "subject" else key for key in keys] or ["of"]
 

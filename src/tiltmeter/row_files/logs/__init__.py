@@ -1,6 +1,6 @@
-"""Logs of prompts and answers as tools write them: told by what is in them, not by the file's name.
+"""Logs of prompts and answers as tools write them, recognised by content, not by the file's name.
 
-No error shows a value: it names the line, the key and the kind alone.
+No error shows a value from the file: errors name only the line, the key and the kind of log.
 """
 
 from .messages import Turn as Turn

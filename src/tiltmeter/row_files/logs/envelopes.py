@@ -1,4 +1,4 @@
-"""The envelopes of logs: what tools put around the records of a file."""
+"""The envelopes of logs: the JSON structures in which tools wrap the records of a file."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _WHOSE = ("userId", "sessionId")  # of a trace, which its observations do not re
 
 
 def records_of(document: Any) -> Iterator[Any]:
-    """Yields the records of a parsed file; unwraps the envelopes of some tools."""
+    """Yields the records of a parsed file, unwrapped from the envelopes of some tools."""
     if isinstance(document, list):
         for one in document:
             yield from _spans_of_trace(one) or [one]
@@ -51,31 +51,33 @@ def records_of(document: Any) -> Iterator[Any]:
         yield from ({**whose, **one} for one in document["observations"])
     elif isinstance(results, Mapping) and isinstance(results.get("results"), list):
         yield from results["results"]
-    elif listed := next((found for key in _LISTS if (found := list_of(document, key))), []):
+    elif listed := next((items for key in _LISTS if (items := list_of(document, key))), []):
         yield from (_event(one) for one in listed)
     else:
         yield document
 
 
 def _spans_of_trace(document: Any) -> list[Any]:
-    """Returns the spans of a trace of MLflow; [] for anything else."""
+    """Returns the spans of an MLflow trace; [] for anything else."""
     return list_of(document.get("data"), "spans") if isinstance(document, Mapping) else []
 
 
 def _cell(one: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Returns a cell of a table of promptfoo, whose prompt is a text, as a result."""
+    """Converts a cell of a promptfoo table, whose prompt is a text, into a result."""
     prompt = one.get("prompt")
     raw = prompt if isinstance(prompt, Mapping) else {"raw": prompt}
     return {**one, "prompt": raw, "response": one.get("response") or {"output": one.get("text")}}
 
 
 def list_of(value: Any, name: str) -> list[Any]:
-    """Returns the list under a key of an object; [] if there is none."""
-    found = value.get(name) if isinstance(value, Mapping) else None
-    return found if isinstance(found, list) else []
+    """Returns an object's list under the key `name`, or []."""
+    items = value.get(name) if isinstance(value, Mapping) else None
+    return items if isinstance(items, list) else []
 
 
 def _event(one: Any) -> Any:
-    """Returns the record in the message of a CloudWatch event; leaves anything else unchanged."""
-    told = parsed(one.get("message")) if isinstance(one, Mapping) and "timestamp" in one else None
-    return told if isinstance(told, Mapping) else one
+    """Returns the record inside the message of a CloudWatch event; anything else unchanged."""
+    message = (
+        parsed(one.get("message")) if isinstance(one, Mapping) and "timestamp" in one else None
+    )
+    return message if isinstance(message, Mapping) else one

@@ -1,4 +1,4 @@
-"""Turns of a conversation, in the forms in which tools write them."""
+"""Parses the turns of a conversation, in the formats in which tools write them."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _TOLD = (
 
 
 class Turn(NamedTuple):
-    """One turn: its role, and its text."""
+    """One turn of a conversation."""
 
     role: str
     text: str
@@ -49,7 +49,7 @@ def parsed(value: Any) -> Any:
 
 
 def text_of(content: Any) -> str:
-    """Returns the text of a content: a string, or a list whose text parts are joined."""
+    """Returns the text of a message's content: a string, or the joined text parts of a list."""
     if isinstance(content, str):
         return content
     if isinstance(content, Mapping):
@@ -95,19 +95,19 @@ def turn(message: Any) -> Turn | None:
 
 
 def _is_langchain(value: Mapping[str, Any]) -> bool:
-    """True for a serialised message of LangChain."""
+    """True if a value is a serialised LangChain message."""
     return "id" in value and isinstance(value.get("kwargs"), Mapping)
 
 
 def _told(value: Any) -> str:
-    """Returns the text of a system prompt, which Google puts into parts or into a configuration."""
+    """Returns the text of a system prompt, which Google wraps in parts or in a configuration."""
     if isinstance(value, Mapping):
         return _told(value.get("parts") or value.get("system_instruction") or value.get("text"))
     return text_of(value)
 
 
 def unquoted(value: Any) -> Any:
-    """Unquotes a JSON string that is one text; returns anything else unchanged."""
+    """Decodes a string that is one JSON string; returns anything else unchanged."""
     if isinstance(value, str) and value[:1] == value[-1:] == '"':
         try:
             return json.loads(value)
@@ -117,7 +117,7 @@ def unquoted(value: Any) -> Any:
 
 
 def _is_pair(message: Any) -> bool:
-    """True for a message as [role, text]."""
+    """True if a message has the form [role, text]."""
     return (
         isinstance(message, list)
         and len(message) == 2
@@ -155,7 +155,7 @@ def turns(value: Any) -> list[Turn]:
 
 
 def _delta(chunk: Any) -> str:
-    """Returns the text of a piece of a streamed answer, as Bedrock and Anthropic log it."""
+    """Returns the text of one chunk of a streamed answer, as Bedrock and Anthropic log it."""
     if not isinstance(chunk, Mapping):
         return ""
     inner = chunk.get("contentBlockDelta", chunk)
@@ -165,7 +165,7 @@ def _delta(chunk: Any) -> str:
 
 
 def answer(value: Any) -> str:
-    """Returns the text of an output: a text, a message, choices, generations."""
+    """Returns the text of an output: a text, a message, or a list of choices or generations."""
     value = parsed(value)
     if isinstance(value, str):
         return value
@@ -188,6 +188,6 @@ def answer(value: Any) -> str:
         return one.text if one else ""
     for name in _ANSWERED:
         if value.get(name):
-            found = value[name]
-            return text_of(found) if isinstance(found, list) else answer(found)
+            content = value[name]
+            return text_of(content) if isinstance(content, list) else answer(content)
     return answer(value["message"]) if "message" in value else answer(value.get("messages"))

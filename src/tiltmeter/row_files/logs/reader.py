@@ -1,4 +1,4 @@
-"""A file of prompts or traces → conversations, with the line that each comes from."""
+"""Reads a file of prompts or traces as conversations, each with its line number."""
 
 from __future__ import annotations
 
@@ -38,10 +38,10 @@ _MOST_RECORDS = 200_000
 
 @dataclass(frozen=True, slots=True)
 class Logged:
-    """One conversation of a log, up to its last question.
+    """A conversation from a log, up to its last question.
 
-    line: of the file, or the number of the record; answer: the logged reply to that question, "" if
-    unknown; user, session: "" if the log has none.
+    line: the line in the file, or the number of the record; answer: the logged reply to that
+    question, "" if unknown; user, session: "" if the log has none.
     """
 
     turns: tuple[Turn, ...]
@@ -52,7 +52,7 @@ class Logged:
 
     @property
     def system(self) -> str:
-        """The system prompt; "" if there is none."""
+        """The system prompt, or ""."""
         return "\n".join(turn.text for turn in self.turns if turn.role == SYSTEM)
 
     @property
@@ -63,8 +63,8 @@ class Logged:
 
 @dataclass(frozen=True, slots=True)
 class Log:
-    """The conversations of a file. shape: the kind of log; left_out: records without a question,
-    such as spans of a tool.
+    """The conversations of a file. shape: the kind of log; left_out: number of records without a
+    question, such as the spans of a tool.
     """
 
     rows: tuple[Logged, ...]
@@ -73,8 +73,8 @@ class Log:
 
 
 def read_log(path: Path, prompt: str = "", spans: str = "root") -> Log:
-    """Reads a file of prompts. prompt: the column, if two could be it; spans: "root" takes the
-    outermost record of each trace, "llm" the calls of models. UsageError never shows a value.
+    """Reads a file of prompts. prompt: the prompt's column, if several qualify; spans: "root" for
+    the outermost record of each trace, "llm" for the model calls. UsageError never shows a value.
     """
     try:
         content = intake.read_content(path)
@@ -100,7 +100,7 @@ def read_log(path: Path, prompt: str = "", spans: str = "root") -> Log:
 
 
 def _records(content: bytes, ending: str) -> Iterator[tuple[int, Any]]:
-    """Yields (line, record) of a file's content."""
+    """Yields (line, record) of a file's content. ending: of the file's name."""
     if content[:4] == _PARQUET:
         yield from enumerate(_parquet(content), 1)
         return
@@ -154,7 +154,7 @@ def _parquet(content: bytes) -> Iterator[Mapping[str, Any]]:
 
 
 def _shape(numbered: Sequence[tuple[int, Mapping[str, Any]]]) -> str:
-    """Returns the name of the first shape that a record has; "" for plain columns."""
+    """Returns the name of the first log format that fits a record; "" for plain columns."""
     for _, record in numbered[:50]:
         for name, read in SHAPES.items():
             if _try(read, record) is not None:
@@ -164,38 +164,38 @@ def _shape(numbered: Sequence[tuple[int, Mapping[str, Any]]]) -> str:
 
 def _try(read: Any, record: Mapping[str, Any]) -> Exchange | None:
     try:
-        found: Exchange | None = read(record)
+        exchange: Exchange | None = read(record)
     except (AttributeError, KeyError, TypeError, ValueError, RecursionError):
         return None
-    return found
+    return exchange
 
 
 def _exchange(record: Mapping[str, Any]) -> Exchange | None:
-    """Returns the conversation of a record, by the first shape that it has."""
+    """Returns the conversation of a record, by the first log format that fits it, or None."""
     return next((one for read in SHAPES.values() if (one := _try(read, record))), None)
 
 
 def answers_of(document: Any) -> list[dict[str, Any]] | None:
-    """Returns {prompt, text} of each answer in a log, the prompt being its last question; {id,
-    text} for results of a batch. None if the file is not a log.
+    """Returns {prompt, text} per answer of a log, where the prompt is its last question; {id, text}
+    for results of a batch. None if the document is not a log.
     """
     records = [one for one in records_of(document) if isinstance(one, Mapping)]
-    found = [
+    exchanges = [
         (one, exchange) for one in records if "text" not in one and (exchange := _exchange(one))
     ]
     rows: list[dict[str, Any]] = []
-    for record, exchange in found:
+    for record, exchange in exchanges:
         if exchange.answer and exchange.turns:
             rows.append({"prompt": exchange.turns[-1].text, "text": exchange.answer})
         elif exchange.answer and "custom_id" in record:
             rows.append({"id": str(record["custom_id"]), "text": exchange.answer})
-    return rows if found else None
+    return rows if exchanges else None
 
 
 def _spans(
     numbered: Sequence[tuple[int, Mapping[str, Any]]], spans: str
 ) -> list[tuple[int, Mapping[str, Any]]]:
-    """Keeps the records of model calls, or the outermost records that hold messages."""
+    """Keeps the records of model calls, or the outermost ones that contain messages."""
     if spans == "llm":
         calls = [(line, record) for line, record in numbered if of_calls(record)]
         return calls or list(numbered)
@@ -245,14 +245,16 @@ def _read_columns(name: str, numbered: Sequence[tuple[int, Mapping[str, Any]]], 
     column = prompt or _prompt_column(name, columns, numbered)
     if column not in columns:
         raise UsageError(
-            f"{name} has no column of the name that --prompt gives. It has: {_shown(columns)}"
+            f"{name} has no column of the name that --prompt gives. It has: {_columns(columns)}"
         )
-    said = next((one for one in columns if one.lower() in ANSWERS and one != column), "")
+    answer_column = next((one for one in columns if one.lower() in ANSWERS and one != column), "")
     rows = []
     for line, record in numbered:
         asked = turns(record.get(column))
         if asked and asked[-1].role == USER:
-            rows.append(Logged(tuple(asked), line, answer(record.get(said) or ""), *who(record)))
+            rows.append(
+                Logged(tuple(asked), line, answer(record.get(answer_column) or ""), *who(record))
+            )
     if not rows:
         raise UsageError(f"{name} has no text in its column of prompts.")
     return Log(tuple(rows), "plain", len(numbered) - len(rows))
@@ -261,7 +263,7 @@ def _read_columns(name: str, numbered: Sequence[tuple[int, Mapping[str, Any]]], 
 def _prompt_column(
     name: str, columns: Sequence[str], numbered: Sequence[tuple[int, Mapping[str, Any]]]
 ) -> str:
-    """Returns the only column that can be the prompt. UsageError if there are several, or none."""
+    """Returns the only column that can be the prompt. UsageError if there are several or none."""
     likely = [column for column in columns if column.strip().lower() in PROMPTS]
     if not likely:
         likely = [
@@ -273,7 +275,7 @@ def _prompt_column(
         ]
     if len(likely) == 1:
         return likely[0]
-    shown = _shown(likely or columns)
+    shown = _columns(likely or columns)
     if not likely:
         raise UsageError(f"{name} has no column of prompts. Type: --prompt COLUMN, of {shown}")
     raise UsageError(f"{name}: two columns or more can be the prompt: {shown}. Type: --prompt NAME")
@@ -285,14 +287,14 @@ def _has_sentences(column: str, numbered: Sequence[tuple[int, Mapping[str, Any]]
 
 
 def _is_index(column: str, numbered: Sequence[tuple[int, Mapping[str, Any]]]) -> bool:
-    """True for an unnamed column that counts from 0, as pandas writes it."""
+    """True if a column has no name and counts from 0, as pandas writes its index."""
     if column.strip() and not column.lower().startswith("unnamed"):
         return False
     return all(str(record.get(column)) == str(n) for n, (_, record) in enumerate(numbered))
 
 
-def _shown(columns: Sequence[str]) -> str:
-    """Names columns; a name that may be a value of a file without a header is only numbered."""
+def _columns(columns: Sequence[str]) -> str:
+    """Lists columns for a message; shows only the number of a name that may be a value."""
     shown = (
         f"'{column}'" if _PLAIN_NAME.fullmatch(column) else f"column {number}"
         for number, column in enumerate(columns, 1)

@@ -1,6 +1,6 @@
-"""The shapes of logs: one function each, which says whether a record is of it and reads it.
+"""The formats of logs: one function each, which parses a record or returns None if it does not fit.
 
-The tutorial on traffic says against what each was checked, and which are only remembered.
+The tutorial on traffic lists which formats were checked against real files, and which were not.
 """
 
 from __future__ import annotations
@@ -70,25 +70,25 @@ BATCH_RESULTS = "batch, results"
 
 
 class Exchange(NamedTuple):
-    """A conversation up to its last question, and the answer to that ("" if none)."""
+    """A conversation up to its last question, and the answer to that question, or ""."""
 
     turns: list[Turn]
     answer: str
 
 
 def _attributes(record: Record) -> Mapping[str, Any]:
-    found = parsed(record.get("attributes") or record.get("SpanAttributes"))
-    if isinstance(found, list):  # OTLP: [{key, value: {stringValue}}]
-        return _pairs(found)
-    if isinstance(found, Mapping):
-        return dict(_flat(found))
+    attributes = parsed(record.get("attributes") or record.get("SpanAttributes"))
+    if isinstance(attributes, list):  # OTLP: [{key, value: {stringValue}}]
+        return _pairs(attributes)
+    if isinstance(attributes, Mapping):
+        return dict(_flat(attributes))
     start = "attributes."  # columns of Phoenix
     columns = {key.removeprefix(start): record[key] for key in record if key.startswith(start)}
     return {**record, **columns} if columns else record
 
 
 def _flat(found: Mapping[str, Any], before: str = "") -> Iterator[tuple[str, Any]]:
-    """Yields attributes, nested ones too, by their full dotted names."""
+    """Yields (full dotted name, value) of attributes, nested ones included."""
     for key, value in found.items():
         yield f"{before}{key}", value
         if isinstance(value, Mapping) and before.count(".") < _DEEPEST:
@@ -101,7 +101,7 @@ def _pairs(listed: list[Any]) -> dict[str, Any]:
 
 
 def _any_value(value: Any) -> Any:
-    """Unwraps an OTLP value: {stringValue: …}, or a structure of such values."""
+    """Unwraps an OTLP value: {stringValue: …}, or a list or object of such values."""
     if not isinstance(value, Mapping):
         return value
     kind, inner = next(iter(value.items()), ("", None))
@@ -112,10 +112,10 @@ def _any_value(value: Any) -> Any:
 
 
 def _numbered(attributes: Mapping[str, Any], name: str) -> list[Turn]:
-    """Returns the messages under a name: one list, or attributes numbered from 0."""
+    """Returns the messages under a name: a list, or attributes numbered from 0."""
     if isinstance(listed := parsed(attributes.get(name)), list):
         return turns(listed)
-    found = []
+    messages = []
     for number in range(1000):
         at = f"{name}.{number}"
         at = f"{at}.message" if f"{at}.message.role" in attributes else at
@@ -125,8 +125,8 @@ def _numbered(attributes: Mapping[str, Any], name: str) -> list[Turn]:
         if content is None:
             parts = sorted(key for key in attributes if key.startswith(f"{at}.contents."))
             content = [attributes[key] for key in parts if key.endswith("message_content.text")]
-        found.append(Turn(str(attributes.get(f"{at}.role", USER)), text_of(content)))
-    return found
+        messages.append(Turn(str(attributes.get(f"{at}.role", USER)), text_of(content)))
+    return messages
 
 
 def _last_answer(found: list[Turn]) -> str:
@@ -134,40 +134,42 @@ def _last_answer(found: list[Turn]) -> str:
 
 
 def opentelemetry(record: Record) -> Exchange | None:
-    """Reads messages in attributes of a span, its event or a log record (GenAI conventions)."""
+    """Parses messages in attributes of a span, its events or a log record (GenAI conventions)."""
     events = (_attributes(one) for one in list_of(record, "events"))
     told_by = (_attributes(record), *events)
     a = next((one for one in told_by if "gen_ai.input.messages" in one), None)
     if a is None:
         return None
-    told = text_of(parsed(a.get("gen_ai.system_instructions") or ""))
+    system_text = text_of(parsed(a.get("gen_ai.system_instructions") or ""))
     asked = turns(a["gen_ai.input.messages"])
-    system = [Turn(SYSTEM, told)] if told else []
+    system = [Turn(SYSTEM, system_text)] if system_text else []
     return Exchange([*system, *asked], _last_answer(turns(a.get("gen_ai.output.messages") or [])))
 
 
 def opentelemetry_older(record: Record) -> Exchange | None:
-    """Reads the attributes gen_ai.prompt.N and gen_ai.completion.N."""
+    """Parses the attributes gen_ai.prompt.N and gen_ai.completion.N."""
     a = _attributes(record)
     asked = _numbered(a, "gen_ai.prompt")
     if not asked:
         return None
-    said = _numbered(a, "gen_ai.completion")
-    return Exchange(asked, _last_answer(said) or str(a.get("gen_ai.completion.0.content") or ""))
+    completions = _numbered(a, "gen_ai.completion")
+    return Exchange(
+        asked, _last_answer(completions) or str(a.get("gen_ai.completion.0.content") or "")
+    )
 
 
 def openinference(record: Record) -> Exchange | None:
-    """Reads a call as Phoenix logs it."""
+    """Parses a model call as Phoenix logs it."""
     a = _attributes(record)
     asked = _numbered(a, "llm.input_messages")
     if not asked:
         return None
-    said = _last_answer(_numbered(a, "llm.output_messages"))
-    return Exchange(asked, said or answer(a.get("output.value")))
+    last_answer = _last_answer(_numbered(a, "llm.output_messages"))
+    return Exchange(asked, last_answer or answer(a.get("output.value")))
 
 
 def asked_and_answered(record: Record) -> tuple[str, Exchange] | None:
-    """Reads a record in which one value asks and one answers, as (name, conversation)."""
+    """Parses a record that has one value for input and one for output: (format, conversation)."""
     a = _attributes(record)
     for name, asked, answered in _VALUES:
         if a.get(asked):
@@ -184,31 +186,34 @@ def _valued(name: str) -> Callable[[Record], Exchange | None]:
 
 
 def langsmith(record: Record) -> Exchange | None:
-    """Reads a run, or an example of a data set, from its inputs and outputs."""
+    """Parses a LangSmith run, or an example of a data set, by its inputs and outputs."""
     if "inputs" not in record or not {"run_type", "outputs"} & record.keys():
         return None
     return Exchange(turns(parsed(record["inputs"])), answer(record.get("outputs")))
 
 
 def weave(record: Record) -> Exchange | None:
-    """Reads a call from its inputs and output."""
+    """Parses a Weave call by its inputs and output."""
     if "op_name" not in record or "inputs" not in record:
         return None
     return Exchange(turns(parsed(record["inputs"])), answer(record.get("output")))
 
 
 def braintrust(record: Record) -> Exchange | None:
-    """Reads a span of a log or experiment; empty for a scorer's or a tool's."""
-    told = record.get("span_attributes")
-    if "root_span_id" not in record or not isinstance(told, Mapping):
+    """Parses a Braintrust span of a log or experiment; an empty Exchange for a scorer or tool."""
+    span_attributes = record.get("span_attributes")
+    if "root_span_id" not in record or not isinstance(span_attributes, Mapping):
         return None
-    if told.get("type") in ("score", "scorer", "tool") or told.get("purpose") == "scorer":
+    if (
+        span_attributes.get("type") in ("score", "scorer", "tool")
+        or span_attributes.get("purpose") == "scorer"
+    ):
         return Exchange([], "")
     return Exchange(turns(record.get("input")), answer(record.get("output")))
 
 
 def bedrock(record: Record) -> Exchange | None:
-    """Reads an invocation log of InvokeModel or Converse."""
+    """Parses a Bedrock invocation log of InvokeModel or Converse."""
     asked, answered = record.get("input"), record.get("output")
     if not isinstance(asked, Mapping) or "inputBodyJson" not in asked:
         return None
@@ -217,7 +222,7 @@ def bedrock(record: Record) -> Exchange | None:
 
 
 def vertex(record: Record) -> Exchange | None:
-    """Reads a line of a Vertex AI batch, with the answer if it has one."""
+    """Parses a line of a Vertex AI batch, with the answer if it has one."""
     asked = record.get("request")
     if not isinstance(asked, Mapping) or "contents" not in asked:
         return None
@@ -225,7 +230,7 @@ def vertex(record: Record) -> Exchange | None:
 
 
 def batch(record: Record) -> Exchange | None:
-    """Reads a batch request: OpenAI's from its body, Anthropic's from its params."""
+    """Parses a batch request: OpenAI's by its body, Anthropic's by its params."""
     body = record.get("body") or record.get("params")
     if "custom_id" not in record or not isinstance(body, Mapping):
         return None
@@ -233,7 +238,7 @@ def batch(record: Record) -> Exchange | None:
 
 
 def batch_result(record: Record) -> Exchange | None:
-    """Reads the answer of a batch result; its prompt is in the file of requests."""
+    """Parses a batch result: an answer only, as its prompt is in the file of requests."""
     reply = record.get("response") or record.get("result")
     if "custom_id" not in record or not isinstance(reply, Mapping):
         return None
@@ -241,7 +246,7 @@ def batch_result(record: Record) -> Exchange | None:
 
 
 def promptfoo(record: Record) -> Exchange | None:
-    """Reads a result of an evaluation."""
+    """Parses a result of a promptfoo evaluation."""
     prompt = record.get("prompt")
     if not isinstance(prompt, Mapping) or "raw" not in prompt:
         return None
@@ -252,7 +257,7 @@ def promptfoo(record: Record) -> Exchange | None:
 
 
 def langfuse(record: Record) -> Exchange | None:
-    """Reads an observation or trace; empty for tools, searches, checks and judges."""
+    """Parses a Langfuse observation or trace; an empty Exchange for tools, searches and judges."""
     named = "trace_id" in record or "traceId" in record
     kind = str(record.get("type") or "").upper()
     if "input" not in record or not (named or kind in _ASKING):
@@ -263,13 +268,13 @@ def langfuse(record: Record) -> Exchange | None:
 
 
 def chat(record: Record) -> Exchange | None:
-    """Reads a chat up to its last message; a final answer is taken as the reply."""
+    """Parses a chat; a last message by the assistant is the answer to the turns before it."""
     if not isinstance(parsed(record.get("messages")), list):
         return None
-    found = turns(record["messages"])
-    if found and found[-1].role == ASSISTANT:
-        return Exchange(found[:-1], found[-1].text)
-    return Exchange(found, answer({key: record[key] for key in _REPLIES if record.get(key)}))
+    conversation = turns(record["messages"])
+    if conversation and conversation[-1].role == ASSISTANT:
+        return Exchange(conversation[:-1], conversation[-1].text)
+    return Exchange(conversation, answer({key: record[key] for key in _REPLIES if record.get(key)}))
 
 
 SHAPES: Mapping[str, Callable[[Record], Exchange | None]] = {
@@ -291,35 +296,39 @@ SHAPES: Mapping[str, Callable[[Record], Exchange | None]] = {
 
 
 def of_calls(record: Record) -> bool:
-    """True if a record is one model call, in logs that also have other records."""
+    """True if a record is one model call, for logs that also have other records."""
     a = _attributes(record)
     kind = next((a[key] for key in _KINDS if a.get(key)), None) or record.get("span_kind") or ""
     operation = str(a.get("ai.operationId") or "")
-    told = record.get("span_attributes")
-    inner = told.get("type") if isinstance(told, Mapping) else ""
+    span_attributes = record.get("span_attributes")
+    inner = span_attributes.get("type") if isinstance(span_attributes, Mapping) else ""
     named = str(kind or record.get("run_type") or inner or record.get("type")).strip('"').upper()
     return named in _CALLS or "gen_ai.operation.name" in a or ".do" in operation
 
 
 def place(record: Record) -> tuple[str, str]:
-    """Returns (id, parent id) of a span or run; "" for a missing one."""
+    """Returns (id, parent's id) of a span or run; "" if missing."""
     context = record.get("context")
-    told = {**record, **context} if isinstance(context, Mapping) else record
+    fields = {**record, **context} if isinstance(context, Mapping) else record
     parents = list_of(record, "span_parents")
-    return _first(told, _IDS), str(parents[0]) if parents else _first(told, _PARENTS)
+    return _first(fields, _IDS), str(parents[0]) if parents else _first(fields, _PARENTS)
 
 
 def who(record: Record) -> tuple[str, str]:
-    """Returns (user, session) of a record; "" for an unknown one."""
+    """Returns (user, session) of a record; "" if unknown."""
     a = _attributes(record)
     if "run_type" in record:  # its session_id is the project, so that of a thread is metadata
         extra = parsed(record.get("extra"))
-        told = extra.get("metadata") if isinstance(extra, Mapping) else None
-        told = told if isinstance(told, Mapping) else {}
-        a = {**told, "session_id": _first(told, _THREADS), "trace_id": record.get("trace_id")}
+        metadata = extra.get("metadata") if isinstance(extra, Mapping) else None
+        metadata = metadata if isinstance(metadata, Mapping) else {}
+        a = {
+            **metadata,
+            "session_id": _first(metadata, _THREADS),
+            "trace_id": record.get("trace_id"),
+        }
     for name in ("metadata", "requestMetadata"):  # of Braintrust and of Bedrock
-        if isinstance(told := record.get(name), Mapping):
-            a = {**a, **told}
+        if isinstance(metadata := record.get(name), Mapping):
+            a = {**a, **metadata}
     return _first(a, _USERS), _first(a, _SESSIONS)
 
 

@@ -3,8 +3,8 @@ nothing else to do, and collected when the provider has finished. Then the stage
 finds the replies stored.
 
 Nothing is submitted twice: a batch is a row of the run before anything is sent, and each step is on
-the disk before the next. A batch that was begun and has no receipt is looked for at the provider
-first; the run waits if that is not conclusive yet. A request in a batch is asked in no other way.
+the disk before the next begins. If a batch has no receipt, the provider is searched for it first;
+the run waits while the search is inconclusive. A request in a batch is not sent in any other way.
 """
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ Show = Callable[[str, int | None, Tally], None]
 
 
 class BatchDesk:
-    """The batches of a run. price: of a model's call in a batch; show: as `Watch`; deferred:
-    requests of this stage that wait for a batch.
+    """The batches of a run. price: of a model's call in a batch; show: as `Watch`; deferred: the
+    number of this stage's requests that wait for a batch.
     """
 
     def __init__(
@@ -88,7 +88,7 @@ class BatchDesk:
             )
 
     def puts_aside(self, model: Model, request: Request) -> bool:
-        """Returns whether a request goes into a batch."""
+        """True if a request goes into a batch; it is then held back for the next batch."""
         if not self._how.hands_in:
             return False
         if self._steps.way.form(model) is None:
@@ -107,7 +107,7 @@ class BatchDesk:
     # what a command does
 
     async def take_in(self) -> None:
-        """Collects batches that have ended meanwhile, and settles those begun without a receipt."""
+        """Collects batches that have ended; looks for batches that were sent without a receipt."""
         held = self._steps.rows_held()
         if held or self._steps.rows_out():
             with on_interruption(self._interrupt):
@@ -122,8 +122,8 @@ class BatchDesk:
         return tally
 
     async def settle(self) -> bool:
-        """Submits requests held back. Returns False if there are none: the stage is done; True if
-        all are answered: run it again. Raises BatchesOut if it may not wait.
+        """Submits requests held back and waits. Returns False if there were none (the stage is
+        done), True if all are answered (run it again). Raises BatchesOut if it may not wait.
         """
         self._flush()
         if not self.deferred:
@@ -182,7 +182,7 @@ class BatchDesk:
         self._read_keys()
 
     async def _hand_in_next(self, group: BatchGroup, model: HttpModel, form: BatchFormat) -> bool:
-        """Submits a group's next batch; returns False if nothing is left or no room for it now."""
+        """Submits a group's next batch. False if no request is left or the limits leave no room."""
         first = next(batches.iter_pool(self._store, group), None)
         if first is None:
             return False
@@ -212,7 +212,7 @@ class BatchDesk:
         return BatchRoom(form.bounds, most - queued, dollars, price)
 
     async def _answer_singly(self, model: HttpModel, request: Request) -> None:
-        """Asks one request in an ordinary call and stores the answer; an error ends the run."""
+        """Sends one request in an ordinary call and stores the reply; an error ends the run."""
         faults, spent, windows = list[Exception](), self._store.spent(), self._models.windows
         caller = Caller(self._store, self._limits, windows, spent, faults.append)
         try:

@@ -62,7 +62,7 @@ class BatchRoom:
 
 @dataclass(slots=True)
 class Shapes:
-    """The shapes of requests that were tried once in a single call."""
+    """The shapes (which options are used) of requests that were tried in a single call."""
 
     checked: set[Shape] = field(default_factory=set)
 
@@ -101,8 +101,8 @@ async def build(
     check: Check | None,
 ) -> BatchRow | None:
     """Writes as many requests of a group as fit into a file, then records the batch in the run.
-    Returns None if nothing is left to submit. check: asks a request in a single call, as is done
-    with the first of each shape; None to check nothing.
+    Returns None if nothing is left to submit. check: sends the first request of each shape in a
+    single call; None to check nothing.
     """
     since = now()
     key = batches.new_key(content_id(*group, since, secrets.token_hex(8)))
@@ -139,7 +139,7 @@ async def build(
 
 
 async def rebuild(store: Store, row: BatchRow, model: HttpModel, form: BatchFormat) -> None:
-    """Writes the file of a recorded batch again, as it was meant to be submitted."""
+    """Writes the file of a recorded batch again, with the same requests and settings."""
     requests = _as_they_stood(store, row)
     await _write(store, row.key, model, form, requests, lambda request, line: True, row.omitted)
 
@@ -152,7 +152,7 @@ async def _choose(
     shapes: Shapes,
     check: Check | None,
 ) -> Numbered:
-    """Yields a group's requests for the batch; asks the first of each shape in a single call."""
+    """Yields a group's requests for a batch; sends the first of each shape in a single call."""
     for number, request in batches.iter_pool(store, group):
         if check is not None and shapes.is_new(request):
             before = store.spent()
@@ -217,5 +217,5 @@ def _refuse_full_disk(store: Store) -> None:
 
 
 def names(rows: Iterable[BatchRow]) -> set[str]:
-    """Returns the ids that the provider gave to batches."""
+    """Returns the ids that the provider gave to these batches."""
     return {row.remote_id for row in rows if row.remote_id}

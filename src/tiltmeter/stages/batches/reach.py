@@ -1,5 +1,5 @@
 """Access to the provider of a batch: its model, its format, and waiting for a server that is
-failing. Files and models that somebody else's run names are refused.
+failing. Files and models that only another user's run names are refused.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ T = TypeVar("T")
 
 
 class Batching(NamedTuple):
-    """The settings of batches. hands_in: False if requests are asked singly and batches of an
-    earlier command are only collected; wait: True to stay until they have ended; poll: seconds
-    between the first two looks; file: the file of requests for somebody else to run, None for the
-    providers' own batches; pay_again: True to ask requests again that may have been charged; trust:
-    True to read files that somebody else's run names.
+    """The settings of batches. hands_in: False if requests are sent singly and an earlier command's
+    batches are only collected; wait: True to stay until batches have ended; poll: seconds between
+    the first two looks; file: the file of requests for somebody else to run, None for the
+    providers' own batches; pay_again: True to send requests again that may have been charged;
+    trust: True to read files that another user's run names.
     """
 
     hands_in: bool = False
@@ -60,7 +60,7 @@ class Way:
         return FileBatches(self._how.file) if isinstance(form, OpenAIBatches) else None
 
     def opened_form(self, name: str) -> BatchFormat | None:
-        """Returns the format of a model that was asked by this command; None if it takes none."""
+        """Returns the batch format of a model that is open already; None if it takes no batches."""
         model = self._models.opened(name)
         return model.batches if isinstance(model, HttpModel) else None
 
@@ -74,7 +74,7 @@ class Way:
             ) from None
 
     async def reach(self, row: BatchRow) -> tuple[HttpModel, BatchFormat]:
-        """Returns the model of a batch and its format. Raises UsageError if somebody else's run
+        """Returns the model of a batch and its format. Raises UsageError if another user's run
         names a file outside its folder or an unfit model, ModelError if the model takes no batches.
         """
         self._refuse_foreign(row)
@@ -114,7 +114,7 @@ class Way:
             )
 
     def handover(self, row: BatchRow) -> Handed:
-        """Returns the data about a batch that a provider is sent."""
+        """Returns the facts about a batch that are sent to a provider."""
         return Handed(
             row.key,
             row.model.partition(":")[2].partition("?")[0],
@@ -127,7 +127,7 @@ class Way:
         )
 
     async def patiently(self, work: Callable[[], Awaitable[T]]) -> T:
-        """Awaits some work, retrying it while the server fails and patience lasts."""
+        """Awaits `work`, retrying while the server fails and the patience of the run lasts."""
         patience = self.patience()
         while True:
             try:
@@ -136,11 +136,11 @@ class Way:
                 await self.wait_for_next_try(patience, error)
 
     def patience(self) -> Patience:
-        """Makes the retry policy for a server from the limits of the run."""
+        """Makes a retry policy from the limits of the run."""
         return Patience(self._limits.patience)
 
     async def wait_for_next_try(self, patience: Patience, error: TransientError) -> None:
-        """Sleeps before another try. Raises ModelError if patience has ended."""
+        """Sleeps before another try. Raises ModelError if no patience is left."""
         wait = patience.next_wait(wait_asked_for(error), 0.0)
         if wait is None:
             raise ModelError(f"{error}. Run the same command again when the server is well.")

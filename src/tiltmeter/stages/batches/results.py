@@ -31,13 +31,13 @@ class Faulty(NamedTuple):
 
 
 class Collected(NamedTuple):
-    """The result of one reading of a batch. Good replies are stored; nothing else is decided.
+    """The result of reading a batch once. Good replies are stored by then; nothing else is decided.
 
     billed:     number of charged results read, in this reading or an earlier one.
     given_back: keys of the requests that a line reports as not done.
     faulty:     requests to be stored as errors once the batch is settled.
     unread:     keys of the requests without a readable line.
-    fault:      the reason, of the last unreadable line; "" if all can be read.
+    fault:      the reason of the last unreadable line; "" if all can be read.
     """
 
     billed: int
@@ -94,7 +94,7 @@ class Collector:
         )
 
     async def _take(self, line: BatchLine) -> None:
-        """Reads a line about a request that has no reply yet."""
+        """Reads a line about a request without a reply: as reply, fault, or request given back."""
         key = request_key(self._row.key[:24], line.custom_id)
         if not key or key in self._replies:
             return
@@ -112,7 +112,7 @@ class Collector:
         await self._read(request, line)
 
     async def _read(self, request: Request, line: BatchLine) -> None:
-        """Reads the reply on a line, which may be good or faulty."""
+        """Reads the reply on a line and counts it as good or faulty."""
         answer = Answer(line.status, {}, canonical(line.body).encode(), line.body)
         billed = line.status < 400
         fault = False

@@ -1,9 +1,9 @@
 """The rules for believing a provider that a batch has ended.
 
-While the provider can still be asked for an answer, the question is not sent again. Good results
-are stored as they are read. What the provider reports about the other requests must be the same in
-several looks in a row: few looks if the batch's counts agree with the lines of its results, more if
-only one of the two is available. Requests that cannot be read and may be charged for are held.
+As long as the provider may still deliver an answer, the request is not sent again. Good results are
+stored as they are read. The provider's report on the other requests must be the same in several
+looks in a row: in few looks if the batch's counts agree with the lines of its results, in more if
+only one of the two is available. Unreadable requests that may be charged for are held.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ _CUT_OFF = ("expire", "cancel", "timeout")
 
 class BatchFinding(NamedTuple):
     """The result of one look at a batch. sign: equal for two looks with the same result; looks: the
-    number of looks that must agree; got: the results read, None for none; is_short: True if any
-    request of the batch without a reply may be charged for; free: keys of requests that may be
-    asked again; unread: keys of requests that may be charged for.
+    number of looks that must agree; got: the results read, None for none; is_short: True if results
+    that are charged for are missing and other requests lack a reply; free: keys of requests that
+    may be sent again; unread: keys of requests that may be charged for.
     """
 
     sign: Hashable

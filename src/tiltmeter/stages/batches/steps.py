@@ -51,7 +51,7 @@ def is_kept(row: BatchRow) -> bool:
 
 
 class Unsure(Exception):
-    """The error while it is unknown whether a batch was created at the provider."""
+    """Raised while it is not known if a batch was created at the provider."""
 
 
 class Steps:
@@ -72,7 +72,7 @@ class Steps:
         self.warnings: set[str] = set()
 
     def rows_out(self) -> list[BatchRow]:
-        """Lists the batches that were begun and have not ended."""
+        """Lists the batches that were recorded or sent and are not finished."""
         return batches.rows(self._store, UNFINISHED)
 
     def rows_held(self) -> list[BatchRow]:
@@ -84,8 +84,8 @@ class Steps:
         ]
 
     def is_overdue(self, row: BatchRow) -> bool:
-        """True if a batch was submitted twice as long ago as its provider works on one; always
-        False for a file that somebody else runs.
+        """True if a batch was submitted more than twice as long ago as its provider may work on it;
+        always False for a file that somebody else runs.
         """
         form = None if row.remote_id.startswith(FILE) else self.way.opened_form(row.model)
         return form is not None and age_s(row.since) > 2 * 3600 * form.bounds.hours
@@ -131,8 +131,8 @@ class Steps:
 
     async def _search(self, row: BatchRow, patient: bool = True) -> Seen | None:
         """Looks for a batch without a receipt; None if the provider does not have it. Raises Unsure
-        if that is not clear yet. patient: concludes that it is missing only some time after it was
-        sent, and after several listings.
+        while that is not clear. patient: True to conclude that it is missing only some time after
+        it was sent, and after several listings.
         """
         model, form = await self.way.reach(row)
         known, wire = names(batches.rows(self._store)), wire_of(model)
@@ -174,9 +174,9 @@ class Steps:
         return None
 
     async def look(self, row: BatchRow) -> Seen | None:
-        """Returns the state of a batch after storing its readable results; None if the provider
-        does not know it. Anything but "in progress" or "all read" must be reported several times
-        before it is believed (settling.py).
+        """Stores a batch's readable results and returns its state; None if the provider does not
+        know it. Any report except "in progress" and "all read" is believed only after several looks
+        agree on it (settling.py).
         """
         before, agreed = None, 0
         while True:
@@ -222,8 +222,8 @@ class Steps:
         return seen, finding
 
     async def _listed(self, row: BatchRow, answer: str) -> Seen | None:
-        """Finds a batch that a look missed in the provider's list; None if it is not there. If the
-        list cannot be read, the batch counts as unfinished.
+        """Finds a batch in the provider's list after the provider denied knowing it; None if it is
+        not listed either. If the list cannot be read, the batch counts as unfinished.
         """
         model, form = await self.way.reach(row)
         try:
@@ -267,7 +267,7 @@ class Steps:
         return None
 
     def _hold(self, row: BatchRow, reason: str) -> None:
-        """Keeps the requests of a batch from being asked again: they may have been charged."""
+        """Keeps the requests of a batch from being sent again, as they may have been charged."""
         keys = batches.keys_of(self._store, row.key)
         reserved = row.reserved * len(keys) / max(1, row.requests)
         self.warnings.add(
@@ -280,7 +280,7 @@ class Steps:
         batches.keep(self._store, row)
 
     async def end(self, row: BatchRow) -> None:
-        """Cancels a batch and collects its finished requests; an ended batch is not cancelled."""
+        """Cancels a batch that has not ended, and collects its finished requests."""
         seen = await self.look(row)
         if seen is None or seen.ended:
             return

@@ -1,1 +1,1 @@
-"""The engine: requests in, stored replies out, within limits, retries and a budget."""
+"""The engine: takes requests, stores replies, and keeps limits, retries and a budget."""

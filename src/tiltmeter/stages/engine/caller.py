@@ -1,4 +1,4 @@
-"""One request → one reply: waiting its turn, the budget, retries, queued work, the picture."""
+"""The path of one request to its reply: queue, budget, call, retries, queued work, picture."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ ODD_IN_A_ROW = 5  # unreadable replies of a model, before the run stops
 
 
 class Caller:
-    """Asks all models of a stage within the limits of a run, on one budget.
+    """Sends the requests of a stage to all its models, within the limits of a run, on one budget.
 
-    windows: of the models, by name; spent: US dollars before; halt: stops the run with an error;
-    grow: called with a source whose call is sent. stop: set when nothing more is to be sent.
+    windows: by model name; spent: US dollars before; halt: called with an error that stops the run;
+    grow: called with a source after one of its calls begins. stop: set when no more may be sent.
     """
 
     def __init__(
@@ -59,9 +59,9 @@ class Caller:
         self._budget = Budget(cap, spent, lost, self._keep_possibly_paid)
 
     async def ask(self, model: Model, request: Request, source: JobSource) -> Reply:
-        """Waits for the reply to a request and returns it.
+        """Sends a request, waiting and retrying as needed, and returns the reply.
 
-        Raises TransientError if all tries were in vain, Stopped if the run stops meanwhile.
+        Raises TransientError if every try failed, Stopped if the run stops meanwhile.
         """
         lane = self._lanes.get(request.model) or self._add_lane(model, request.model)
         source.tally.windows[request.model] = lane.window
@@ -91,7 +91,7 @@ class Caller:
             await self._wait_for_next_try(patience, failure, request.model, source)
 
     def leave(self, request: Request) -> None:
-        """Frees the slot of a call once stored, so a killed process loses only calls in flight."""
+        """Frees the slot of a call whose reply is stored: so a kill loses only calls in flight."""
         self._lanes[request.model].leave()
 
     def _add_lane(self, model: Model, name: str) -> Lane:
@@ -104,8 +104,8 @@ class Caller:
     async def _take_place(
         self, lane: Lane, model: Model, request: Request, source: JobSource, is_again: bool
     ) -> tuple[float, float]:
-        """Waits until a call may begin; returns the time and the US dollars reserved for it. A call
-        that waits, for its turn or for the budget, holds no slot.
+        """Waits until a call may begin; returns (start time, US dollars reserved for it). A call
+        that waits for its turn or for the budget holds no slot.
         """
         while not self.stop.is_set():
             began = lane.enter_now()
@@ -126,8 +126,8 @@ class Caller:
         raise Stopped
 
     def _reserve(self, model: Model, request: Request) -> float | None:
-        """Reserves US dollars for a call; None if the budget has no room beside calls in flight.
-        Returns 0 for a call that was already submitted, since its cost was counted then.
+        """Reserves US dollars for a call; None if the budget has no room until calls in flight end.
+        Returns 0 for work that was already submitted, whose cost was counted then.
         """
         if self._budget.cap is None or self._is_handed_in(model, request):
             return 0.0
@@ -136,7 +136,7 @@ class Caller:
     def _take_refusal(
         self, lane: Lane, began: float, error: TransientError, source: JobSource
     ) -> None:
-        """Slows all calls of the model. Raises ModelError after refusals as long as `patience`."""
+        """Slows all calls of the model. Raises ModelError after refusals alone for `patience` s."""
         try:
             asked = wait_asked_for(error)
         except ModelError:
@@ -243,26 +243,26 @@ class Caller:
         return sum(not free for free in self._asking.values())
 
     def drop(self, *, free_only: bool) -> None:
-        """Cancels the calls in flight, or only those that cost nothing. The same command asks them
-        again.
+        """Cancels the calls in flight, or only those that cost nothing. Running the command again
+        sends them again.
         """
         for task, free in list(self._asking.items()):
             if free or not free_only:
                 task.cancel()
 
     def halt(self) -> None:
-        """Sends nothing more, and turns away the calls that wait for their turn."""
+        """Stops sending, and raises Stopped in the calls that wait for their turn."""
         self.stop.set()
         for lane in self._lanes.values():
             lane.stop()
 
     def close(self) -> None:
-        """Closes the budget: no call is in flight any more."""
+        """Closes the budget, once no call is in flight."""
         self._budget.close()
 
     async def _readable(self, model: Model, request: Request, tally: Tally) -> Reply:
-        """Asks the model. If an unreadable reply comes from a model that has answered before,
-        returns the outcome `error` with the raw reply; several in a row stop the run.
+        """Asks the model. An unreadable reply from a model that has answered before becomes the
+        outcome `error` with the raw reply; several such replies in a row stop the run.
         """
         try:
             model.check(request)
@@ -292,7 +292,7 @@ class Caller:
         return model in self._answered_at or calls.has_answered(self._store, model)
 
     async def _fetch(self, model: Queued, request: Request) -> Reply:
-        """Submits work once, even if a process was killed since, and fetches the result."""
+        """Submits work once, even if an earlier process was killed, and fetches the result."""
         remote = self._store.remote_id(request.key)
         if not remote:
             handed = await self._submit(model, request)
@@ -303,7 +303,7 @@ class Caller:
         return replace(await self._unless_stopped(model.fetch(request, remote)), remote=remote)
 
     async def _submit(self, model: Queued, request: Request) -> str | Reply:
-        """Submits work. Raises Unanswered if it may have been taken without a receipt."""
+        """Submits work. Raises Unanswered if the work may have arrived without a receipt."""
         try:
             return await model.submit(request)
         except TransientError as error:
@@ -316,7 +316,7 @@ class Caller:
             ) from None
 
     async def _unless_stopped(self, work: Coroutine[Any, Any, Reply]) -> Reply:
-        """Awaits work whose id is stored; raises Stopped at once if the run stops."""
+        """Awaits submitted work whose id is stored; raises Stopped as soon as the run stops."""
         waiting, stopped = asyncio.ensure_future(work), asyncio.ensure_future(self.stop.wait())
         try:
             await asyncio.wait((waiting, stopped), return_when=asyncio.FIRST_COMPLETED)

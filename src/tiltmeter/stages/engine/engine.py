@@ -1,17 +1,17 @@
-"""Requests → stored replies, for subjects and judges alike: connections, limits, retries, budget,
-resume, progress.
+"""The engine, which turns requests into stored replies, for subjects and judges alike: connections,
+limits, retries, budget, resume, progress.
 
 A job is a generator that yields requests, is sent their replies and returns rows (outputs or
-labels). Jobs come from sources (a subject's trials, an annotator's outputs), all of which are
-driven at once. A source has as many workers as keep its models' windows full, and draws its next
-job only when one is free, so memory does not grow with the number of trials. A request that was
-answered before is answered from the store: the same command goes on where it was. Identical
-questions to a deterministic judge (`Request.shared`) are sent once: the others wait for the reply
-to the first, and if that fails, the next one is sent.
+labels). Jobs come from sources (a subject's trials, an annotator's outputs), which all run at once.
+A source has enough workers to keep its models' windows full, and takes its next job only when a
+worker is free, so memory does not grow with the number of trials. A request that was answered
+before is answered from the store, so the same command resumes a run. Identical questions to a
+deterministic judge (`Request.shared`) are sent once: the others wait for the reply to the first; if
+the first fails, the next one is sent.
 
 A worker takes its next job only when the rows of the last one are committed, so a killed process
-loses no paid calls but those in flight. Commits are grouped: all results of one turn of the event
-loop go into one transaction.
+loses only the paid calls in flight. Commits are grouped: all results of one turn of the event loop
+go into one transaction.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from ...errors import Interrupted, ModelError, TiltmeterError, TransientError, U
 from ...records import Reply, Request
 from ...store import Store
 from .caller import LOG, Caller
+from .garbage import rare_collection
 from .interruption import on_interruption
 from .limits import Deferred, Limits, Stopped, Tally
 from .open_models import Models
@@ -36,7 +37,7 @@ UNASKED_TOGETHER = 100  # jobs that asked nobody, whose rows are one transaction
 
 
 class Engine:
-    """A driver of jobs, which asks models and writes to a store."""
+    """The engine: runs jobs, which ask models, and writes their rows to a store."""
 
     def __init__(
         self,
@@ -70,7 +71,7 @@ class Engine:
         self._known: dict[str, set[str]] = {}
         # shared requests, by key; an event where another one waits
         self._being_asked: dict[str, asyncio.Event | None] = {}
-        with on_interruption(lambda: self._interrupt(sources)):
+        with rare_collection(), on_interruption(lambda: self._interrupt(sources)):
             async with asyncio.TaskGroup() as self._group:
                 for source in sources:
                     self._caller.show_cost(source.tally)
@@ -99,8 +100,8 @@ class Engine:
                 source.workers -= 1
 
     def _interrupt(self, sources: Sequence[JobSource]) -> None:
-        """Stops sending. Cancels calls that cost nothing; waits a few seconds for paid calls and
-        stores their replies. A second Ctrl-C ends the process at once.
+        """Stops sending: cancels calls that cost nothing, and waits a few seconds for paid calls,
+        whose replies are stored. A second Ctrl-C ends the process at once.
         """
         self._halt(
             Interrupted(
@@ -150,7 +151,7 @@ class Engine:
             source.workers -= 1
 
     def _give_up(self, error: TransientError, tally: Tally) -> None:
-        """Leaves a trial open whose call failed in all tries; stops the run if nothing succeeds."""
+        """Leaves a trial open whose call failed in all tries; stops the run if none succeeds."""
         tally.failed += 1
         tally.last_failure = str(error)
         self._failures += 1
@@ -206,8 +207,8 @@ class Engine:
             self._halt(error)
 
     async def _store_unasked(self, jobs: Sequence[Sequence[Row]], tally: Tally) -> None:
-        """Stores the rows of jobs that asked no model. These can be recomputed free of charge, so
-        many share a transaction; if it fails, each job is stored by itself.
+        """Stores the rows of jobs that asked no model. As such rows can be recomputed free of
+        charge, many share a transaction; if it fails, each job is stored by itself.
         """
         try:
             await self._writer.put((), [row for rows in jobs for row in rows])
@@ -221,7 +222,7 @@ class Engine:
             tally.last_failure = str(error)
 
     async def _put(self, calls: Sequence[Call], rows: Sequence[Row]) -> None:
-        """Stores calls and rows, then wakes whoever waits for a reply to one of these calls."""
+        """Stores calls and rows; then wakes jobs that wait for the reply to one of these calls."""
         try:
             await self._writer.put(calls, rows)
         finally:
@@ -232,8 +233,8 @@ class Engine:
                     self._release(request)
 
     async def _several(self, requests: Sequence[Request], source: JobSource) -> list[Reply]:
-        """Asks the requests of one turn concurrently. Stores each reply as it comes; if one fails,
-        raises its error when all have ended.
+        """Asks the requests of one turn concurrently. Stores each reply as it comes; if a request
+        fails, raises its error once all have ended.
         """
         results = await asyncio.gather(
             *(self._answer_and_store(request, source) for request in requests),

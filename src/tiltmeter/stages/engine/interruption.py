@@ -1,4 +1,4 @@
-"""Ends a run in order on Ctrl-C, SIGTERM of schedulers and containers, or a notebook's stop."""
+"""Orderly end of a run on Ctrl-C, on SIGTERM (schedulers, containers), or on a notebook's stop."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
 class RemoteStop:
-    """Stops the work of a loop in another thread: in order at the first interrupt; by cancelling at
-    the second, or if the work cannot stop in order.
+    """A switch that stops the work of a loop in another thread: in order at the first interrupt; by
+    cancelling at the second, or if the work cannot stop in order.
     """
 
     def __init__(self) -> None:
@@ -49,9 +49,9 @@ REMOTE: ContextVar[RemoteStop | None] = ContextVar("REMOTE", default=None)
 
 @contextmanager
 def on_interruption(stop: Callable[[], None]) -> Iterator[None]:
-    """Calls `stop` at the first signal; a second one ends the process at once.
+    """Calls `stop` at the first signal; a second signal ends the process at once.
 
-    In another thread than the main one, `stop` is called if the waiting thread is interrupted
+    In a thread that tiltmeter made, `stop` is called if the waiting thread is interrupted
     (`RemoteStop`). In a program's own thread, and on Windows, a signal ends the process at once;
     received replies are stored all the same.
     """

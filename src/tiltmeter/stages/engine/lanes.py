@@ -1,4 +1,4 @@
-"""A queue per model: calls that wait for a slot, and those that have one."""
+"""A queue per model: the calls that wait for a slot, and the slots in use."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ RECENT = 0.05  # share of the last call in the mean number of tokens
 
 
 class Lane:
-    """A model's window behind a queue; a semaphore would cost two coroutines per call."""
+    """A queue in front of a model's window (a semaphore would cost two coroutines per call)."""
 
     def __init__(self, window: Window) -> None:
         self.window = window
@@ -33,8 +33,8 @@ class Lane:
         return None if window.delay(now) else window.begin(now)
 
     async def enter(self, first: bool) -> float:
-        """Waits for a slot; returns the time. first: True to go before all others that wait. Raises
-        Stopped if the run stops meanwhile.
+        """Waits for a slot; returns the time. first: True to go before all other waiting calls.
+        Raises Stopped if the run stops meanwhile.
         """
         place: asyncio.Future[float] = asyncio.get_running_loop().create_future()
         (self._waiting.appendleft if first else self._waiting.append)(place)
@@ -47,7 +47,7 @@ class Lane:
             raise
 
     def admit(self) -> None:
-        """Gives free slots to the longest-waiting calls; sets a timer if it is too early."""
+        """Gives free slots to the longest-waiting calls; sets a timer if no call may begin yet."""
         while self._waiting and self.window.has_place:
             now = time.monotonic()
             delay = self.window.delay(now)
@@ -65,7 +65,7 @@ class Lane:
         self.admit()
 
     def stop(self) -> None:
-        """Ends all waiting with Stopped, since the run stops."""
+        """Raises Stopped in all waiting calls."""
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
@@ -77,7 +77,7 @@ class Lane:
     # how a call ends
 
     def leave(self) -> None:
-        """Ends a call whose reply is stored, or that tells nothing about the server."""
+        """Frees the slot of a call whose reply is stored, or that says nothing about the server."""
         self.window.leave()
         self.admit()
 

@@ -20,7 +20,7 @@ PATIENCE_S = 1800.0  # of an outage that a call outlasts
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """The limits that a user sets. concurrency: calls in flight to each model at most, None for as
+    """The limits that a user sets. concurrency: most calls in flight to each model, None for as
     many as its servers take; rate: calls per minute to each model; max_cost: US dollars for the
     whole run; patience: seconds for which a call is retried in an outage; durable: True to flush to
     disk each second, against power cuts.
@@ -38,7 +38,7 @@ class Limits:
         return self.concurrency or MOST_SIZE
 
     def window(self, model: Model) -> Window:
-        """Makes the window of a model's calls, before anything is known of the server."""
+        """Makes the window of a model's calls, as long as nothing is known of the server."""
         most = min(model.parallel, self.concurrency or MOST_SIZE * model.servers)
         rate = self.rate / 60 if self.rate else math.inf
         return Window(FIRST_SIZE * model.servers, most, rate)
@@ -50,12 +50,12 @@ class Tally:
 
     before:        number of the stage's jobs that were done when it began.
     possibly_paid: upper bound in US dollars of the calls that were sent and not answered, which a
-                   provider may have charged; earlier commands included.
+        provider may have charged; earlier commands included.
     waiting:       the reason for waiting, "" if nothing unusual happens.
     by:            progress of the workers, if a model has any (`Model.progress`).
-    tokens:        of the calls' prompts and answers.
-    cut, unread:   replies cut at the token limit; outputs that the rules cannot read.
-    windows:       of the models that were asked, by name.
+    tokens:        sum over prompts and answers of all calls.
+    cut, unread:   number of replies cut at the token limit; of outputs that the rules cannot read.
+    windows:       {name of a model that was asked: its window}.
     lines:         lines to show in full, such as those of a finished pilot.
     """
 
@@ -84,8 +84,8 @@ class Tally:
 
 
 class Budget:
-    """Reserves the worst case of a call before it is sent, and settles it when the reply says what
-    it cost.
+    """A budget that reserves the worst case of a call before it is sent, and settles the
+    reservation when the reply shows the cost.
 
     lost: upper bound in US dollars of calls sent and not answered; counts as spent. keep: stores
     `lost` and, under a cap, the most US dollars in flight at once, lost if the process is killed.
@@ -167,11 +167,11 @@ def refuse_unknown_price(name: str) -> BudgetError:
 
 
 class Deferred(Exception):
-    """The signal that a request waits for a batch; its job is run again once the reply is there."""
+    """Raised if a request waits for a batch; its job runs again once the reply is stored."""
 
 
 class Stopped(Exception):
-    """The signal that the run is stopping; nothing more is sent."""
+    """Raised while the run is stopping; nothing more is sent."""
 
 
 async def pause(seconds: float, stop: asyncio.Event) -> None:

@@ -1,4 +1,4 @@
-"""The models of a run, opened when they are first asked."""
+"""The models of a run, each opened when it is first asked."""
 
 from __future__ import annotations
 
@@ -14,24 +14,24 @@ from .window import Window
 
 
 class Aside(Protocol):
-    """An object that holds back requests until their batch is submitted (batches.py)."""
+    """An object that holds requests back until their batch is submitted (batches/desk.py)."""
 
     @property
     def deferred(self) -> int:
         """Returns the number of this stage's requests that wait for a batch."""
 
     def is_out(self, request: Request) -> bool:
-        """Returns whether a request is in an unfinished batch."""
+        """True if a request is in an unfinished batch."""
 
     def puts_aside(self, model: Model, request: Request) -> bool:
-        """Returns whether a request goes into a batch."""
+        """True if a request goes into a batch, and is held back for it."""
 
 
 class Models:
     """The models of a run, opened when first asked: a stage that asks none starts no server and
-    needs no key. aside: holds back requests for batches; None to ask them all at once.
+    needs no key. aside: holds requests back for batches; None if all are sent at once.
 
-    An async context manager: leaving it closes what was opened.
+    An async context manager: leaving it closes the opened models.
     """
 
     aside: Aside | None = None
@@ -62,8 +62,8 @@ class Models:
         return self
 
     async def __aexit__(self, kind: object, error: BaseException | None, trace: object) -> None:
-        """Closes every opened model. Raises a model's error once all are closed, or adds a note to
-        the error that ended the run.
+        """Closes every opened model. Once all are closed, raises a model's error, or adds it as a
+        note to the error that ended the run.
         """
         try:
             async with AsyncExitStack() as stack:

@@ -1,4 +1,4 @@
-"""The retries of one call: how long it is tried, and the pauses between tries."""
+"""The retries of one call: for how long it is tried, and the pauses between tries."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ LONGEST_RETRY_AFTER_S = 600.0  # that is waited for; a longer one ends the run
 
 
 def wait_asked_for(error: TransientError) -> float | None:
-    """Returns the seconds that a server asks to wait; None if it names none that can be kept (0, a
-    negative number, NaN). Raises ModelError if they are more than ten minutes.
+    """Returns the seconds that a server asks to wait; None if it names no usable number (0,
+    negative, NaN). Raises ModelError if they are more than ten minutes.
     """
     seconds = error.retry_after
     if seconds is None or not math.isfinite(seconds) or seconds <= 0:
@@ -32,7 +32,7 @@ def wait_asked_for(error: TransientError) -> float | None:
 class Patience:
     """The retry policy of one call, which outlasts an outage of `limit` seconds.
 
-    If the model answers other calls meanwhile there is no outage, and TRIES tries are enough.
+    If the model answers other calls meanwhile, there is no outage, and the call has TRIES tries.
     """
 
     def __init__(self, limit: float) -> None:
@@ -41,7 +41,7 @@ class Patience:
     def next_wait(self, retry_after: float | None, answered_at: float) -> float | None:
         """Returns the seconds until the next try; None to give the call up.
 
-        retry_after: seconds that the server asks for, returned unchanged; None to double our own
+        retry_after: seconds that the server asks for, returned unchanged; None to double the last
         wait. answered_at: when another call to the model was last answered (time.monotonic).
         """
         now = time.monotonic()
@@ -57,5 +57,5 @@ class Patience:
         return min(LONGEST_WAIT_S, doubled) * random.uniform(0.5, 1.0)
 
     def seconds_left(self) -> float:
-        """Returns the seconds until the call is given up, if no other call is answered either."""
+        """Returns the seconds until the call is given up, unless other calls are answered."""
         return self._limit - (time.monotonic() - self._first)

@@ -27,7 +27,7 @@ class JobSource:
 
     tally, watch: the events so far, and a callback that shows them; sources may share both.
     stored:   called with the rows of each job once they are committed.
-    is_held:  True while no further job may start.
+    is_held:  returns True while no further job may start.
     workers:  number of workers on its jobs; it grows as long as none of its calls waits for a slot.
     waiting, in_flight, failing: numbers of its calls; failing ones wait for their next try.
     is_empty: True if no job was left at the last look.
@@ -48,7 +48,7 @@ class JobSource:
         self.unasked: list[Sequence[Row]] = []  # of jobs that asked nobody, not yet stored
 
     def draw(self) -> Job | None:
-        """Takes the next job; None if there is none now, or too many calls wait already."""
+        """Takes the next job; None if no job is left, none may start, or too many calls wait."""
         if max(self.waiting, self.failing) > max(WAITING, self.in_flight) or self.is_held():
             return None
         job = next(self.jobs, None)
@@ -56,11 +56,11 @@ class JobSource:
         return job
 
     def may_grow(self) -> bool:
-        """True if one more worker would find work instead of only waiting."""
+        """True if one more worker could send calls instead of only waiting."""
         return not self.waiting and not self.is_empty and self.failing <= WAITING
 
     async def wait(self, place: Awaitable[T]) -> T:
-        """Awaits a slot or the budget; counts as a waiting call meanwhile."""
+        """Awaits a slot or room in the budget; the call counts as waiting meanwhile."""
         self.waiting += 1
         try:
             return await place

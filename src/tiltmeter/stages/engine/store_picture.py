@@ -11,7 +11,7 @@ from ...store import Store
 
 
 async def store_picture(store: Store, reply: Reply) -> Reply:
-    """Stores a reply's picture. An unusable one is kept too, as the outcome `error`."""
+    """Stores a reply's picture. An unusable picture is kept too, with the outcome `error`."""
     try:
         picture = await asyncio.to_thread(images.check_picture, reply.picture)
         kept = await asyncio.to_thread(store.put_blob, reply.picture, picture.suffix)

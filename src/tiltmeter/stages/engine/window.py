@@ -1,4 +1,4 @@
-"""The control law for a model's calls in flight and their rate; it has no clock and no loop."""
+"""The control law for a model's calls in flight and their rate; the time is passed to it."""
 
 from __future__ import annotations
 
@@ -38,20 +38,20 @@ class Window:
     *Size.* While all slots are taken, the size doubles after each round of as many answers as
     slots, as long as that pays: by Little's law a size at a latency gives size / latency calls/s.
     If the rate hardly grows (by less than WORTH of the growth in size) while the latency does, the
-    server is saturated: the size returns to the one before, held for a while, each time longer.
+    server is saturated: the size returns to the one before, for a while that is longer each time.
 
     *Refusals* (429, "overloaded"). The size halves, once for all calls that were in flight then,
-    and none begins before the time that the server named, or before our own wait, which doubles as
-    long as nothing is answered. If answers came in between, the server counts calls per second:
-    they are paced at BELOW of the rate at which it answered, and the size does not fall below what
-    that needs. The pace is held for a while, each time longer, then rises by PROBING per second
-    until the next refusal. A refusal now and then (TOLERATED) changes neither, and CUTS of the pace
-    that did not help are undone: providers with many customers refuse at any rate.
+    and no call begins before the time that the server named, or before our own wait, which doubles
+    until a call is answered. If answers came in between, the server counts calls per second: calls
+    are then paced at BELOW of the rate at which it answered, and the size stays as large as that
+    needs. The pace is held for a while, longer each time, then rises by PROBING per second until
+    the next refusal. Rare refusals (TOLERATED) change neither; CUTS cuts of the pace that did not
+    help are undone: providers with many customers refuse at any rate.
 
     *Failures* (500, time-outs, lost connections) halve the size once most calls fail, and do not
     change the pace.
 
-    All times are seconds on one monotonic clock, all rates calls a second. The halving on refusal
+    All times are seconds on one monotonic clock, all rates calls per second. The halving on refusal
     is TCP's (RFC 5681); the size by latency follows github.com/Netflix/concurrency-limits.
     """
 
@@ -80,7 +80,7 @@ class Window:
 
     @property
     def has_place(self) -> bool:
-        """Returns whether one more call may be in flight."""
+        """True if one more call may be in flight."""
         return self.in_flight < int(self.size)
 
     def delay(self, now: float) -> float:
@@ -119,7 +119,7 @@ class Window:
     # how a call ends
 
     def leave(self) -> None:
-        """Frees the slot of a call whose answer is stored, or that tells nothing."""
+        """Frees the slot of a call whose answer is stored, or that shows nothing of the server."""
         self.in_flight -= 1
 
     def answered(self, began: float, now: float) -> None:
@@ -139,8 +139,8 @@ class Window:
         self._allowed, self._allowed_until = rate, until
 
     def failed(self, began: float, now: float, least: int) -> None:
-        """Ends a call that the server broke off or answered with a server error. least: the size is
-        not cut below this many calls.
+        """Ends a call that the server broke off or answered with a server error. least: the number
+        of calls in flight below which the size is not cut.
         """
         self.in_flight -= 1
         self._ends.append(FAILED)
@@ -148,7 +148,7 @@ class Window:
             self._cut(now, max(self.size / 2, min(self.size, least)))
 
     def refused(self, began: float, now: float, retry_after: float | None) -> float:
-        """Ends a refused call; returns the seconds to wait, as the server says or our own."""
+        """Ends a refused call; returns the seconds to wait: the server's number, or our own."""
         self.in_flight -= 1
         if REFUSED not in self._ends:
             self._cuts = 0
@@ -242,7 +242,7 @@ class Window:
         self._start_round(now)
 
     def _paid(self, size: float, latency: float, latency_now: float) -> bool:
-        """True if the growth from this size raised the rate enough or the latency hardly."""
+        """True if growing from this size raised the rate enough, or the latency only a little."""
         grown = self.size / size - 1.0
         faster = (self.size / latency_now) / (size / latency) - 1.0 if latency else 1.0
         return latency_now - self._least_latency < UNNOTICED_S or faster >= WORTH * grown
@@ -250,7 +250,7 @@ class Window:
     # in words
 
     def limit(self, now: float) -> str:
-        """Names the bound on the calls in flight; "" if only few calls are wanted."""
+        """Names what limits the calls in flight; "" if fewer calls are wanted than are allowed."""
         pause = self._resume_at - now
         if pause > 0.5:
             return f"the server asks for a pause, {pause:.0f} s"

@@ -17,14 +17,14 @@ SYNC_S = 1.0  # of what a power cut may take, with --durable
 
 
 class Batch(NamedTuple):
-    """The rows of one job. written: completed once they are committed, or with the error."""
+    """The rows of one job. written: done once the rows are committed or an error is set."""
 
     calls: Sequence[Call]
     rows: Sequence[Row]
     written: asyncio.Future[None]
 
     def settle(self, error: BaseException | None = None) -> None:
-        """Wakes the job with success or the error, unless it no longer waits."""
+        """Wakes the job with success, or with the error; does nothing if it no longer waits."""
         if self.written.done():
             return
         if error is None:
@@ -37,10 +37,9 @@ class Writer:
     """A writer that groups the rows of one turn of its event loop into one transaction.
 
     Every waiting job is woken, whatever happens. If a transaction fails because of its content,
-    each job's rows are written separately, so that one bad reply loses no other.
-
-    durable: True to flush to disk a second after writing, and on closing: a transaction survives
-    the end of the process at once, but a power cut only after the flush.
+    each job's rows are written separately, so that one bad reply loses no other. durable: True to
+    flush to disk one second after a write, and on closing. A committed transaction survives the end
+    of the process, but a power cut only once it is flushed.
     """
 
     def __init__(self, store: Store, durable: bool = False) -> None:
@@ -60,13 +59,13 @@ class Writer:
         return batch.written
 
     def close(self) -> None:
-        """Flushes to disk what is not there yet."""
+        """Flushes committed rows to disk if a flush is still due."""
         if self._syncing is not None:
             self._syncing.cancel()
             self._sync()
 
     def _sync(self) -> None:
-        """Flushes to disk; keeps an error for the next writer to raise."""
+        """Flushes to disk; keeps an error, which the next write raises."""
         self._syncing = None
         try:
             self._store.sync()
@@ -112,7 +111,7 @@ class Writer:
         self._store.write(calls, outputs, labels, label_calls)
 
     def _write_apart(self, batch: Batch) -> TiltmeterError | None:
-        """Writes one job's rows; one by one if they are refused together. Returns the error."""
+        """Writes one job's rows; if they are refused, its calls one by one. Returns the error."""
         try:
             self._write([batch])
             return None

@@ -1,1 +1,1 @@
-"""Trials, rounds, shards, power and cost, before a run."""
+"""Planning before a run: trials, rounds, shards, power and cost."""

@@ -1,7 +1,7 @@
-"""Rules for answers of which the model is given the beginning, in audits of choices: an answer ends
-at the mark that closes the beginning; further text (`he' or 'she' …`) is not read.
+"""Rules for audits of choices in which the model is given the beginning of the answer: the answer
+ends at the mark that closes the beginning; further text (`he' or 'she' …`) is not read.
 
-Providers are asked to stop at that mark; the rest is cut off from replies that go on.
+Providers are asked to stop at that mark; if a reply goes on, the rest is cut off.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ _CLOSING = {
 
 
 def ending(trial: Trial, protocol: Protocol) -> tuple[tuple[str, ...], int]:
-    """Returns (the texts at which the answer ends, its most tokens) for a begun choice; ((), 0) for
-    anything else, and if an option contains the closing mark.
+    """Returns (texts at which the answer ends, most tokens of the answer) for a choice with a begun
+    answer; ((), 0) for anything else, or if an option contains the closing mark.
     """
     closing = _CLOSING.get(trial.begin.rstrip()[-1:], "")
     if not closing or protocol.modes[trial.mode].logprobs:
@@ -51,8 +51,8 @@ def ending(trial: Trial, protocol: Protocol) -> tuple[tuple[str, ...], int]:
 
 
 def answer(output: Output, trial: Trial, protocol: Protocol) -> Output:
-    """Returns the output as instruments read it. A begun choice is cut at the mark that closes it
-    and counts as complete, even if the token limit came first: it leaves room for every option.
+    """Returns an output as instruments read it. A begun choice is cut at its closing mark and
+    counts as complete, even if the token limit came first: the limit leaves room for every option.
     """
     stop, _ = ending(trial, protocol)
     if not stop or not output.text.strip():

@@ -3,15 +3,15 @@
 Calls of a subject are its trials. A judge is asked about every output that is text; how often
 depends on its replies, so there are two numbers: if every reply settles it, and the most possible
 (if a judge never gives a usable reply). Outputs with the same question share a call
-(`Request.shared`): the number of distinct ones is known for choices, if each option is always
-written alike; for other answers all are counted as distinct.
+(`Request.shared`): the number of distinct questions is known for choices, if each option is always
+written alike; for other answers, each question counts as distinct.
 
 Tokens are estimated: by characters (`tokens`), 8 per message, 22 for the template of a local model,
-and 1,500 per picture shown. For 271 prompts to two small models, in four languages, this is .98 to
-1.24 of the bill by protocol and language (version 0.1: .51 to 1.11). It was not compared with a
-provider's bill. Completions are counted at their limit, which most replies stay far below; a
-picture made counts as 7,024. `most` counts what a budget reserves: a token per byte, and per
-picture a number that no provider is known to exceed.
+and 1,500 per picture shown. For 271 prompts to two small models, in four languages, the estimates
+are .98 to 1.24 of the models' own counts, by protocol and language (version 0.1: .51 to 1.11). They
+were not compared with a provider's bill. Completions are counted at their limit, which most replies
+stay far below; a generated picture counts as 7,024. `most` counts what a budget reserves: a token
+per byte, and per picture a number that no provider is known to exceed.
 """
 
 from __future__ import annotations
@@ -44,11 +44,10 @@ LOOKED_AT_OUTPUTS = 40  # outputs whose judge's prompt is looked at
 class CostLine:
     """One model in one part of a run. Sums over all its calls; US dollars are None without a price.
 
-    questions: if every reply can be used; calls counts identical questions once.
-    calls, prompt_tokens, completion_tokens, cost: if every reply can be used; with `_most`: the
-    most there can be.
-    up_to: how often a judge is asked that labels only if rules are unsure; the line assumes every
-    output. "" for all other models.
+    questions: their number if every reply can be used; calls counts identical questions once.
+    calls, prompt_tokens, completion_tokens, cost: if every reply can be used; those ending in
+    `_most`: the maximum. up_to: how often a judge is asked that labels only if rules are unsure,
+    while the line assumes every output; "" for all other models.
     """
 
     model: str
@@ -78,8 +77,8 @@ class Totals(TypedDict):
 
 
 class _JudgeLoad(NamedTuple):
-    """Outputs that a model is asked about; questions and calls if every reply can be used; the most
-    calls there can be.
+    """The load of a model. outputs: it is asked about; questions, calls: if every reply can be
+    used; most: the most calls possible.
     """
 
     outputs: int
@@ -138,7 +137,7 @@ def _mean_request(
 
 
 def _how_often(instrument: Instrument, model: str) -> str:
-    """Describes how often rules are unsure, if this model is the judge asked then; else ""."""
+    """Describes how often rules are unsure, if `model` is the judge to be asked then; else ""."""
     if not isinstance(instrument, Cascade) or model != instrument.judge:
         return ""
     return instrument.first.unsure_share or "how often they are is not known before they have read"
@@ -151,7 +150,7 @@ def _requests_of(
     samples: int,
     exact: bool,
 ) -> dict[str, _JudgeLoad]:
-    """Returns {model: what an instrument asks it about the outputs of one round}."""
+    """Returns {model: its load from an instrument} for the outputs of one round."""
     loads: dict[str, _JudgeLoad] = {}
     for trial in trials:
         outputs = samples * len(subjects)
@@ -184,7 +183,7 @@ def totals(lines: Iterable[CostLine]) -> Totals:
 
 
 def _rounds(protocol: Protocol, choices: Choices) -> Mapping[str, list[Trial]]:
-    """Returns one round of trials by mode, for the first subject: all get the same prompts."""
+    """Returns {mode: trials of one sample} for the first subject; all get the same prompts."""
     one_sample = replace(choices, subjects=choices.subjects[:1], samples=1)
     by_mode: dict[str, list[Trial]] = {}
     for trial in plan.trials(protocol, one_sample):
@@ -199,7 +198,7 @@ def _discoveries(
     subjects: Sequence[str],
     price: Callable[[str], Price | None],
 ) -> Iterator[CostLine]:
-    """Yields cost lines for what an instrument learns before labelling."""
+    """Yields the cost of what an instrument learns before it labels (discovery)."""
     aside = [
         trial
         for mode, trials in rounds.items()
@@ -234,8 +233,8 @@ def _discoveries(
 
 
 def first_request(instrument: Instrument, trial: Trial, protocol: Protocol) -> Request | None:
-    """Returns an instrument's first request about its example answer; if it takes that for no
-    answer, about one in English.
+    """Returns an instrument's first request about its example answer; if the instrument takes that
+    for a non-answer, about an answer in English.
 
     If the subject makes pictures, the answer is a placeholder for a picture.
     """
@@ -257,7 +256,7 @@ def first_request(instrument: Instrument, trial: Trial, protocol: Protocol) -> R
 
 
 def longest(protocol: Protocol, choices: Choices) -> int:
-    """Returns the tokens of a plan's longest prompt and reply, as twice the estimate."""
+    """Returns the tokens of the longest prompt (its estimate doubled) plus reply in a plan."""
     sizes = (
         2 * size(request).tokens + request.sampling.max_tokens
         for trials in _rounds(protocol, choices).values()
@@ -283,7 +282,7 @@ def _line(
     size: Size,
     price: Price | None,
 ) -> CostLine:
-    """Makes a line. Each further turn adds a reply and a message to the prompt of the last."""
+    """Makes a line. Every further turn repeats the last prompt with a reply and a message added."""
     least, most = round(asked.calls), asked.most
     turns = most / asked.outputs if asked.outputs else 0.0
     prompt = least * (size.tokens + (0.0 if size.drawn else template_tokens(model, price)))

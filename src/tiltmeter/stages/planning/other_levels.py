@@ -1,4 +1,4 @@
-"""Alternative plans: those with levels of a factor that this plan does not ask."""
+"""Alternative plans: each with one level of a factor that this plan leaves out."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from .plan import Choices, count
 
 
 class Other(TypedDict):
-    """The number of trials of a plan with another level of a factor."""
+    """A plan with a level of a factor that this plan leaves out, and its number of trials."""
 
     factor: str
     level: str

@@ -1,8 +1,8 @@
 """The pilot of a run: the choice of its first trials, faults of their replies, and a forecast of
 the rest. Pure.
 
-The trials are chosen to spread over languages, cues and modes; the choice never depends on answers,
-so the trials stay part of the run.
+The trials are spread over languages, cues and modes; the choice never depends on answers, so the
+pilot's trials stay part of the run.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ THOUGHT, LIMIT, UNREAD, CONTEXT, LANGUAGE = "thought", "limit", "unread", "conte
 
 
 def choose(trials: Iterable[Trial], protocol: Protocol, number: int) -> list[Trial]:
-    """Chooses first trials of a plan, each time the one whose levels were chosen least."""
+    """Chooses the first trials of a plan, each time the trial whose levels are rarest so far."""
     rest = [
         (trial, _levels(trial))
         for trial in islice(trials, LOOKED_AT)
@@ -48,7 +48,7 @@ def choose(trials: Iterable[Trial], protocol: Protocol, number: int) -> list[Tri
 
 
 def _levels(trial: Trial) -> list[tuple[str, str]]:
-    """Lists the levels of a trial, with its language and mode repeated to weigh more."""
+    """Lists the levels of a trial; language and mode come repeatedly, so that they weigh more."""
     twice = ("language", trial.factors.get("language", "")), ("mode", trial.mode)
     return [*trial.factors.items(), *twice, twice[0]]
 
@@ -88,7 +88,7 @@ class First:
 
     @property
     def cut_share(self) -> float:
-        """Returns the share of replies that were cut before the part that is read."""
+        """Returns the share of replies cut off before the part that the instruments read."""
         held = [cause for cause in self.causes.elements() if cause in (THOUGHT, LIMIT)]
         return len(held) / max(1, len(self.seen))
 
@@ -126,8 +126,8 @@ class First:
         return Forecast(calls, round(prompt), round(completion), dollars, seconds)
 
     def limit_needed(self) -> int:
-        """Returns a token limit that most replies will fit: 1.5 times the 95th percentile, or four
-        times the limit if the reply there is cut.
+        """Returns a token limit that most replies will fit: 1.5 times the 95th percentile of their
+        tokens, or four times the current limit if the reply at that percentile is cut.
         """
         counted = [(t, r) for t, r in self.seen if r.completion_tokens]
         lengths = sorted(counted, key=lambda pair: pair[1].completion_tokens or 0)
@@ -151,7 +151,7 @@ class Forecast:
 
 
 def cause_of(trial: Trial, reply: FirstReply, protocol: Protocol) -> str:
-    """Returns why a reply cannot be measured, or ""; always "" for exact readings and pictures."""
+    """Returns why a reply cannot be measured, or ""; always "" if it is exact or a picture."""
     mode = protocol.modes[trial.mode]
     if mode.logprobs or mode.size:
         return ""
@@ -171,14 +171,14 @@ def cause_of(trial: Trial, reply: FirstReply, protocol: Protocol) -> str:
 
 
 def needs_more(first: First, planned: int) -> bool:
-    """True if as many trials again must be asked before deciding whether the run can go on."""
+    """True if as many trials again are needed to decide whether the run can go on."""
     number = first.causes[first.cause] if first.cause else 0
     return SUSPECT <= number < len(first.seen) and len(first.trials) < min(2 * FIRST, planned)
 
 
 def stops(first: First, number: int, planned: int) -> bool:
-    """True if the run stops: all first replies share one cause, or ten of twice as many do. A plan
-    without further trials never stops.
+    """True if the run stops: all first replies share one cause, or ten do after twice as many
+    trials. A plan without further trials never stops.
     """
     shown = first.causes[first.cause] if first.cause else 0
     if planned <= number or not shown:
@@ -187,7 +187,7 @@ def stops(first: First, number: int, planned: int) -> bool:
 
 
 def sample_replies(first: First, of_each: int = 2) -> Sequence[tuple[str, Trial, FirstReply]]:
-    """Returns (language, trial, reply) for the first replies in each language."""
+    """Returns (language, trial, reply) for the first `of_each` replies in each language."""
     shown: list[tuple[str, Trial, FirstReply]] = []
     counted: Counter[str] = Counter()
     for trial, reply in first.seen:

@@ -1,4 +1,4 @@
-"""Protocol + choices → trials with stable ids, in interleaved rounds. Pure.
+"""Turns a protocol and choices into trials with stable ids, in interleaved rounds. Pure.
 
 Rounds are interleaved so that a run stopped at any moment is balanced: round 1 holds each cell of
 the design once per subject, in a seeded random order, then round 2, and so on.
@@ -71,7 +71,7 @@ class Choices:
 
 
 def check(protocol: Protocol, choices: Choices) -> None:
-    """Raises UsageError for names that the protocol lacks, and for numbers below 1."""
+    """Raises UsageError for names that the protocol lacks, numbers below 1, or a missing model."""
     for language in choices.languages:
         if language not in protocol.languages:
             languages = ", ".join(protocol.languages) or "none, leave --language out"
@@ -100,7 +100,7 @@ def check(protocol: Protocol, choices: Choices) -> None:
 
 
 def cells(protocol: Protocol, choices: Choices) -> list[Row]:
-    """Returns the chosen cells in a seeded order that languages and limit do not change."""
+    """Returns the chosen cells in a seeded order, which languages and limit do not change."""
     check(protocol, choices)
     languages = set(choices.languages)
     kept = [
@@ -152,7 +152,7 @@ def _find_intersection(protocol: Protocol, name: str) -> tuple[str, str]:
 
 
 def _still_shared(protocol: Protocol, kept: list[Row]) -> list[Row]:
-    """Drops cells shared by several items if none of these is asked by itself."""
+    """Drops cells shared by several items unless one of these items is asked by itself."""
     alone = {cell[protocol.item] for cell in kept if SEVERAL not in cell[protocol.item]}
     return [cell for cell in kept if not alone or alone & set(cell[protocol.item].split(SEVERAL))]
 
@@ -173,7 +173,7 @@ def tally(protocol: Protocol, choices: Choices) -> dict[str, int]:
 
 
 def _first(protocol: Protocol, kept: list[Row], choices: Choices) -> set[tuple[str, str]]:
-    """Returns the first (language, item) pairs of each language in the seeded order."""
+    """Returns the first `limit` (language, item) pairs of each language in the seeded order."""
     chosen: set[tuple[str, str]] = set()
     items = {_item(protocol, cell) for cell in kept if SEVERAL not in cell[protocol.item]}
     for language in {language for language, _ in items}:
@@ -193,7 +193,7 @@ Wanted = Callable[[str, str, Row, int], bool]  # of a subject, mode, row of a pr
 
 
 def trials(protocol: Protocol, choices: Choices, wanted: Wanted | None = None) -> Iterator[Trial]:
-    """Yields the trials of a plan lazily, sample by sample: all, or those that are `wanted`."""
+    """Yields the trials of a plan lazily, sample by sample; only those `wanted`, if given."""
     chosen = cells(protocol, choices)
     modes = [protocol.modes[name] for name in choices.modes or protocol.default_modes]
     rounds = max(samples(choices, mode) for mode in modes)
@@ -249,9 +249,9 @@ def _id_parts(
     context: Sequence[Message],
     shown: Sequence[str],
 ) -> tuple[str, str, str]:
-    """Returns the canonical JSON of a trial's id before, between and after its sample number and
-    seed; all samples of a prompt share it. asked: protocol, subject, mode, cell, prompt, begin and
-    sampling.
+    """Returns three pieces of canonical JSON around the sample number and the seed of a trial's id;
+    all samples of a prompt share the pieces. asked: protocol, subject, mode, cell, prompt, begin
+    and sampling.
     """
     *before, prompt, begin, sampling = asked
     after = "".join(f",{canonical(part)}" for part in (context, shown) if part) + "]"
@@ -293,18 +293,18 @@ def count(protocol: Protocol, choices: Choices) -> dict[str, dict[str, int]]:
 
 
 def of_subject(choices: Choices, subject: str) -> Choices:
-    """Returns the same choices for one subject alone."""
+    """Returns these choices for one subject only."""
     return replace(choices, subjects=(subject,))
 
 
 def only(choices: Choices, subject: str) -> Choices:
-    """Returns the same choices for one subject, with one sample per prompt."""
+    """Returns these choices for one subject only, with one sample per prompt."""
     return replace(choices, subjects=(subject,), samples=1)
 
 
 def samples(choices: Choices, mode: Mode) -> int:
     """Returns the number of samples per prompt in a mode: 1 for an exact reading, which never
-    varies; the mode's own for discovery; else the chosen number.
+    varies; the mode's number for discovery; else the user's number, by default the mode's.
     """
     if mode.for_discovery:
         return mode.samples

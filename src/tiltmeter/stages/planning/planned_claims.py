@@ -1,5 +1,5 @@
 """The headline claims that a plan would produce: each measure, mode and language with its groups,
-and the family over which its p would be adjusted.
+and the number of claims over which the p-values would be adjusted.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ SUPPOSED_VALUES = 6  # values of an attribute whose list is not known yet
 
 @dataclass(frozen=True, slots=True)
 class PlannedGroup:
-    """The cells of a measure, mode, language and group. whole: True for the first grouping; tests:
-    the number of tests over which its p is adjusted.
+    """The cells of a measure, mode, language and group. whole: True for the measure's first
+    grouping; tests: the number of tests over which its p is adjusted.
     """
 
     measure: MeasureSpec
@@ -36,8 +36,8 @@ class PlannedGroup:
 
 def family_size(protocol: Protocol, choices: Choices) -> int:
     """Counts the headline claims of a run: headline measures (per value if all values are counted,
-    per group if no whole is declared), over subjects, modes and languages that are not pooled.
-    Judges are not counted.
+    per group if no claim over the whole is declared), over subjects, modes and languages that are
+    not pooled. Judges are not counted.
     """
     kept = plan.cells(protocol, choices)
     claims = 0
@@ -51,7 +51,7 @@ def family_size(protocol: Protocol, choices: Choices) -> int:
 
 
 def _first_groups(protocol: Protocol, measure: MeasureSpec, cells: list[Row]) -> int:
-    """Counts the groups of the first grouping: one for the whole, else the groups compared."""
+    """Counts the groups of the first grouping: 1 for the whole, else the compared groups."""
     for group, _, number in _groups(protocol, measure, cells):
         return number if group else 1
     return 1
@@ -64,7 +64,7 @@ def _strata(measure: MeasureSpec, choices: Choices) -> int:
 
 
 def _measures(protocol: Protocol) -> list[MeasureSpec]:
-    """Returns the default headlines, and the first tested measure of each other attribute."""
+    """Returns the default headline measures; of other attributes, the first tested measure."""
     only_in_variants = {name for variant in protocol.variants.values() for name in variant.only}
     default = [measure for measure in protocol.measures if measure.name not in only_in_variants]
     seen = {measure.attribute for measure in default if measure.headline}
@@ -78,7 +78,7 @@ def _measures(protocol: Protocol) -> list[MeasureSpec]:
 
 
 def planned_groups(protocol: Protocol, choices: Choices, family: int) -> Iterator[PlannedGroup]:
-    """Yields the groups of each measure, mode and language. family: the run's headline claims."""
+    """Yields the groups per measure, mode and language. family: the run's number of headlines."""
     kept = [cell for cell in plan.cells(protocol, choices) if SEVERAL not in cell[protocol.item]]
     for name in choices.modes or (protocol.default_mode,):
         for measure in _measures(protocol):
@@ -114,7 +114,7 @@ def _with_families(
 
 
 def labels_of(protocol: Protocol, measure: MeasureSpec, language: str) -> Labels:
-    """Describes the expected labels of the measure's attribute, as its instrument declares."""
+    """Returns the labels that the instrument of the measure's attribute is expected to give."""
     for spec in protocol.instruments:
         if measure.attribute in (spec.attribute, *spec.also):
             code = language or next(iter(protocol.languages), "")
@@ -125,7 +125,7 @@ def labels_of(protocol: Protocol, measure: MeasureSpec, language: str) -> Labels
 
 
 def tests_of(measure: MeasureSpec, labels: Labels) -> int:
-    """Counts the rows of the measure in a group: 1, or one per value if each is tested."""
+    """Counts the rows of the measure per group: 1, or one per value if each value is tested."""
     return labels.values or SUPPOSED_VALUES if counts_every_value(measure) else 1
 
 
@@ -145,8 +145,8 @@ def _languages(measure: MeasureSpec, cells: Sequence[Row]) -> dict[str, list[Row
 
 
 def _without_base(measure: MeasureSpec, cells: list[Row]) -> list[Row]:
-    """Returns the cells to count: without the baseline if a measure runs over groups of dimensions,
-    and only dimensions with several groups if it compares these.
+    """Returns the cells to count: without the baseline if the measure compares groups within
+    dimensions, and without dimensions of one group if it compares the dimensions.
     """
     contrast = measure.contrast or {}
     factor, within, base = (contrast.get(name, "") for name in ("factor", "within", "baseline"))
@@ -164,8 +164,8 @@ def _without_base(measure: MeasureSpec, cells: list[Row]) -> list[Row]:
 def _groups(
     protocol: Protocol, measure: MeasureSpec, cells: list[Row]
 ) -> Iterator[tuple[dict[str, str], list[Row], int]]:
-    """Yields (levels, cells, number of groups) of each grouping: the whole, or the group with the
-    fewest items (then the fewest prompts).
+    """Yields (levels, cells, number of groups) per grouping: for the whole, or else for the group
+    with the fewest items (then the fewest prompts).
     """
     for by in measure.by:
         # else an item by itself is no population
@@ -188,7 +188,7 @@ def _groups(
 
 
 def sides_of(measure: MeasureSpec) -> int:
-    """Counts the conditions of an item that a measure compares."""
+    """Counts the conditions that a measure compares per item."""
     contrast = measure.contrast or {}
     if "controls" in contrast and measure.kind == "joint_effect":
         return 1 + len(contrast["controls"].split(SEVERAL))
@@ -196,10 +196,10 @@ def sides_of(measure: MeasureSpec) -> int:
 
 
 def compared_cells(measure: MeasureSpec, cells: list[Row]) -> tuple[int, list[Row]]:
-    """Returns the number of sides and the cells of all sides: 2 if a level is compared with a
-    baseline over the same items, 3 or more if with all controls, else 1.
+    """Returns the number of sides, and the cells of all sides: 2 sides if a level is compared with
+    a baseline over the same items, 3 or more if with several controls together, else 1.
 
-    A measure with controls gets as many cells per control as are tested, shared items or not.
+    If a measure has controls, each side gets as many cells as are tested, shared items or not.
     """
     contrast, sides = dict(measure.contrast or {}), sides_of(measure)
     if contrast.get("level") == EVERY:  # of all levels one: each is asked as often

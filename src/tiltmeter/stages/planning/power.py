@@ -1,15 +1,14 @@
 """The power of a design before it is run: the smallest difference found with 80 % power, and the
-size that a wanted one takes.
+number of items or samples that a wanted difference needs.
 
-For each headline measure (and of an attribute that no headline is of, its first tested measure), by
-mode and language and for each of its groupings (of these the group with the fewest items), from
-stats/detectable.py: tables are simulated with items as clusters, and the row's own test is run on
-them at α over its family. The correlation of the outputs of one item (`icc`, 0 to 1) is an
-assumption, unknown before the run, whose own differences replace it. Outputs that are no answer
-make the real n smaller.
+Computed for each headline measure (for an attribute without one, its first tested measure), by
+mode, language and grouping (there for the group with the fewest items), by stats/detectable.py:
+tables are simulated with items as clusters, and the row's own test is run on them at α over its
+family. The correlation of the outputs of one item (`icc`, 0 to 1) is an assumption; after the run,
+the items' measured differences replace it. Outputs without an answer make the real n smaller.
 
-Items that are the levels of a factor, and few (four pairings), are no sample of items: there, as in
-a divergence, which shuffles outputs, the outputs are what is sampled, each by itself.
+If items are the levels of a factor, and few (four pairings), they are no sample of items: then, as
+for a divergence, which shuffles outputs, the single outputs are the sampling unit.
 """
 
 from __future__ import annotations
@@ -56,12 +55,13 @@ MOST_ITEMS = 300  # items up to which a design is simulated; beyond, differences
 class Detectable:
     """The detectable difference of a group. clusters: items, None if outputs are the sampling unit;
     per_cluster: labels per item (and side), or per group (per side of a divergence); tests: the
-    number of tests that its p is adjusted over; detectable: in `unit`, None with a note.
+    number of tests over which its p is adjusted; detectable: in `unit`, None with a note.
 
     twice_items, twice_samples: the same at twice the cost, spent on more items or more samples;
-    None if unknown. items_needed, samples_needed: what a wanted difference takes, each with the
-    other unchanged; None if none suffices. words: cue words per side, None if they are no sample;
-    by_words: a sentence on the difference that these, and ten at the same price, detect.
+    None if unknown. items_needed, samples_needed: the number that detects the wanted difference,
+    the other unchanged; None if no number does. words: cue words per side, None if they are no
+    sample; by_words: a sentence on the differences that these words, and ten at the same price,
+    detect.
     """
 
     measure: str
@@ -84,8 +84,8 @@ class Detectable:
 
 @dataclass(frozen=True, slots=True)
 class _Wish:
-    """The assumptions and the goal that a person gave. icc: the intra-item correlation;
-    correlation: between an item's two sides; wanted: a difference in shares, or None.
+    """The assumptions and the goal that a user gave. icc: the intra-item correlation; correlation:
+    between an item's two sides; wanted: a difference in shares, or None.
     """
 
     protocol: Protocol
@@ -104,7 +104,7 @@ def detectable(
     correlation: float = CORRELATION,
 ) -> list[Detectable]:
     """Returns a row per group of the default variant's measures. wanted: a difference in shares,
-    such as 0.05 for 5 points; family: headline claims of the run, counted if None.
+    such as 0.05 for 5 points; family: the number of the run's headline claims, None to count them.
     """
     if (
         not 0 <= icc <= 1
@@ -161,7 +161,7 @@ def _row(asked: _Wish, part: PlannedGroup) -> Detectable:
 def _with_words(
     row: Detectable, protocol: Protocol, measure: MeasureSpec, cells: Sequence[Row]
 ) -> Detectable:
-    """Adds the difference found if cue words are a sample; `detectable` becomes the larger."""
+    """Adds the difference found if cue words are a sample; `detectable` becomes the larger one."""
     cue = protocol.cues.get((measure.contrast or {}).get("factor", ""))
     if cue is None or sides_of(measure) != 2 or row.clusters is None:
         return row
@@ -195,7 +195,7 @@ def _points(shift: float | None) -> str:
 
 
 def _solve(row: Detectable, design: Design, compared: bool) -> Detectable:
-    """Adds the detectable difference and, if `compared`, the one at twice the cost."""
+    """Adds the detectable difference; if `compared`, also the differences at twice the cost."""
     level = ALPHA / row.tests
     shift = planned_shift(design=design, level=level)
     if shift is None:
@@ -240,7 +240,7 @@ def _with_needed(row: Detectable, design: Design, wanted: float | None, samples:
 def _fewest_items(
     design: Design, level: float, wanted: float, is_found: Callable[[Design], bool]
 ) -> int | None:
-    """Returns the fewest items that detect the wanted difference; extrapolates large ones."""
+    """Returns the fewest items that detect the wanted difference; extrapolates large numbers."""
     fewest = _fewest(lambda items: is_found(replace(design, items=items)), MOST_ITEMS)
     if fewest is not None:
         return fewest
@@ -262,14 +262,14 @@ def _fewest(is_enough: Callable[[int], bool], most: int) -> int | None:
 
 
 def share_of(measure: MeasureSpec, labels: Labels) -> float:
-    """Returns the share around which tilts are simulated: a share's null, one half, or 1/K."""
+    """Returns the share from which tilts are simulated: a share's null, one half, or 1/K."""
     if measure.null is not None and measure_kind(measure.kind).detectable == "share":
         return measure.null
     return 1 / tests_of(measure, labels) if counts_every_value(measure) else 0.5
 
 
 def _cells(row: Detectable, protocol: Protocol, part: PlannedGroup, samples: int) -> Detectable:
-    """Simulates a largest-cell test: one value rises in one group, in all objects or one."""
+    """Simulates a largest-cell test: one value rises in one group, in all objects or in one."""
     contrast, objects = part.measure.contrast or {}, 1
     levels = Counter(cell[contrast["factor"]] for cell in part.cells)
     each, groups = min(levels.values()) * samples, len(levels)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from ...languages.patterns import lazy
 from ...models import DRAWN_TOKENS, FREE, PICTURE_TOKENS, Price
 from ...models.kinds import known_kind
 from ...records import Request
@@ -22,14 +22,14 @@ SHOWN_PICTURE_TOKENS = 1_500
 # calculator said in April 2026 (community.openai.com/t/1379464); gpt-image-1's largest had 6,240
 # (github.com/traceloop/openllmetry-js/pull/623).
 DRAWN_PICTURE_TOKENS = 7_024
-_ACCENT = re.compile("[\u0080-\u024f]")  # the Latin letters beyond ASCII
-_BEYOND_LATIN = re.compile("[\u0250-\U0010ffff]+")  # Greek, Cyrillic and all that comes after
+_ACCENT = lazy("[\u0080-\u024f]")  # the Latin letters beyond ASCII
+_BEYOND_LATIN = lazy("[\u0250-\U0010ffff]+")  # Greek, Cyrillic and all that comes after
 TEMPLATE_TOKENS = 22.0  # of a chat template, beside those of its messages
 
 
 class Size(NamedTuple):
-    """The size of a call: tokens of the prompt and their upper bound, tokens of the longest
-    completion and their upper bound, pictures made.
+    """The size of a call. tokens, size: of the prompt, estimated and at most; limit, longest: of
+    the longest completion, estimated and at most; drawn: pictures made.
     """
 
     tokens: float
@@ -40,8 +40,8 @@ class Size(NamedTuple):
 
 
 def tokens(text: str) -> float:
-    """Estimates the tokens of a text, as counted by SmolLM2 and Qwen2.5 for real prompts: English ÷
-    4 (÷ 3.9 to 5.1), other languages of Latin letters ÷ 3 (÷ 2.9 to 3.4), other scripts .75 per
+    """Estimates the tokens of a text. Rates, with those of SmolLM2 and Qwen2.5 on real prompts:
+    English characters ÷ 4 (÷ 3.9 to 5.1), other Latin ÷ 3 (÷ 2.9 to 3.4), other scripts .75 per
     character (.63 to .76 in Chinese and Japanese).
     """
     if text.isascii():
@@ -52,7 +52,7 @@ def tokens(text: str) -> float:
 
 def template_tokens(model: str, price: Price | None) -> float:
     """Returns the tokens that a local model's chat template adds to a conversation: turn marks and
-    often a system prompt, some 30 in SmolLM2 and Qwen2.5; 0 for providers, which add few.
+    often a system prompt (some 30 in SmolLM2 and Qwen2.5); 0 for providers, which add few.
     """
     kind = known_kind(model)
     served = kind is not None and kind.provider is not None and price == FREE

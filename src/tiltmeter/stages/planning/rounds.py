@@ -1,11 +1,11 @@
-"""Balanced rounds: which prompts a round asks, so that a run that stops after any look holds every
-template, order and name equally often, in both arms alike.
+"""Balanced rounds: the prompts that each round asks, so that a run that stops after any look holds
+every template, order and name equally often, in both arms alike.
 
 A *condition* is an item in one arm of a comparison (a word in one language of the prompt). Factors
-that otherwise vary between its prompts (template, order of the options, name and age) are not
-questions of the protocol: their levels take turns. A *round* is one output of every condition; both
-arms of an item get the same of these levels in a round, and items begin with different ones. One
-sample of all prompts is as many rounds as a condition has prompts.
+that otherwise vary between its prompts (template, order of the options, name and age) are not under
+question: their levels take turns. A *round* is one output of every condition; both arms of an item
+get the same of these levels in a round, and items begin with different ones. One sample of all
+prompts makes as many rounds as a condition has prompts.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ STRATUM = ("language",)  # beside the protocol's `apart`
 @dataclass(frozen=True)
 class Rounds:
     """A plan's rounds. in_sample: rounds per sample of every prompt; total: rounds of the whole
-    plan; names: the factors by which `places` finds a prompt's round inside a sample, from 0;
-    turns: per round inside a sample, the count of each level in each arm.
+    plan; names: the factors that form the keys of `places`; places: {levels: a prompt's round
+    inside a sample, from 0}; turns: per round inside a sample, the count of each level in each arm.
     """
 
     in_sample: int
@@ -53,12 +53,12 @@ class Rounds:
         return all(held[key] * self.in_sample == n * rest for key, n in every.items())
 
     def wanted_looks(self, shares: Iterable[float]) -> list[int]:
-        """Converts shares of all rounds to the rounds after which a run would look."""
+        """Converts shares of all rounds to the numbers of rounds after which a run would look."""
         return [max(1, math.ceil(share * self.total - 1e-9)) for share in shares]
 
     def looks(self, shares: Iterable[float]) -> list[int]:
         """Returns the wanted looks, each moved to the next balanced round. By hand: 9 rounds of 3
-        names × 3 ages and shares ⅛, ¼, ½, 1: 2, 3, 5, 9, so 3, 3, 6 and 9.
+        names × 3 ages and shares ⅛, ¼, ½, 1 give rounds 2, 3, 5, 9, moved to 3, 3, 6, 9.
         """
         found = self.wanted_looks(shares)
         for place, look in enumerate(found):
@@ -90,7 +90,7 @@ def rounds_of(protocol: Protocol, choices: Choices) -> Rounds:
 
 
 def _word_columns(protocol: Protocol) -> tuple[str, ...]:
-    """Returns the columns of cue words, or of their sets, whose values take turns as levels do."""
+    """Returns the columns of cue words, or of their sets; their values take turns like levels."""
     return tuple(dict.fromkeys(cue.sets or cue.column for cue in protocol.cues.values()))
 
 
@@ -111,8 +111,8 @@ def _samples(protocol: Protocol, choices: Choices) -> int:
 
 
 def _condition_factors(protocol: Protocol) -> list[str]:
-    """Lists the factors that make a condition: the item, and those that a headline or stopping
-    claim compares, groups by or keeps apart.
+    """Lists the factors that make up a condition: the item, and the factors that a headline or
+    stopping claim compares, groups by or keeps apart.
     """
     factors = dict.fromkeys((protocol.item, *protocol.apart))
     for spec in _leading_measures(protocol):
@@ -182,7 +182,7 @@ def _in_turns(cells: Sequence[Row], ranks: Ranks, turn: int) -> list[Row]:
 @cache
 def cross_levels(sizes: tuple[int, ...]) -> tuple[Index, ...]:
     """Returns every combination of level indices, in an order in which all factors change at each
-    step. By hand: (2, 2): (0, 0), (1, 1), (0, 1), (1, 0).
+    step. By hand: (2, 2) gives (0, 0), (1, 1), (0, 1), (1, 0).
     """
     indices: tuple[Index, ...] = ((),)
     for size in sizes:
@@ -200,8 +200,8 @@ def _count_turns(
     places: Mapping[Levels, int],
     in_sample: int,
 ) -> list[Counter[tuple[str, ...]]]:
-    """Counts, per round inside a sample, the levels that take turns in each arm of each stratum;
-    skips a level that only one item has.
+    """Counts the levels that take turns, per round inside a sample, arm and stratum; skips a level
+    that only one item has.
     """
     arms = _arm_factors(protocol)
     turns = [Counter[tuple[str, ...]]() for _ in range(in_sample)]

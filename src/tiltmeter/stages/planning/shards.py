@@ -1,9 +1,9 @@
 """A shard: one of n equal parts of a plan, answered into a folder of its own, on another machine or
-at another time. stages/merge.py joins shards.
+at another time. stages/steps/merge.py joins shards.
 
-The ids of trials decide which shard has which: of every n consecutive trials of the plan, each
-shard gets one, by the order of their ids. So shards differ by at most one trial, each round is
-spread evenly over them, and subjects and modes are split as if at random.
+The ids of trials assign them to shards: of every n consecutive trials of the plan, each shard gets
+one, by the order of their ids. So shards differ by at most one trial, each round is spread evenly
+over them, and subjects and modes are split as if at random.
 """
 
 from __future__ import annotations
@@ -46,14 +46,14 @@ class Shard:
         return f"{self.number}/{self.of}"
 
     def part(self, trials: Iterable[Trial]) -> Iterator[Trial]:
-        """Yields the trials of this shard lazily, in the order of their rounds."""
+        """Yields the trials of this shard lazily, round by round."""
         source = iter(trials)
         while block := list(islice(source, self.of)):
             if self.number <= len(block):
                 yield sorted(block, key=lambda trial: trial.id)[self.number - 1]
 
     def size(self, trials: int) -> int:
-        """Counts this shard's trials out of `trials` planned ones."""
+        """Counts this shard's trials, given the number of trials of the plan."""
         return (trials + self.of - self.number) // self.of
 
 
@@ -76,7 +76,7 @@ def record(
 
 
 def with_judge_for(record: ShardRecord, protocol: Protocol) -> ShardRecord:
-    """Adds to the record which outputs its judges are asked about, if not about all."""
+    """Adds the option --judge-for to the record if judges are asked only about unsure labels."""
     asked = {
         spec.name: dict(spec.unsure) for spec in protocol.instruments if spec.unsure is not None
     }
@@ -84,7 +84,7 @@ def with_judge_for(record: ShardRecord, protocol: Protocol) -> ShardRecord:
 
 
 def enter(store: Store, wanted: ShardRecord | None) -> None:
-    """Stores which shard a run is, before its plan is frozen. Raises RunMismatch on conflict."""
+    """Records which shard a run is, before its plan is frozen. Raises RunMismatch on conflict."""
     held = settings.shard(store)
     if held is None and wanted is not None and settings.frozen(store):
         raise RunMismatch(
@@ -124,13 +124,13 @@ def _words(shard: ShardRecord, option: str) -> str:
 
 
 def difference(first: ShardRecord, other: ShardRecord, option: str) -> str:
-    """Describes the two values that shards were given for an option."""
+    """Describes the values of an option that differ between two shards."""
     return f"{option} {_words(first, option)} and {_words(other, option)}"
 
 
 def waits_for_all(protocol: Protocol, judges: Sequence[str], given: Mapping[str, str]) -> str:
-    """Names the artefact that is learned from all outputs before labelling, such as a taxonomy: a
-    shard has only some outputs, so it is labelled after the merge. "" if nothing is learned.
+    """Names the artefact learned from all outputs before labelling, such as a taxonomy; "" for
+    none. A shard has only some outputs, so if there is one, shards are labelled after the merge.
     """
     for spec in protocol.instruments:
         kind = registry.instrument_kind(spec.kind, spec.name)

@@ -1,5 +1,5 @@
-"""The planned number of trials, stored before the first is asked, so that a run that was stopped
-early can report the answered part of its plan.
+"""The planned number of trials, stored before the first trial is asked, so that a run that was
+stopped early can report the answered part of its plan.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def planned_trials(protocol: Protocol, choices: Choices) -> PlannedTrials:
 
 
 def planned_of_looks(store: Store, protocol: Protocol) -> PlannedTrials:
-    """Returns the trials that the looks so far have asked for, in a run that stops early."""
+    """Returns the trials asked for by the looks so far, in a run that stops early."""
     factors = [name for name in protocol.factors if name != protocol.item]
     planned: dict[str, dict[str, dict[str, int]]] = {}
     for subject, mode, levels, number in looks.asked_levels(store):

@@ -27,9 +27,9 @@ def check_models(
     out: Path,
     instruments: Sequence[Instrument] = (),
 ) -> None:
-    """Makes each model once and passes it a first request, so that a refusal is raised now.
+    """Makes each model once and checks a first request with it, so that a refusal is raised now.
 
-    A subject whose answers the run already has needs neither key nor server.
+    A subject whose answers the run already holds needs neither key nor server.
     """
     answered = _count_answered(out)
     for subject, modes in plan.count(protocol, choices).items():
@@ -75,7 +75,7 @@ def _check_judge(
 
 
 def _count_answered(out: Path) -> dict[str, int]:
-    """Counts the trials with an output by subject; {} if the run does not exist yet."""
+    """Counts the trials with an output, by subject; {} if the run does not exist yet."""
     if not is_begun(out):
         return {}
     with Store(out) as store:

@@ -18,8 +18,8 @@ from ...store import Store
 
 
 class KnownModel(TypedDict):
-    """A model as `plan --json` names it. retires_on, price_date: days as YYYY-MM-DD; batch: the
-    cost of a call in a batch, in words, if batches are wanted; limits: its known gaps.
+    """A model in the output of `plan --json`. retires_on, price_date: days as YYYY-MM-DD; batch:
+    the cost of a call in a batch, in words, if batches are wanted; limits: its known gaps.
     """
 
     name: str
@@ -34,7 +34,7 @@ class KnownModel(TypedDict):
 
 
 class Thinking(TypedDict):
-    """The amount of a model's thinking, with the field names of `ModelOptions`."""
+    """The amount of a model's thinking; the fields are those of `ModelOptions`."""
 
     effort: str | None
     thinks: bool
@@ -42,22 +42,22 @@ class Thinking(TypedDict):
 
 @dataclass(frozen=True, slots=True)
 class Connect:
-    """The settings of connections to models. prices: by model name, US dollars for a million
-    tokens, in and out.
+    """The settings of connections to models. prices: by model name, US dollars per million tokens,
+    in and out.
 
     base_url:  the server of every model that has no provider of its own (`openai:` and kinds of
-               other packages).
+      other packages).
     base_urls: servers by kind or by model name.
-    further:   by "" (as base_url), kind or model name, the servers beside the first, if one
-               model has several.
-    workers:   processes that hold the models that run in tiltmeter's own; None for this one alone.
-    columns:   {field: the column that has it} of files of answers.
+    further:   {"" (as base_url), kind or model name: the servers beside the first}, if a model has
+      several.
+    workers:   processes that hold models which run inside tiltmeter; None for this process alone.
+    columns:   {field: its column} in files of answers.
     named:     the models that the user named: no other model may execute code.
     context:   context size in tokens of a model on this machine; None for the needed size.
-    needed_context: tokens of the longest prompt of the plan with its reply, as estimated at most.
-    no_system: True if subjects are to have no system prompt, not even their template's own.
-    reasoning: off, default or an effort, of the subjects; None for off if that is known to be
-               possible, as of all other models.
+    needed_context: tokens of the plan's longest prompt with its reply, by an upper estimate.
+    no_system: True if subjects get no system prompt, not even their template's own.
+    reasoning: off, default or an effort, for the subjects; None (and for all other models): off if
+      that is known to be possible.
     subjects:  the models under audit.
     """
 
@@ -77,29 +77,29 @@ class Connect:
     subjects: tuple[str, ...] = ()
 
     def urls(self, name: str) -> list[str]:
-        """Returns all base URLs that the user gave for a model; the first is that of `url`."""
+        """Returns all base URLs that the user gave for a model; the first one is `url(name)`."""
         url = self.url(name)
         kind = name.partition(":")[0]
         key = next((key for key in (name, kind) if self.base_urls.get(key)), "")
         return [url, *self.further.get(key, ())] if url else []
 
     def url(self, name: str) -> str:
-        """Returns the base URL that the user gave for a model, or "" for the kind's own."""
+        """Returns the base URL that the user gave for a model; "" to use its kind's own server."""
         general = "" if kind_of(name).own_server else self.base_url
         return self.base_urls.get(name) or self.base_urls.get(name.partition(":")[0]) or general
 
     def price(self, name: str) -> Price | None:
-        """Returns the user's price, else the table's; for a custom server only a user's row."""
+        """Returns the user's price, else the table's, which counts only for the usual server."""
         row = table.find(name)
         return self.prices.get(name) or (
             row.price if row and (row.own or not self.url(name)) else None
         )
 
     def model(self, name: str, concurrency: int, run: Store | None = None) -> Model:
-        """Makes a model that is not open yet.
+        """Makes a model, not yet open.
 
-        run: the store of the pictures that a model is shown, and of the trials' factors that a
-        folder of pictures is matched with.
+        run: the store that holds the pictures that a model is shown, and the trials' factors, by
+        which a folder of pictures is matched.
 
         Raises UsageError if the table says that the provider retired the model and no other server
         is named, or if the model would execute code and was not named.
@@ -144,7 +144,7 @@ class Connect:
         return Servers([make_model(name, replace(options, base_url=one)) for one in urls], urls)
 
     def _thinking(self, name: str, row: table.Listed | None) -> Thinking:
-        """Returns how much thinking to request; `row` describes the model at its provider."""
+        """Returns how much thinking to request. row: the model's entry in the table, if any."""
         wanted = self.reasoning if name in self.subjects else None
         if row is None or self.url(name):
             asked = None if wanted is None else reasoning.effort(wanted, (), switchable=True)
@@ -165,13 +165,13 @@ class Connect:
         return price._replace(reserve=reasoning.RESERVE_TOKENS) if price and thinks else price
 
     def batch_price(self, name: str) -> Price | None:
-        """Returns a model's price per call in a batch; the full one if the table has no other."""
+        """Returns a model's price per call in a batch; the full price if the table has no other."""
         row, price = table.find(name), self.expected_price(name)
         share = row.batch_share if row else None
         return price if price is None or share is None else price.times(share)
 
     def describe(self, name: str) -> KnownModel:
-        """Describes a model by the table: its retirement, gaps and the source of its price."""
+        """Describes a model from the table: its retirement, gaps, and the source of its price."""
         row = table.find(name)
         known = KnownModel(
             name=name, listed=row is not None, retires_on=None, retired=False, soon=False
@@ -240,7 +240,7 @@ class Connect:
 
 
 def _takes_workers(name: str) -> bool:
-    """True if a model can run in separate processes, as it is behind no provider."""
+    """True if a model runs on this machine and can run in separate processes."""
     kind = kind_of(name)
     return kind.on_workers and kind.provider is None
 

@@ -1,5 +1,5 @@
-"""What instruments must learn from sets of outputs before they label (a taxonomy), kept as an
-artefact.
+"""Learns from sets of outputs what instruments need before they label (a taxonomy), and keeps it as
+an artefact.
 
 A stage between run and label. Its calls are like any others: a discovery is a generator of
 requests, as labelling is; they pass through the engine, are stored, and are answered from the store
@@ -32,7 +32,7 @@ async def discover(
     limits: Limits,
     watch: Callable[[Tally], None] = lambda tally: None,
 ) -> Tally:
-    """Learns what instruments need, per set of outputs; earlier results are kept."""
+    """Learns what instruments need, one set of outputs at a time; keeps earlier results."""
     engine = Engine(store, models, limits, watch)
     learners = [instrument for instrument in instruments if isinstance(instrument, Learner)]
     failed: list[str] = []
@@ -77,7 +77,7 @@ def _job(
 def _outputs_to_learn_from(
     store: Store, protocol: Protocol
 ) -> tuple[list[tuple[Trial, Output]], dict[str, str]]:
-    """Returns the outputs to learn from, and by subject whether they are from discovery modes."""
+    """Returns the outputs to learn from, and {subject: MEASURED, or ASIDE for discovery modes}."""
     aside: list[tuple[Trial, Output]] = []
     measured: list[tuple[Trial, Output]] = []
     for trial, output in store.iter_outputs():
@@ -93,7 +93,7 @@ def _keep(store: Store, instrument: Learner, source: Mapping[str, str]) -> None:
     """Stores the artefact, and writes it to the run's folder for a person to read, edit and give to
     another run.
 
-    source: by subject, which kind of outputs it was learned from.
+    source: {subject: the kind of outputs that the artefact was learned from}.
     """
     text = instrument.artefact_text()
     if not text or store.artefact(instrument.artefact, instrument.artefact_name) == text:

@@ -1,4 +1,4 @@
-"""Asks the subjects the trials of a plan and stores their outputs."""
+"""Asks the subjects all trials of a plan and stores their outputs."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from .pipeline import Pipeline
 
 
 def job(trial: Trial, protocol: Protocol) -> Job:
-    """Asks a trial's subject and returns the output."""
+    """Sends a trial's request to its subject and returns the output."""
     asked = plan.request(trial, protocol)
     (reply,) = yield [asked]
     outcome = CUT if is_cut_and_empty(asked, reply) else reply.outcome
@@ -39,7 +39,7 @@ def counting(job: Job, tally: Tally) -> Job:
 
 
 def is_cut_and_empty(asked: Request, reply: Reply) -> bool:
-    """True if the token limit was reached before any text outside thinking."""
+    """True if the token limit was reached before the model wrote any text besides its thinking."""
     cut = reply.ended == CUT and reply.outcome == ANSWER and not asked.logprobs
     return cut and not without_thought(reply.text).strip()
 
@@ -55,8 +55,8 @@ async def generate(
     shard: Shard | None = None,
     pipeline: Pipeline | None = None,
 ) -> Tally:
-    """Answers each planned trial without an output (only `wanted` ones, or a shard's, if given),
-    all subjects at once. pipeline: labels the outputs meanwhile.
+    """Answers each planned trial that has no output, all subjects at once. wanted, shard: restrict
+    the trials; pipeline: labels the outputs meanwhile.
     """
     engine = Engine(store, models, limits, watch)
 

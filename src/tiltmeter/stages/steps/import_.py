@@ -1,4 +1,4 @@
-"""Existing outputs, labels or counts → a run, on which every later stage works.
+"""Turns existing outputs, labels or counts into a run, on which every later stage works.
 
 The protocol defines the format of a file: its *importer* (`outputs` in its sources.toml,
 `IMPORTERS` in registry.py, or an entry point in the group `tiltmeter.importers`) is a function of
@@ -32,7 +32,7 @@ Imported = tuple[Trial, Output, Sequence[Label]]
 
 @dataclass(frozen=True, slots=True)
 class AddedOutputs:
-    """The counts of an import. unlisted: items that the design lacks."""
+    """The counts of an import. before: rows the run had; unlisted: items the design lacks."""
 
     outputs: int
     before: int
@@ -42,7 +42,7 @@ class AddedOutputs:
 
 @dataclass(frozen=True, slots=True)
 class GivenContent:
-    """The content of a file or of a copy of a release. name and sha256: of the file or copy; note:
+    """The content of a file, or of a copy of a release. name, sha256: of the file or copy; note:
     the files that a copy lacks, "" if it is complete.
     """
 
@@ -97,8 +97,8 @@ def cells_of(protocol: Protocol, given: GivenContent) -> list[Row]:
 
 
 def write_rows(store: Store, protocol: Protocol, source: str, given: GivenContent) -> AddedOutputs:
-    """Adds the rows to a run, except those already in it. Raises RunMismatch if the run has another
-    value for one of them.
+    """Adds the rows to a run, except those that it holds. Raises RunMismatch if the run has other
+    labels for one of them.
 
     source: the protocol's name or path.
     """
@@ -125,7 +125,7 @@ def write_rows(store: Store, protocol: Protocol, source: str, given: GivenConten
 
 
 def _new(store: Store, rows: Sequence[Imported]) -> list[Imported]:
-    """Returns the rows that the run lacks. Raises RunMismatch if known ones have other labels."""
+    """Returns the rows that the run lacks. RunMismatch if the run has other labels for a row."""
     stored_ids = outputs.ids(store)
     if not stored_ids:
         return list(rows)

@@ -1,6 +1,6 @@
 """Imports published outputs in rows as trials, outputs and labels, without an importer function.
 
-`[[outputs]]` in sources.toml says how to find each part in a row; slots are filled from the row:
+`[[outputs]]` in sources.toml says how to find the parts of an output; slots are columns of the row:
 
     [[outputs]]
     text = "{chatgpt_gen}"                        # the answer
@@ -57,7 +57,7 @@ class RowLayout:
         return cls(**keys)
 
     def columns_of(self, file: str) -> Row | None:
-        """Returns the columns encoded in a file's path; None if `files` does not match it."""
+        """Returns the columns given by a file's path; None if `files` does not match the path."""
         if not self.files:
             return {}
         parts = _SLOT.split(self.files)
@@ -69,7 +69,7 @@ class RowLayout:
         return named.groupdict() if named else None
 
     def key(self, columns: Mapping[str, str], row: Row, place: str) -> Key:
-        """Returns the values that identify a row's prompt."""
+        """Returns the values by which a row's prompt is found."""
         values = ((name, _fill(text, row, place)) for name, text in columns.items())
         return tuple(self.values.get(name, {}).get(value, value) for name, value in values)
 

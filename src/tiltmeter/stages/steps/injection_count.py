@@ -1,7 +1,7 @@
 """Counts attempts to instruct the reader, in texts that judges were shown and in judges' own
 replies, after labelling.
 
-The counts are kept in the run as the artefact ("injection", "counts"), so that a report can show
+The counts are stored in the run as the artefact ("injection", "counts"), so that a report can show
 them. The texts shown to a judge are read from its requests, which mark each answer
 (instruments/judge.py, negotiation.py).
 """
@@ -23,8 +23,8 @@ _SHOWN = "<answer "  # stands in every request that shows an answer to a judge
 
 
 class InjectionCounts(TypedDict):
-    """Counts. outputs, replies: texts looked at; *_attempts: texts that try to instruct the reader;
-    sorts: attempts in outputs by sort; examples: ids of outputs.
+    """Counts. outputs, replies: texts examined; *_attempts: texts that try to instruct the reader;
+    sorts: {sort of attempt: number, in outputs}; examples: ids of outputs.
     """
 
     outputs: int
@@ -36,7 +36,7 @@ class InjectionCounts(TypedDict):
 
 
 def count(store: Store) -> InjectionCounts | None:
-    """Counts the attempts; None if no judge was shown anything."""
+    """Counts the attempts; None if no judge was shown an answer."""
     shown = calls.outputs_shown(store, _SHOWN)
     if not shown:
         return None
@@ -76,7 +76,7 @@ def read_counts(store: Store) -> InjectionCounts | None:
 
 
 def warning(store: Store) -> str:
-    """Writes a line if any text tried to instruct its reader, else ""."""
+    """Writes a warning if any text tried to instruct its reader, else ""."""
     counts = read_counts(store)
     if not counts or not (counts["output_attempts"] or counts["reply_attempts"]):
         return ""

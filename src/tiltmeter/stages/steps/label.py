@@ -29,11 +29,11 @@ CHECKED = 50  # answers that rules read, which the judge labels too: how often d
 def annotators(
     protocol: Protocol, judges: Sequence[str] = (), given: Mapping[str, str] | None = None
 ) -> list[Instrument]:
-    """Makes the protocol's own instruments, and one per judge for those that a judge can repeat.
+    """Makes the protocol's own instruments, and per judge a copy of those that a judge can repeat.
 
-    An instrument that consists of judges is made with these judges, and not at all if none is
-    named: see `missing_judges`. given: {kind of artefact, such as taxonomy: its text}, for
-    instruments that would discover it.
+    Instruments that consist of judges are made from these judges, or left out if there is none (see
+    `missing_judges`). given: {kind of artefact, such as taxonomy: its text}, for instruments that
+    would discover it.
     """
     instruments: list[Instrument] = []
     given = given or {}
@@ -55,7 +55,7 @@ def annotators(
 def _with_judges(
     spec: InstrumentSpec, kind: InstrumentKind, judges: Sequence[str]
 ) -> list[Instrument]:
-    """Makes one instrument of a protocol, with the judges that label with it or beside it."""
+    """Makes an instrument of the protocol, together with its judges or those that repeat it."""
     if kind.asks == "team" and len(judges) > len(kind.parts):
         raise UsageError(
             f"{spec.name} takes {len(kind.parts)} judges at most: {', '.join(kind.parts)}."
@@ -93,8 +93,8 @@ def _cascade(
     second: Callable[..., ReadyInstrument],
     judge: str,
 ) -> Instrument:
-    """Makes an instrument that asks a judge if its rules are unsure. The judge is the same that
-    would label everything, so both share calls.
+    """Makes an instrument that asks a judge if its rules are unsure. The judge's requests are those
+    of a judge that labels everything, so both share calls.
     """
     doubting = replace(spec, settings={**spec.settings, **(spec.unsure or {})})
     asked = _make_instrument(second, spec, judge)
@@ -103,7 +103,7 @@ def _cascade(
 
 
 def ask_about_unread(protocol: Protocol, judges: Sequence[str]) -> Protocol:
-    """Returns the protocol with judges that label what its rules leave unread. Raises UsageError
+    """Returns the protocol with judges that label the answers its rules leave unread. UsageError
     without a judge, or if no instrument has a fixed list of values for a judge to choose from.
     """
     if not judges:
@@ -132,7 +132,7 @@ def ask_where_unsure(
     protocol: Protocol, judges: Sequence[str], sure: float | None = None
 ) -> Protocol:
     """Returns the protocol with judges that are asked only if its rules are unsure. sure: how sure
-    rules must be of a label; None for the instrument's own bound. Raises UsageError if no
+    rules must be of a label; None for the instrument's own threshold. Raises UsageError if no
     instrument can ask in this way.
     """
     if not judges:
@@ -168,7 +168,7 @@ def ask_where_unsure(
 
 
 def missing_judges(protocol: Protocol, judges: Sequence[str] = ()) -> list[str]:
-    """Lists a line per instrument that waits for judges, with the command to type."""
+    """Lists, per instrument without the judges it needs, a line with the command to type."""
     needs = []
     for spec in protocol.instruments:
         kind = registry.instrument_kind(spec.kind, spec.name)
@@ -181,7 +181,7 @@ def missing_judges(protocol: Protocol, judges: Sequence[str] = ()) -> list[str]:
 
 
 def keep_cascades(store: Store, instruments: Sequence[Instrument]) -> set[str]:
-    """Stores which judges are asked if rules are unsure; warns if one now labels everything."""
+    """Records the judges that only unsure rules ask; returns warnings if one labels everything."""
     together = [instrument for instrument in instruments if isinstance(instrument, Cascade)]
     for one in together:
         settings.keep_cascade(store, one.annotator, one.judge, one.first.settings.get("sure"))
@@ -199,7 +199,7 @@ def keep_cascades(store: Store, instruments: Sequence[Instrument]) -> set[str]:
 def open_pipeline(
     store: Store, protocol: Protocol, judges: Sequence[str], watch: Callable[[Tally], None]
 ) -> Pipeline:
-    """Makes the pipeline to the judges of a run, as `annotate` would ask them."""
+    """Makes the pipeline from a run's subjects to the judges that `annotate` would ask."""
     instruments = annotators(protocol, judges, settings.given_materials(store))
     keep_cascades(store, instruments)
     return Pipeline(store, protocol, instruments, watch)
@@ -215,9 +215,9 @@ async def annotate(
     given: Mapping[str, str] | None = None,
     pipeline: Pipeline | None = None,
 ) -> Tally:
-    """Labels every output that an annotator has not labelled yet, after learning what instruments
-    need first. pipeline: labelled while subjects were asked; its tally goes on, and outputs that it
-    failed to label are not asked again.
+    """Labels every output that an annotator has not labelled yet; before that, lets instruments
+    learn. pipeline: labelled while subjects were asked; its tally is continued, and outputs that it
+    failed to label are not asked about again.
     """
     instruments = annotators(protocol, judges, given)
     tally = pipeline.tally if pipeline is not None else Tally(spent=store.spent())
@@ -254,8 +254,8 @@ async def annotate(
 
 
 def _forget_partly_compared(store: Store, instruments: Sequence[Instrument]) -> None:
-    """Withdraws the labels of comparing annotators that did not see all outputs, so that they label
-    all again, using a judge's stored replies.
+    """Withdraws the labels of comparing annotators that have not seen all outputs, so that they
+    label all outputs again; a judge's stored replies are reused.
     """
     for instrument in instruments:
         if isinstance(instrument, Comparer) and next(
@@ -265,7 +265,7 @@ def _forget_partly_compared(store: Store, instruments: Sequence[Instrument]) -> 
 
 
 def _checks(store: Store, jobs: LabelJobs, by: Cascade, check: SecondJudge) -> Iterator[Job]:
-    """Yields jobs in which the judge of unread answers labels answers that rules read."""
+    """Yields jobs in which the judge of unread answers also labels some answers that rules read."""
     for name in agreement.read_outputs(store, by.annotator, CHECKED):
         checked = labels.value(store, name, check.annotator, check.attribute)
         output = None if checked else stored_outputs.one(store, name)
@@ -275,7 +275,7 @@ def _checks(store: Store, jobs: LabelJobs, by: Cascade, check: SecondJudge) -> I
 
 
 def _agreement(store: Store, by: Cascade, check: SecondJudge) -> str:
-    """Describes how often the judge of unread answers agrees with the rules on those they read."""
+    """Describes how often that judge and the rules agree on answers that the rules read."""
     both = (by.annotator, check.annotator)
     alike, number = agreement.alike(store, *both, by.attribute, check.attribute)
     return (

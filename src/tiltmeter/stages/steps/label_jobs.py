@@ -30,7 +30,7 @@ class LabelJobs:
         }
 
     def introduce(self, instruments: Sequence[Instrument]) -> None:
-        """Shows all outputs to the instruments that compare them."""
+        """Passes all outputs to the instruments that compare outputs with each other."""
         comparing = [instrument for instrument in instruments if isinstance(instrument, Comparer)]
         if comparing:
             modes = self._protocol.modes
@@ -58,7 +58,7 @@ class LabelJobs:
 
 
 def _told(protocol: Protocol, trial: Trial) -> str:
-    """Returns the context that judges are shown before the prompt."""
+    """Returns the system prompt for judges to see before the prompt, if the protocol wants it."""
     if not protocol.judges_see_system:
         return ""
     return "\n".join(turn.content for turn in trial.context if turn.role == "system")

@@ -1,4 +1,4 @@
-"""The rounds of a look, for the stages that ask and label: only trials of open claims."""
+"""The rounds of a look, for the stages that ask and label: only trials that open claims need."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ Counts = Callable[[str, str, Mapping[str, str]], bool]  # of a subject, a mode a
 
 @dataclass(frozen=True)
 class LookRounds:
-    """The rounds of one look. number: of the look, from 1; since: the last round of the look
-    before; until: of this one; is_open: True for prompts that an undecided claim needs.
+    """The rounds of one look. number: of the look, from 1; since, until: the last round of the look
+    before, and of this look; is_open: True for prompts that an undecided claim needs.
     """
 
     protocol: Protocol
@@ -31,8 +31,8 @@ class LookRounds:
     is_open: Counts
 
     def filter_trials(self) -> Wanted:
-        """Returns a filter for the trials that this look is the first to use: those of its rounds,
-        and for the first look all discovery trials.
+        """Returns a filter for the trials that this look uses first: the trials of its rounds; for
+        the first look, also all discovery trials.
         """
         known: dict[tuple[str, str, tuple[str, ...]], bool] = {}
         names = self.rounds.names
@@ -51,7 +51,7 @@ class LookRounds:
         return is_wanted
 
     def assign(self, store: Store) -> int:
-        """Adds the trials that this look is the first to use to the run; returns their number."""
+        """Adds the trials that this look uses first to the run; returns their number."""
         trials = list(plan.trials(self.protocol, self.choices, self.filter_trials()))
         aside = {name for name, mode in self.protocol.modes.items() if mode.for_discovery}
         stored.assign(

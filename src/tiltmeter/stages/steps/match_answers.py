@@ -1,5 +1,5 @@
 """Matches existing answers with the trials of a plan before anything is stored; lists answers
-without a trial and trials without an answer, each with the nearest.
+without a trial and trials without an answer, and for the first of each its nearest match.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class HasAnswers(Shape):
 @dataclass(frozen=True, slots=True)
 class Match:
     """The match of one subject's lines with the trials of a plan. missing: trials without a line;
-    unused: lines without a trial; prompts: those of all trials.
+    unused: lines without a trial; prompts: the prompts of all trials.
     """
 
     subject: str
@@ -46,7 +46,7 @@ class Match:
     answers: Answers
 
     def sentences(self) -> Iterator[str]:
-        """Yields the mismatches that a person should know; nothing if everything matches."""
+        """Yields sentences about mismatches; nothing if every line and trial has its match."""
         if self.missing:
             yield (
                 f"{self.subject} answers {self.trials - len(self.missing):,} of {self.trials:,} "
@@ -59,7 +59,7 @@ class Match:
             yield self._further(further) if len(further) == len(self.unused) else self._strangers()
 
     def refuse_nothing(self) -> None:
-        """Raises UsageError if none of the lines answers a trial."""
+        """Raises UsageError if no line answers a trial."""
         if len(self.missing) < self.trials or not self.unused:
             return
         raise UsageError(
@@ -96,7 +96,7 @@ class Match:
 
 
 def matches(protocol: Protocol, choices: Choices, connect: Connect) -> Iterator[Match]:
-    """Yields the match of each subject whose answers exist already."""
+    """Yields the match of each subject whose answers are read from a file or a table."""
     for subject in choices.subjects:
         if kind_of(subject).name in MATCHED_KINDS:
             model = connect.model(subject, 1)

@@ -1,5 +1,5 @@
 """Merges runs of one plan into one: shards answered on many machines, or runs of one audit with
-other subjects. The merged run resumes, is labelled and reported as if asked in one.
+different subjects. The merged run resumes, is labelled and reported like any single run.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from . import injection_count
 @dataclass(frozen=True, slots=True)
 class Merged:
     """A run after others were merged into it. rows: its rows; added: rows added by this merge;
-    missing: shards, as "3/16", that were not merged; open: planned trials without an answer.
+    missing: shards, such as "3/16", that were not merged; open: planned trials without an answer.
     """
 
     runs: int
@@ -59,7 +59,7 @@ def merge(runs: Sequence[Path], out: Path) -> Merged:
 
 @dataclass(slots=True)
 class _Known:
-    """The facts of the runs compared so far, each with the folder that first had it."""
+    """The facts of the runs compared so far, each with the folder in which it was first met."""
 
     folder: Path
     frozen: Frozen
@@ -68,7 +68,7 @@ class _Known:
 
 
 def _refuse_strangers(runs: Sequence[Path], out: Path) -> None:
-    """Raises RunMismatch if the runs are not of one plan, before anything is written."""
+    """Raises RunMismatch if the runs do not belong to one plan, before anything is written."""
     known: _Known | None = None
     begun = [out] if (out / "run.sqlite").is_file() else []
     for run in (*begun, *runs):
@@ -131,7 +131,7 @@ def _short(value: object) -> str:
 
 
 def _adopt_settings(store: Store, source: Store) -> None:
-    """Adds the settings of a merged run to those stored."""
+    """Adds the settings of a run that is merged to the stored settings."""
     frozen: Mapping[str, Json] | None = source.get("frozen")
     store.freeze(frozen or {})
     for key in ("source", "origin", "definition", "given"):
@@ -151,8 +151,8 @@ def _adopt_settings(store: Store, source: Store) -> None:
 
 
 def _adopt_part(store: Store, source: Store) -> None:
-    """Adds the cost of unanswered calls and the failed trials of a run once, even if it is merged
-    again, directly or inside another run.
+    """Adds a merged run's cost of unanswered calls and its failed trials, only once even if the run
+    is merged again, directly or inside another run.
     """
     held, within = settings.merged_parts(store), settings.merged_parts(source)
     shard = settings.shard(source)

@@ -33,7 +33,7 @@ THOUGHTS_RESERVED = 4  # times the longest thought of the pilot is what is reser
 
 
 def reserve_of(store: Store, subject: str) -> int:
-    """Returns the tokens that a subject's pilot found thinking to need; 0 without a pilot."""
+    """Returns the tokens to reserve for thinking, as the subject's pilot found; 0 without one."""
     return int(stored.kept(store, subject).get("reserve", 0))
 
 
@@ -48,7 +48,7 @@ async def keep_endpoints(store: Store, models: Models, subjects: Sequence[str]) 
 
 @dataclass(frozen=True)
 class Pilot:
-    """The pilot of each subject. label: labels the answers so far; annotators: who labels."""
+    """The pilots of all subjects. label: labels the answers so far; annotators: who labels."""
 
     store: Store
     protocol: Protocol
@@ -62,8 +62,8 @@ class Pilot:
 
     async def run(self, wanted: Wanted | None = None) -> None:
         """Asks the first trials of every subject that has not been asked before. Raises
-        PilotStopped if their replies cannot be measured. A failed call is tried again with the
-        rest.
+        PilotStopped if their replies cannot be measured. A trial whose call fails is tried again
+        with the rest.
         """
         aside, self.models.aside = self.models.aside, None  # asked singly, also before a batch
         try:
@@ -126,7 +126,7 @@ class Pilot:
         return First(subject, self.protocol, tuple(trials), replies, seconds)
 
     def _reserve(self, first: First, model: Model) -> int:
-        """Returns the tokens to reserve for thinking, judged by the longest thought so far."""
+        """Returns the tokens to reserve for thinking, from the longest thought so far."""
         seen = THOUGHTS_RESERVED * first.largest_thought
         return max(model.reserve, RESERVE_TOKENS, seen) if seen else model.reserve
 

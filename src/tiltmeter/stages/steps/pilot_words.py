@@ -20,7 +20,7 @@ _ANOTHER_OUT = "and another --out"
 
 
 def lines(first: First, forecast: Forecast) -> list[str]:
-    """Describes a subject's pilot: replies, tokens, and a forecast of the rest, line by line."""
+    """Describes a subject's pilot in lines: replies, tokens, and a forecast of the whole plan."""
     number = len(first.seen)
     speed = first.completion_tokens / first.seconds if first.seconds > 0.05 else 0.0
     thought = f", of them {first.largest_thought} thought at most" if first.largest_thought else ""
@@ -80,7 +80,7 @@ def sentence(first: First, switched_off: bool) -> str:
 
 
 def options(first: First, switched_off: bool) -> list[str]:
-    """Lists alternative options to type against the fault."""
+    """Lists options that mend the fault, each an alternative to the others."""
     typed = {
         THOUGHT: ["--max-tokens 2000"]
         if switched_off
@@ -94,7 +94,7 @@ def options(first: First, switched_off: bool) -> list[str]:
 
 
 def remedy(first: First, switched_off: bool) -> str:
-    """Describes the remedy for the fault, with the options to type."""
+    """Describes a remedy for the fault, with the options to type."""
     typed = " or with ".join(options(first, switched_off))
     if first.cause == LANGUAGE:
         asked = sorted({trial.factors.get("language", "") for trial, _ in first.seen} - {""})

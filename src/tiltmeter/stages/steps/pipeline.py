@@ -1,7 +1,7 @@
 """Judges that label while the subjects are still being asked.
 
-Each output goes to every annotator that asks a judge as soon as it is stored. Rules label when all
-outputs are there, which takes moments; so does an annotator that must learn from all outputs first.
+Each output goes to every annotator that asks a judge as soon as it is stored. Rules label once all
+outputs are stored, which takes moments; so does an annotator that must learn from all outputs.
 Outputs left open, such as those of an earlier command, are labelled by `annotate` afterwards.
 """
 
@@ -24,8 +24,8 @@ MOST_WAITING = 2000  # outputs that an annotator has not begun with, before subj
 class Pipeline:
     """A queue of outputs from subjects to annotators.
 
-    tally:   of the labelling.
-    in_vain: (annotator, output) pairs that were asked and got no label.
+    tally:   the events of the labelling.
+    in_vain: (annotator, output) pairs for which a judge was asked and no label came.
     """
 
     def __init__(
@@ -50,7 +50,7 @@ class Pipeline:
     def open(
         self, subjects: Sequence[JobSource], start: Callable[[JobSource], None]
     ) -> Sequence[JobSource]:
-        """Returns the annotators' sources of jobs. start: starts one more worker on a source."""
+        """Returns the annotators' sources of jobs. start: called to add a worker to a source."""
         self._subjects, self._start = subjects, start
         self._annotators = [
             JobSource(self._jobs_of(instrument), self.tally, self._watch)
@@ -61,11 +61,11 @@ class Pipeline:
     # what subjects ask and tell
 
     def is_behind(self) -> bool:
-        """True while an annotator's queue is so long that subjects wait for it."""
+        """True if an annotator's queue is so long that subjects must wait for it."""
         return any(len(outputs) >= MOST_WAITING for outputs in self._waiting.values())
 
     def expect(self, trial: Trial, job: Job) -> Job:
-        """Runs a subject's job and remembers its trial, for `take` to pass on with the output."""
+        """Runs a subject's job; remembers its trial, for `take` to pass on with the output."""
         self._asked[trial.id] = trial
         try:
             return (yield from job)
@@ -88,7 +88,7 @@ class Pipeline:
     # what annotators do
 
     def _jobs_of(self, instrument: Instrument) -> Iterator[Job | None]:
-        """Yields the jobs of an annotator; None whenever there is none at the moment."""
+        """Yields the jobs of an annotator; None while no output waits for it."""
         outputs = self._waiting[instrument]
         while True:
             job = None
@@ -103,7 +103,7 @@ class Pipeline:
             yield job
 
     def _note(self, job: Job, key: tuple[str, str]) -> Job:
-        """Runs a job; adds it to `in_vain` if it is closed early."""
+        """Runs a labelling job; if the job is closed without labels, adds it to `in_vain`."""
         try:
             return (yield from job)
         except GeneratorExit:

@@ -1,4 +1,4 @@
-"""The copy of its protocol that a run keeps, readable without the file or process it came from."""
+"""The copy of the protocol that a run keeps, readable without the file or process it came from."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ Pairs = set[tuple[str, str]]  # of a factor and a level that was asked
 
 
 class Snapshot(NamedTuple):
-    """A kept protocol. source: a name, a file's path, or "" if it was declared in Python;
-    definition: all of it, texts included; None if it ships with tiltmeter.
+    """A protocol as a run keeps it. source: a name, a file's path, or "" if it was declared in
+    Python; definition: all of the protocol with its texts; None if it ships with tiltmeter.
     """
 
     source: str
@@ -46,8 +46,8 @@ class Snapshot(NamedTuple):
 def record(
     given: str | Path | Protocol, declared: Protocol, used: Callable[[], Iterable[Row]] = list
 ) -> Snapshot:
-    """Makes the copy of a protocol, by how it was named. used: returns the rows that the run asks;
-    of texts that do not ship, only these rows are kept.
+    """Makes the copy of a protocol. given: what the user named; used: returns the rows that the run
+    asks. Of texts that do not ship, only these rows are kept.
     """
     given = declared.name if isinstance(given, Protocol) else str(given)
     if registry.is_protocol(given) and not registry.is_sourced(given):
@@ -61,8 +61,8 @@ def record(
 
 
 def refuse_secrets(what: str, content: Json) -> None:
-    """Raises UsageError if content to be asked and stored holds a key of the environment: masking
-    the key would make the stored text differ from the asked one.
+    """Raises UsageError if content to be asked and stored holds a key of the environment. Masking
+    the key would make the stored text differ from the text that is asked.
     """
     name = variable_in(json.dumps(content, ensure_ascii=False))
     if name:
@@ -73,7 +73,7 @@ def refuse_secrets(what: str, content: Json) -> None:
 
 
 def trust(folder: Path | str) -> None:
-    """Marks a run as the user's own, so that its protocol's file is read from now on."""
+    """Marks the protocol's file of a run as this user's own, so that it is read from now on."""
     with Store(folder, writing=True) as store:
         settings.keep_source(store, settings.source(store))
 
@@ -99,7 +99,7 @@ def _with_rows(protocol: Protocol, used: Sequence[Row]) -> Json:
 
 
 def _lines_used(text: str, used: Sequence[Row]) -> str:
-    """Returns the lines of a table that occur in the used rows; all lines if none does."""
+    """Returns the lines of a table that occur in the used rows; all lines if none occurs."""
     met: dict[tuple[str, ...], set[tuple[str, ...]]] = {}
     kept = []
     for line in text.splitlines():
@@ -131,10 +131,10 @@ def keep_pictures(store: Store, protocol: Protocol, used: Iterable[Row]) -> None
 
 
 def protocol_of(store: Store) -> tuple[Protocol, str]:
-    """Returns the protocol of a run and a note about it, "" if there is nothing to note.
+    """Returns the protocol of a run, and a note about it ("" if there is nothing to note).
 
-    Takes the protocol from its file, whose measures may be newer, if the design is unchanged; else
-    the copy that the run kept.
+    The protocol is read from its file, whose measures may be newer, if the design is unchanged;
+    otherwise from the copy in the run.
     """
     protocol, note = _protocol_of(store)
     if settings.own_source(store) and registry.is_sourced(settings.source(store)):
@@ -193,7 +193,7 @@ def _protocol_of(store: Store) -> tuple[Protocol, str]:
 
 
 def _earlier(store: Store, name: str) -> Protocol:
-    """Rebuilds the protocol of a run whose texts no longer ship, from the texts that it asked."""
+    """Rebuilds the protocol of a run whose texts no longer ship, from the prompts in the run."""
     rows = [
         json.dumps({**factors, "text": prompt.rpartition("\n\n")[0]})
         for factors, prompt in trials.prompts_asked(store)
@@ -206,7 +206,7 @@ def _earlier(store: Store, name: str) -> Protocol:
 
 
 def _readable(data: dict[str, Any], asked: Pairs) -> dict[str, Any]:
-    """Returns a protocol's file without the measures and levels that none of the rows has."""
+    """Returns a protocol's file without measures, variants and levels that the asked rows lack."""
     measures = [
         {**keys, "expected": _levels_asked(keys["expected"], asked)} if "expected" in keys else keys
         for keys in data["measures"]
@@ -247,7 +247,7 @@ def _can_be_read(measure: MeasureKeys, asked: Pairs) -> bool:
 
 
 def _from_file(source: str, name: str) -> tuple[Protocol | None, str]:
-    """Reads the protocol as it is now, or None; with a note for when it does not fit the run."""
+    """Reads the protocol from its source. Returns (protocol or None, a note if it does not fit)."""
     if registry.is_sourced(source):
         try:
             return registry.protocol(source), f"{source} has another design by now."

@@ -1,7 +1,7 @@
 """The crossed design: the side, the cue word, the item and the number of answers of each prompt.
 
 A *cue word* (a name) stands for a level of a factor; an *item* (a job, a scenario) is the subject
-of the prompts. Both are samples: of names like these, of items like these.
+of the prompts. Both are samples from populations of names and of items.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ class PromptSums:
     starts: Codes
 
     def __call__(self, values: Floats) -> Floats:
-        """Returns sums, shape (…, groups), of values of shape (…, prompts)."""
+        """Sums values of shape (…, prompts) by group, to shape (…, groups)."""
         ordered = values[..., self.order]
         sums: Floats = np.add.reduceat(ordered, self.starts, axis=-1)
         return sums
@@ -37,9 +37,8 @@ class Crossed:
     """The prompts of one or two sides. All arrays have one entry per prompt, shape (P,).
 
     side: 0 for all (a share), or 1 for the level and 0 for its baseline. word: numbers from 0 to
-    K - 1; the two sides have different words, unless words come in *matched* sets, of which each
-    has one word per side and counts as one word. item: numbers from 0 to C - 1. n: answers, above
-    0.
+    K - 1; the two sides have different words, unless words come in *matched* sets: then a set has
+    one word per side and counts as one word. item: numbers from 0 to C - 1. n: answers, above 0.
     """
 
     side: Codes
@@ -89,28 +88,28 @@ class Crossed:
 
     @cached_property
     def sign(self) -> Floats:
-        """+1 for prompts of the level, -1 for those of its baseline, shape (P,)."""
+        """A sign per prompt, shape (P,): +1 for the level, -1 for its baseline."""
         signs: Floats = np.where(self.sides == 1, 1.0, 2.0 * self.side - 1.0)
         return signs
 
     @cached_property
     def by_side(self) -> PromptSums:
-        """The sums over prompts by side."""
+        """The sums over prompts, by side."""
         return _sums(self.side)
 
     @cached_property
     def by_item(self) -> PromptSums:
-        """The sums over prompts by item."""
+        """The sums over prompts, by item."""
         return _sums(self.item)
 
     @cached_property
     def by_word(self) -> PromptSums:
-        """The sums over prompts by cue word."""
+        """The sums over prompts, by cue word."""
         return _sums(self.word)
 
     @cached_property
     def item_sides(self) -> tuple[Codes, PromptSums, Codes]:
-        """(Number of each prompt's item × side, sums by item × side, item of each item × side.)"""
+        """(Each prompt's number of item × side; sums by item × side; the item of each of these.)"""
         kept, first, codes = np.unique(
             self.item * self.sides + self.side, return_index=True, return_inverse=True
         )
@@ -132,24 +131,24 @@ class Crossed:
 
     @cached_property
     def weight(self) -> Floats:
-        """A prompt's share n/N of its side's answers, shape (P,)."""
+        """The share n/N of each prompt in its side's answers, shape (P,)."""
         weights: Floats = self.n / self.by_side(self.n)[self.side]
         return weights
 
     @cached_property
     def indicators(self) -> Floats:
-        """One row per cue word of a side: 1 in its prompts, 0 elsewhere, shape (words, P). A word
-        that is the only one of its side is fixed and has no row.
+        """One row per cue word of a side: 1 in the word's prompts, 0 elsewhere, shape (words, P). A
+        side's only word is fixed, not sampled, and has no row.
         """
         keys, codes = np.unique(self.word * self.sides + self.side, return_inverse=True)
         alone = np.bincount(keys % self.sides) == 1
-        drawn = np.flatnonzero(~alone[keys % self.sides])
-        tables: Floats = (codes == drawn[:, None]).astype(np.float64)
+        rows = np.flatnonzero(~alone[keys % self.sides])
+        tables: Floats = (codes == rows[:, None]).astype(np.float64)
         return tables
 
     @cached_property
     def squared_weights(self) -> float:
-        """S = Σ(N_k/N_g)²: the estimate's variance per unit of variance between cue words."""
+        """S = Σ(N_k/N_g)²: the estimate's variance per unit of variance between words."""
         return float(((self.indicators @ self.weight) ** 2).sum())
 
 

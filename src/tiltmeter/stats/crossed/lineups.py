@@ -40,14 +40,14 @@ class GroupShare:
 
 
 def dealt(firsts: ArrayLike, group: int) -> Test:
-    """Tests if a group is ranked first as often as the others, whatever the names of a line-up.
+    """Tests if a group is ranked first as often as the others, for line-ups with any names.
 
     firsts: how often the name of each group was ranked first in each line-up, whole numbers of
     shape (line-ups, groups). If groups make no difference, each name of a line-up could be of any
     group: the group's count is one entry of each row, picked with equal chances, and all rankings
     of a line-up stay together. The distribution of the sum is computed exactly; p is two-sided by
     the distance from the expected sum. By hand: line-ups (2, 0) and (1, 1), group 0: the sum is 3
-    or 1, each with probability 1/2, both 1 from the expected 2: p = 1.
+    or 1, each with probability 1/2, and both 1 away from the expected 2: p = 1.
     p is None without a ranking. Raises ``ValueError`` for counts that are not whole.
     """
     counts = np.atleast_2d(np.asarray(firsts, dtype=np.float64))
@@ -75,8 +75,8 @@ def recurring(
 ) -> list[GroupShare]:
     """Tests each group's share of first ranks against an even share, with names as a sample.
 
-    lineup: of each row; names: of each group in it, shape (rows, groups); n: rankings; firsts: how
-    often each group's name was ranked first, shape (rows, groups). For each group V_i over line-ups
+    lineup: per row; names: each group's name in it, shape (rows, groups); n: rankings; firsts: how
+    often each name was ranked first, shape (rows, groups). A group has a variance V_i over line-ups
     and V_w - V_c over its names (`variances.components`, without the items' shift: a line-up has
     one name per group). V = V_i + G/(G-1)·(V_w - V_c); the test averages V over the G groups, which
     are equal under the null hypothesis; the interval uses the group's own V.
@@ -109,20 +109,20 @@ def recurring(
 def _components(
     lineup: Sequence[str], names: Sequence[str], n: Floats, firsts: Floats
 ) -> tuple[Crossed, Components]:
-    """Returns one group's design and variance components; adds up rows of one line-up and name."""
+    """Returns one group's design and components; adds up rows of one line-up and name."""
     sums: dict[tuple[str, str], list[float]] = {}
     for key, size, count in zip(zip(lineup, names, strict=True), n, firsts, strict=True):
         cell = sums.setdefault(key, [0.0, 0.0])
         cell[0] += size
         cell[1] += count
-    kept = {key: cell for key, cell in sums.items() if cell[0] > 0}
+    positive = {key: cell for key, cell in sums.items() if cell[0] > 0}
     design = Crossed.of(
-        side=[0] * len(kept),
-        word=[name for _, name in kept],
-        item=[line for line, _ in kept],
-        n=[size for size, _ in kept.values()],
+        side=[0] * len(positive),
+        word=[name for _, name in positive],
+        item=[line for line, _ in positive],
+        n=[size for size, _ in positive.values()],
     )
-    shares = np.array([[count / size for size, count in kept.values()]])
+    shares = np.array([[count / size for size, count in positive.values()]])
     return design, components(design, shares, item_shifts=False)
 
 
@@ -132,7 +132,7 @@ def _names_sd(design: Crossed, parts: Components) -> float:
 
 
 def _variance(parts: Components, larger: float) -> tuple[float, float]:
-    """Returns a group's V, and Σ(part²/df) for its degrees of freedom."""
+    """Returns a group's V, and Σ(part²/df), from which its degrees of freedom follow."""
     items, words = float(parts.items[0]), float(parts.words[0, 0])
     between = max(0.0, words - float(parts.cells[0, 0]))
     degrees = float(parts.words_df[0, 0])

@@ -49,8 +49,8 @@ def planned_shift_of_words(design: WordsDesign, *, level: float = 0.05) -> float
     400 tables are simulated with one seed: items (sd 1 logit), an item's effect on a side (.3),
     prompts (.5) and the words; the test is `variances.two_way` at ``level``. Bisection on the shift
     in logits; the result is the mean difference in shares. A large design is simulated with fewer
-    items, more answers and smaller sds, so that the variance of the estimate is the same. By
-    simulations elsewhere (20 items, 3 words × 7, 5 × 4, 10 × 2 answers at words' sd .4): .28, .19,
+    items, more answers and smaller sds, so that the variance of the estimate is the same. Results
+    of other simulations, at words' sd .4 (20 items; 3 words × 7, 5 × 4, 10 × 2 answers): .28, .19,
     .15. None if no shift up to 6 logits is detected.
     """
     items = min(design.items, max(LEAST_ITEMS, MOST_PROMPTS // (2 * design.words)))
@@ -67,15 +67,15 @@ def planned_shift_of_words(design: WordsDesign, *, level: float = 0.05) -> float
     answers = max(1, round(design.answers * fewer))
     spread = fewer**-0.5
     crossed = Crossed.of(side=side, word=word, item=item, n=[answers] * len(prompts))
-    drawn = Spreads(design.words_sd, BY_ITEM_SD * spread, PROMPT_SD * spread)
+    spreads = Spreads(design.words_sd, BY_ITEM_SD * spread, PROMPT_SD * spread)
     low, high = 0.0, MOST_LOGITS
-    if _power(crossed, drawn, high, level)[0] < POWER:
+    if _power(crossed, spreads, high, level)[0] < POWER:
         return None
     for _ in range(STEPS):
         middle = (low + high) / 2
-        enough = _power(crossed, drawn, middle, level)[0] >= POWER
+        enough = _power(crossed, spreads, middle, level)[0] >= POWER
         low, high = (low, middle) if enough else (middle, high)
-    return _power(crossed, drawn, high, level)[1]
+    return _power(crossed, spreads, high, level)[1]
 
 
 def words_part(design: WordsDesign) -> float:
@@ -93,7 +93,7 @@ def sampling_ratio(design: WordsDesign) -> float:
     """Returns s²/τ² for one answer per item and side: the variance of answers over the variance
     that remains with any number of answers: of words (the design's sd), items by side and prompts.
 
-    Near shares of ½, where a logit is a quarter: s² = 1/4, τ² = (C·sd²/K + .3² + .5²/K)/16.
+    Near shares of ½ a logit is a quarter in share, so s² = 1/4, τ² = (C·sd²/K + .3² + .5²/K)/16.
     By hand: 20 items, 10 words of sd .3: .25/((.18 + .09 + .025)/16) = 13.6; 3 words: 5.2.
     """
     stays = design.items * design.words_sd**2 + PROMPT_SD**2
@@ -101,7 +101,7 @@ def sampling_ratio(design: WordsDesign) -> float:
 
 
 def _power(crossed: Crossed, spreads: Spreads, shift: float, level: float) -> tuple[float, float]:
-    """Returns the share of tables in which the shift is detected, and its mean in shares."""
+    """Returns the share of tables in which the shift is detected, and the mean shift in shares."""
     rng = np.random.default_rng(SEED)
     rejected, gaps = 0, 0.0
     for _ in range(0, TABLES, BLOCK):

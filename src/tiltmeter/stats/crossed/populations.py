@@ -22,7 +22,7 @@ TWO_WAY = "two-way over items and cue words, t"
 
 @dataclass(frozen=True, slots=True)
 class Inference:
-    """A population's test and interval. se, df: of t; p None if nothing varies."""
+    """The test and interval for a population. se, df: of its t; p: None if nothing varies."""
 
     se: float
     df: float
@@ -35,10 +35,10 @@ class Inference:
 class Populations:
     """The estimate with its test and interval for each population.
 
-    both: items and cue words like these; words: these items, words like these; items: items like
-    these, these words; these: these items and words (None if no prompt was answered twice).
-    words_by_side: the number of cue words; words_sd: the standard deviation between words of one
-    side, in the unit of the estimate (log for a ratio).
+    both: items and cue words are samples; words: these items, sampled words; items: sampled items,
+    these words; these: these items and words (None if no prompt has two answers). words_by_side:
+    the number of cue words; words_sd: the standard deviation between words of one side, in the unit
+    of the estimate (log for a ratio).
     """
 
     value: float
@@ -58,12 +58,12 @@ def populations(
     null: float = 0.0,
     ratio: bool = False,
 ) -> Populations | None:
-    """Tests p₁ - p₀ (p of one side, log p₁/p₀ if ``ratio``) against ``null`` in each population.
+    """Tests p₁ - p₀ (p of one side, log p₁/p₀ if ``ratio``) against ``null`` for each population.
 
-    shares: of each prompt, shape (P,); within: the variance of each prompt's share over its own
-    answers, by default y(1 - y)/(n - 1). Variances: both V (`variances.two_way`), t with its df;
-    words ΣV_w,g with Welch's df; items V_i, df C - 1; these Σ(n/N_g)²·within, Satterthwaite's df.
-    None if the estimate is not finite (a ratio to 0); with one item, other items are not tested.
+    shares: y of each prompt, shape (P,); within: the variance of y over the prompt's own answers,
+    by default y(1 - y)/(n - 1). Variances: both V (`variances.two_way`), t with its df; words
+    ΣV_w,g with Welch's df; items V_i, df C - 1; these Σ(n/N_g)²·within, Satterthwaite's df. None if
+    the estimate is not finite (a ratio to 0); with one item, other items are not tested.
     """
     y = arguments.vector("shares", shares)
     fit = two_way(design, y[None, :], ratio=ratio)
@@ -98,7 +98,7 @@ def _within_prompts(
     value: float,
     null: float,
 ) -> Inference | None:
-    """Tests with the variance of asking the same prompts again; None if none was answered twice."""
+    """Tests with the variance of asking the same prompts again; None if none has two answers."""
     several = design.n > 1
     if not several.any():
         return None

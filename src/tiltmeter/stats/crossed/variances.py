@@ -16,7 +16,7 @@ from tiltmeter.stats.crossed.design import NEGLIGIBLE, Crossed
 
 @dataclass(frozen=True)
 class Components:
-    """The components of a variance. B: tables; G: sides (1 for matched sets).
+    """The components of a variance, for B tables and G sides (one if words are matched sets).
 
     value: the estimate, shape (B,); items: V_i (B,); words: V_w and cells: V_c by side (B, G);
     items_df: the degrees of freedom of V_i; words_df: those of each V_w, shape (B, G).
@@ -33,7 +33,7 @@ class Components:
 @dataclass(frozen=True)
 class TwoWay:
     """The estimate with its variance over both items and cue words, and t's degrees of freedom,
-    each of shape (B,). words_sd: the standard deviation between cue words of one side.
+    each of shape (B,) for B tables. words_sd: the standard deviation between cue words of one side.
     """
 
     value: Floats
@@ -60,8 +60,8 @@ def components(
     less its mean over the side's words; V_w = K/(K-1)·ΣT²; V_c = K/(K-1)·Σ_k c/(c-1)·Σ(t - t̄_k)²,
     c the word's prompts (c = 1: Σt²). Matched sets: one cluster over both sides, t signed as e.
     Unequal numbers of words: V_w is the larger of the side's own and the one pooled over sides,
-    unless ``pooled_words`` is False. ``item_shifts`` False leaves a_i out, for items that have one
-    word only.
+    unless ``pooled_words`` is False. ``item_shifts`` False leaves a_i out, for items with only one
+    word.
     For the ratio y and p_g are divided by p_g. Source: Cameron, Gelbach & Miller (2011), JBES 29;
     Owen (2007), Ann. Appl. Stat. 1. NaN if the base of a ratio is 0.
     """
@@ -87,8 +87,8 @@ def two_way(design: Crossed, shares: Floats, *, ratio: bool = False) -> TwoWay:
     """Returns the variance of the estimate if both items and cue words are samples.
 
     V = max(V_i, V_i + λ(V_w - V_c), min(λ, 1)·V_w), with λ from the design alone (`word_weight`)
-    and df = max(1, V²/(V_i²/(C-1) + Σ_g(λV_w,g)²/df_g)). Crossed designs have λ = 1, words nested
-    in items 0, and then V is the variance over items alone.
+    and df = max(1, V²/(V_i²/(C-1) + Σ_g(λV_w,g)²/df_g)). If items and words are crossed, λ = 1; if
+    words are nested in items, λ = 0 and V is the variance over items alone.
     By hand: tests/stats/crossed/test_variances.py.
     """
     parts = components(design, shares, ratio=ratio)
@@ -105,25 +105,25 @@ def two_way(design: Crossed, shares: Floats, *, ratio: bool = False) -> TwoWay:
 
 
 def word_weight(design: Crossed) -> float:
-    """Computes λ, the factor of V_w - V_c so that V_i + λ(V_w - V_c) counts variance of words once.
+    """Computes λ such that V_i + λ(V_w - V_c) counts the variance between cue words once.
 
-    For each cue word, a table with 1 in its prompts and 0 elsewhere gives V_i, V_w and V_c; summed
-    over words A = ΣV_i, Q = Σ(V_w - V_c); S = Σ(N_k/N_g)²: λ = max(0, S - A)/Q, and 0 if λQ <
-    .02·S. Crossed designs 1; words nested in items 0; one word of five per item 4.
+    Per cue word, takes V_i, V_w, V_c of a table with 1 in its prompts, 0 elsewhere. With A = ΣV_i,
+    Q = Σ(V_w - V_c) and S = `squared_weights`: λ = (S - A)/Q, or 0 if S - A < .02·S or Q ≤ 0. λ is
+    1 for crossed designs, 0 for words nested in items, 4 if each item has one of five words.
     """
     if not len(design.indicators):
         return 0.0
     parts = components(design, design.indicators, pooled_words=False)
     both = design.squared_weights
-    left = both - float(parts.items.sum())
+    remainder = both - float(parts.items.sum())
     between = float(parts.words.sum() - parts.cells.sum())
-    if left < NEGLIGIBLE * both or between <= 0:
+    if remainder < NEGLIGIBLE * both or between <= 0:
         return 0.0
-    return left / between
+    return remainder / between
 
 
 def _item_shifts(design: Crossed, rest: Floats) -> Floats:
-    """Computes a_i of each prompt: its item's share less the side's share, mean over sides."""
+    """Computes a_i per prompt: its item's share less the side's share, averaged over sides."""
     _, sums, item = design.item_sides
     shift = sums(design.n * rest) / sums(design.n)
     order = np.argsort(item, kind="stable")
@@ -155,5 +155,5 @@ def _word_sums(design: Crossed, beside: Floats, pool: bool) -> tuple[Floats, Flo
 
 
 def _ratio(number: int) -> float:
-    """Returns C/(C - 1); 0 for one unit, whose variance is unknown."""
+    """Returns C/(C - 1); 0 for a single unit, whose variance is unknown."""
     return number / (number - 1) if number > 1 else 0.0

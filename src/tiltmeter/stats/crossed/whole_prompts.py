@@ -1,7 +1,7 @@
 """Tests if a cue moves some items more than others: whole prompts permuted over an item's sides.
 
 Each prompt may have its own probability, so the answers of a prompt stay together: if no item
-differs, the prompts of an item are exchangeable, once each is reduced by its word's mean.
+differs, the prompts of an item are exchangeable once the mean of its word is subtracted from each.
 """
 
 from __future__ import annotations
@@ -29,31 +29,31 @@ def items_differ(
 ) -> Test:
     """Tests if items differ in the difference of their two sides.
 
-    shares: of each prompt, shape (P,). Whole prompts, each less its word's mean, are permuted over
-    the sides of their item; statistic: MS(side × item)/MS(word × item). A permutation keeps the sum
-    of squares inside an item, so SS(side × item) = Σ_i w_i·(d_i - d̄)² has the same order: d the
-    difference of the item's two sides, w = K₁K₀/(K₁ + K₀) of its words. The words' means cost the
-    observed sum one degree of freedom (d̄ = 0) but not the permuted sums, which are multiplied by
-    C/(C - 1) to compensate. p = (1+b)/(1+B).
-    By hand: two items with two words a side and residuals (1, 1 | -1, -1) and (-1, -1 | 1, 1): d =
-    ±2, SS 8; permuting an item gives d = 2, -2 or 0 in 1, 1 and 4 of 6; SS are 16 for (2, -2) and
+    shares: each prompt's share, shape (P,). Whole prompts, each less its word's mean, are permuted
+    over the sides of their item; statistic: MS(side × item)/MS(word × item). A permutation keeps
+    the sum of squares inside an item, so SS(side × item) = Σ_i w_i·(d_i - d̄)² orders permutations
+    alike: d is the difference of the item's two sides, w = K₁K₀/(K₁ + K₀) for its words per side.
+    The words' means cost the observed sum one degree of freedom (d̄ = 0) but not the permuted sums,
+    which are multiplied by C/(C - 1) to compensate. p = (1+b)/(1+B).
+    By hand: two items with two words per side and residuals (1, 1 | -1, -1) and (-1, -1 | 1, 1): d
+    = ±2, SS 8; permuting an item gives d = 2, -2 or 0 in 1, 1 and 4 of 6; SS are 16 for (2, -2) and
     (-2, 2), else at most 4: p near 2/36. Items with fewer than two words on a side are left out; p
     is None if fewer than two items remain.
     """
     y = arguments.vector("shares", shares)
     counts = design.by_word(np.ones_like(y))
     rest = y - (design.by_word(y) / counts)[design.word]
-    kept = _items(design)
-    if kept.size < 2:
+    usable = _items(design)
+    if usable.size < 2:
         return Test(None, None, METHOD, note=TOO_FEW)
-    shapes = _by_shape(design, kept, rest)
+    shapes = _by_shape(design, usable, rest)
     observed = float(_statistic([(first, values[None]) for first, values in shapes])[0])
-    reached, done, stretch = 0, 0, kept.size / (kept.size - 1)
+    reached, done, stretch = 0, 0, usable.size / (usable.size - 1)
     while done < draws and (done == 0 or reached * 10 <= done):
         many = min(max(1, BLOCK // rest.size) if done else FIRST_DRAWS, draws - done)
         done += many
-        drawn = _statistic([(first, _deal(values, many, generator)) for first, values in shapes])
-        reached += int((drawn * stretch >= observed * (1 - TIE)).sum())
+        shuffled = _statistic([(first, _deal(values, many, generator)) for first, values in shapes])
+        reached += int((shuffled * stretch >= observed * (1 - TIE)).sum())
     p = monte_carlo_p(exceeding=reached, draws=done)
     return Test(observed, p, METHOD, smallest_p=1 / (1 + done), draws=done)
 
@@ -67,8 +67,8 @@ def _items(design: Crossed) -> Codes:
 
 
 def _by_shape(design: Crossed, items: Codes, rest: Floats) -> list[tuple[int, Floats]]:
-    """Groups items by their numbers of prompts on the two sides: (prompts of the level, residuals,
-    the level's first, shape (items, prompts)).
+    """Groups items with the same numbers of prompts on both sides: (prompts of the level, residuals
+    with the level's first, shape (items, prompts)).
     """
     rows: dict[tuple[int, int], list[Floats]] = {}
     for item in items:
@@ -86,7 +86,7 @@ def _deal(values: Floats, draws: int, generator: np.random.Generator) -> Floats:
 
 def _statistic(shapes: Sequence[tuple[int, Floats]]) -> Floats:
     """Computes SS(side × item) = Σw(d - d̄)² per draw. shapes: (number of the level's prompts,
-    residuals, the level's first, shape (draws, items, prompts)).
+    residuals with the level's first, shape (draws, items, prompts)).
     """
     gaps, weights = [], []
     for first, values in shapes:

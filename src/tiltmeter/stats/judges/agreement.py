@@ -24,7 +24,7 @@ METHOD = "jackknife over items, score limits, t"
 
 @dataclass(frozen=True, slots=True)
 class Ratings:
-    """Values by unit and annotator: ``codes`` (U, R), -1 if an annotator gave none."""
+    """Values by unit and annotator: ``codes`` (U, R), -1 if the annotator gave no value."""
 
     codes: Codes
     classes: int
@@ -39,7 +39,7 @@ def ratings(
     clusters: ArrayLike | None = None,
     weights: ArrayLike | None = None,
 ) -> Ratings:
-    """Checks the ratings and fills in defaults: each output is its own item, and all count alike.
+    """Checks ratings; by default, each output is an item of its own, and all weights are equal.
 
     ``codes`` (U, R) of 0 … classes-1, -1 for missing; ``clusters`` (U,) codes; ``weights`` (U,),
     larger than 0. ``ValueError`` names the argument.
@@ -67,9 +67,9 @@ def cohen_kappa(*, gold: Confusion) -> Interval:
     """Computes κ = (p_o - p_e)/(1 - p_e), p_e = Σ_k p_k.·p_.k, of two annotators (gold in rows,
     judge in columns).
 
-    Range [-1, 1]; 0 is chance by each annotator's own margins; κ is low if one class is rare
-    however good the judge (then read AC1 beside it). Source: Cohen (1960), Educ. Psychol. Meas. 20;
-    jackknife: Kraemer (1980), Biometrics 36. By hand: [[20, 5], [10, 15]]: p_o .7, p_e .5 → .4.
+    Range [-1, 1]; 0 is chance by each annotator's own margins; κ is low if one class is rare, even
+    for a good judge (then also read AC1). Source: Cohen (1960), Educ. Psychol. Meas. 20; jackknife:
+    Kraemer (1980), Biometrics 36. By hand: [[20, 5], [10, 15]]: p_o .7, p_e .5 → .4.
     """
     c, k, wide = gold.weighted.shape
     square = np.zeros((c, wide, wide))
@@ -155,7 +155,7 @@ class PairAgreement:
 def pairwise_agreement(*, rated: Ratings) -> tuple[PairAgreement, ...]:
     """Computes the raw agreement of every pair of a panel, by ``rates.clustered_share``.
 
-    Range [0, 1]. By hand: (0,0), (0,1), (1,1) of three items: 2/3. Without common outputs: None.
+    Range [0, 1]. By hand: (0,0), (0,1), (1,1) of three items: 2/3. None without common outputs.
     """
     pairs, codes, items = [], rated.codes, _items(rated)
     for i in range(codes.shape[1]):
@@ -208,8 +208,8 @@ def _jackknife(sums: Floats, parts: Callable[[Floats], tuple[Floats, Floats]]) -
         value = 1 - apart / chance
         if c < 2:
             return replace(blank, value=value, note="one cluster: no interval")
-        left, expected = parts(sums.sum(axis=0) - sums)
-        without = np.where(expected > 1e-12, 1 - left / expected, np.nan)
+        omitted, expected = parts(sums.sum(axis=0) - sums)
+        without = np.where(expected > 1e-12, 1 - omitted / expected, np.nan)
     few = rates.few_clusters(c)
     if not np.isfinite(without).all():
         hangs = replace(blank, value=value, note="a class hangs on one item: no interval")

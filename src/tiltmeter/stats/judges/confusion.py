@@ -24,12 +24,12 @@ METHOD = "linearised, wilson on effective n, t"
 
 @dataclass(frozen=True, slots=True)
 class Confusion:
-    """Gold labels per item: ``weighted[i, j, k]`` of item i, truly j, called k; ``labels``: n.
+    """Gold labels per item. ``weighted[i, j, k]``: those of item i that are truly j and called k,
+    as a sum of weights; ``labels``: their number.
 
     Shapes (C, K, L): K classes of the truth, L ≥ K answers of the judge; the columns beyond K are
     answers that are no class (invalid, no decision). Items without gold are rows of zeros, so that
-    row i is the same item as entry i of the arrays of the whole run. Without weights both are
-    equal.
+    row i is the same item as entry i of the run's arrays. Without weights both arrays are equal.
     """
 
     weighted: Floats
@@ -50,8 +50,7 @@ def confusion(
 
     Arrays, shape (n,): ``truth`` codes 0 … classes-1, ``said`` codes 0 … answers-1 (default:
     classes), -1 in either leaves the pair out; ``clusters`` codes 0 … items-1 (default: each pair
-    an item); ``weights`` = 1 / probability of having been picked for gold, scaled here to a mean of
-    1.
+    is an item); ``weights`` = 1 / the probability of being picked for gold, scaled here to mean 1.
     By hand: truth (0, 0, 1), said (0, 1, 1), one item: [[1, 1], [0, 1]].
     ``ValueError`` names the argument: a code out of range, lengths that differ, weights ≤ 0.
     """
@@ -93,7 +92,7 @@ def _codes(name: str, values: ArrayLike, limit: int) -> Codes:
 
 @dataclass(frozen=True, slots=True)
 class ClassQuality:
-    """One class: its gold labels, and the judge's quality on it. Recall is ``sensitivity``."""
+    """The judge's quality on one class. labels: the class's gold labels; sensitivity: recall."""
 
     labels: int
     sensitivity: Interval
@@ -104,7 +103,7 @@ class ClassQuality:
 
 @dataclass(frozen=True, slots=True)
 class Quality:
-    """Quality over classes with gold: ``macro`` is the plain mean, ``weighted`` goes by gold."""
+    """The judge's quality over classes with gold. ``macro``: plain mean; ``weighted``: by gold."""
 
     classes: tuple[ClassQuality, ...]
     accuracy: Interval
@@ -120,9 +119,9 @@ def class_quality(*, gold: Confusion, positive: int) -> ClassQuality:
     """Computes sensitivity, specificity, precision and F1 of one class against all others.
 
     Formulas: TP/(TP+FN), TN/(TN+FP), TP/(TP+FP), 2TP/(2TP+FP+FN), each a ratio of sums over items
-    with Wilson's interval on the effective n, as ``rates.clustered_share``. An answer outside the
-    classes is a miss for its true class and not a false alarm for the others. Range [0, 1]. No null
-    value: a judge that guesses has sensitivity + specificity = 1.
+    with Wilson's interval on the effective n, as in ``rates.clustered_share``. An answer outside
+    the classes is a miss for its true class, but no false alarm for the others. Range [0, 1]. No
+    null value: a judge that guesses has sensitivity + specificity = 1.
     Source: van Rijsbergen (1979) for F1; Korn & Graubard (1998) for the intervals.
     By hand: one label per item; TP 40, FN 10, FP 5, TN 45: .8, .9, .8889, 2·40/95 = .8421.
     Without gold of the class, or of the others, the rates are None with a note.
@@ -133,7 +132,7 @@ def class_quality(*, gold: Confusion, positive: int) -> ClassQuality:
 
 
 def _class_counts(gold: Confusion, k: int) -> list[tuple[Floats, Floats]]:
-    """Returns (x, n) per item for sensitivity, specificity, precision and F1."""
+    """Returns (numerator, denominator) per item for sensitivity, specificity, precision and F1."""
     w = gold.weighted
     hit, true, called, everything = w[:, k, k], w[:, k].sum(1), w[:, :, k].sum(1), w.sum((1, 2))
     neither = np.maximum(everything - true - called + hit, 0.0)
@@ -148,8 +147,8 @@ def _class_counts(gold: Confusion, k: int) -> list[tuple[Floats, Floats]]:
 def quality(*, gold: Confusion) -> Quality:
     """Computes the judge's quality on every class, and accuracy, precision, recall and F1 over all.
 
-    Macro: Σ_k m_k/K over classes with gold. Weighted: Σ_k (P_k/N)·m_k, P_k the gold of class k. A
-    precision of a class that is never called is not defined and leaves its mean. Intervals: the
+    Macro: Σ_k m_k/K over classes with gold. Weighted: Σ_k (P_k/N)·m_k, P_k the gold of class k. The
+    precision of a class that is never called is undefined and left out of the mean. Intervals: the
     linearised means, Wilson's limits on the effective n m(1-m)/v, t quantile. Range [0, 1].
     Source: Manning, Raghavan & Schütze (2008) §13.6; equal to scikit-learn (tests).
     By hand: recalls .8 and .9 with 20 and 80 gold: macro .85, weighted .88.
@@ -168,7 +167,7 @@ def _mean(
     even: bool,
     total: Floats,
 ) -> Interval:
-    """Averages one of the four rates over classes; the interval uses the items' influences."""
+    """Averages one of the four rates over classes, with an interval from the items' influences."""
     used = [row for row in counts if row[which][1].sum() > 0]
     if not used:
         return Interval(None, None, None, METHOD, note="no gold")
@@ -191,7 +190,7 @@ def _mean(
 
 
 def gold_share(x: Floats, n: Floats, gold: Confusion) -> Interval:
-    """Computes ``rates.clustered_share``; weighted gold skips its rule for probabilities."""
+    """Computes ``rates.clustered_share``; weights of gold do not count as probabilities there."""
     if gold.weighted is gold.labels or np.array_equal(gold.weighted, gold.labels):
         return rates.clustered_share(successes=x, n=n)
     x, n = x[n > 0], n[n > 0]
@@ -214,7 +213,7 @@ def share_interval(
 ) -> Interval:
     """Computes Wilson's limits for a share with the variance of ``influence``, one value per item.
 
-    ``df`` caps the degrees of freedom. No variance: the effective n is the number of items.
+    ``df`` caps the degrees of freedom. Variance 0: the effective n is the number of items.
     """
     clusters = influence.size
     blank = Interval(value, None, None, method, n=n, clusters=clusters, note=note)
@@ -241,11 +240,12 @@ def share_interval(
 def error_gaps(
     *, first: Confusion, second: Confusion, confidence: float = 0.95
 ) -> tuple[tuple[Interval, Interval], ...]:
-    """Computes, per class, the judge's sensitivity and specificity in one condition less another's.
+    """Computes, per class, the judge's sensitivity and specificity in one condition less those in
+    another.
 
-    If its errors differ by condition, a judge creates or hides a gap: with sensitivity and
-    specificity (.85, .97) in one and (.97, .85) in the other, and a true share of .1 in both, the
-    judge reports .112 and .232. Paired over items, ``rates.clustered_difference``. Null value 0.
+    If errors differ by condition, a judge creates or hides a gap: with sensitivity and specificity
+    (.85, .97) in one and (.97, .85) in the other, and a true share of .1 in both, the judge reports
+    .112 and .232. Paired over items, ``rates.clustered_difference``. Null value 0.
     By hand: 18 of 20 and 12 of 20 positives found: .9 - .6 = .3.
     """
     gaps = []

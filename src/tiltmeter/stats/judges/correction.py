@@ -1,9 +1,8 @@
 """Shares and differences of a judge with known errors, corrected by gold (Rogan–Gladen).
 
-The run and the gold are summed by the same items (clusters), so that all three uncertainties, of
-the share, of sensitivity and of specificity, and what they have in common, come from one
-linearisation.
-The intervals and what else was tried: docs/explanation/statistics.md, "A judge labels".
+The run and the gold are summed by the same items (clusters), so that one linearisation gives the
+uncertainties of the share, of sensitivity and of specificity, and their covariances.
+The intervals and their alternatives: docs/explanation/statistics.md, "A judge labels".
 """
 
 from __future__ import annotations
@@ -38,10 +37,10 @@ HALF = 0.5  # Jeffreys' half success and half failure
 class Corrected:
     """A share or a difference: the judge's number, and the number corrected by gold.
 
-    ``reason`` says why there is no correction; if set, ``corrected`` has None and only the
-    uncorrected number can be reported. ``clipped``: the estimate was outside the possible range and
-    was moved to its end. ``youden`` is Se + Sp - 1 (the smaller one of two conditions), 0 for a
-    judge that guesses.
+    ``reason``: why there is no correction; if set, ``corrected`` has None and only the uncorrected
+    number can be reported. ``clipped``: True if the estimate was outside the possible range and was
+    moved to its end. ``youden``: Se + Sp - 1 (the smaller one of two conditions), 0 for a judge
+    that guesses.
     """
 
     corrected: Interval
@@ -53,14 +52,14 @@ class Corrected:
 
 @dataclass(frozen=True, slots=True)
 class Linear:
-    """A ratio of sums over items: value, influence of each item, least variance (floor)."""
+    """A ratio of sums over items. influence: of each item; floor: the least variance."""
 
     value: float
     influence: Floats
     floor: float = 0.0
 
     def variance(self, clusters: float) -> float:
-        """The variance of the ratio from `clusters` (at least 2) clusters, floor included."""
+        """Returns the variance of the ratio over `clusters` (at least 2) items, plus the floor."""
         return clusters / (clusters - 1) * float(self.influence @ self.influence) + self.floor
 
 
@@ -81,18 +80,18 @@ class _Judged:
 
     @property
     def value(self) -> float:
-        """The share corrected for the judge's errors (Rogan and Gladen); not clipped to 0 to 1."""
+        """The share corrected for the judge's errors (Rogan and Gladen), not clipped to [0, 1]."""
         return (self.share.value + self.specificity.value - 1) / self.youden
 
 
 @dataclass(frozen=True, slots=True)
 class Basis:
-    """The constants of a corrected estimate: the judge's own row, the method, the possible range,
-    the cautions.
+    """The constants of a corrected estimate: the judge's uncorrected row, the method, the possible
+    range, the cautions.
 
     ``clusters``: the items with outputs or the items with gold, whichever are fewer. ``weighted``:
-    gold had weights; then a few errors with large weights may dominate the variance, and the
-    degrees of freedom follow the kurtosis.
+    True if gold had weights; then a few errors with large weights may dominate the variance, and
+    the degrees of freedom follow the kurtosis.
     """
 
     plain: Interval
@@ -104,7 +103,7 @@ class Basis:
     weighted: bool
 
     def df(self, error: Linear) -> float:
-        """Degrees of freedom for `error`: clusters - 1, or fewer if gold has weights."""
+        """Returns the degrees of freedom of `error`: clusters - 1, or fewer if gold has weights."""
         by_kurtosis = rates.cluster_variance(error.influence)[1] if self.weighted else math.inf
         return min(self.clusters - 1.0, by_kurtosis)
 
@@ -129,10 +128,9 @@ def rogan_gladen(
 ) -> Corrected:
     """Returns the share of a class, corrected for the judge's sensitivity and specificity.
 
-    Arrays, shape (C,): ``said`` outputs called the class, of ``n`` judged; ``gold`` row i is the
-    same item, with labels from this condition, or pooled over several (``confusion.pool_golds``).
-    Formula: θ = (p + Sp - 1)/(Se + Sp - 1), cut at [0, 1] and flagged. Interval (Fieller's): all θ₀
-    with
+    Arrays, shape (C,): ``said`` outputs called the class, of ``n`` judged; row i of ``gold`` is the
+    item of entry i, labelled in this condition, or pooled over several (``confusion.pool_golds``).
+    Formula: θ = (p + Sp - 1)/(Se + Sp - 1), clipped to [0, 1]. Interval (Fieller's): all θ₀ with
     |p + Sp - 1 - θ₀·(Se + Sp - 1)| ≤ t·√v(θ₀), v from the items' joint influences e_p - θ₀·e_Se +
     (1-θ₀)·e_Sp; a rate without a single error has Jeffreys' variance instead of 0; t has (items
     with gold or with outputs, whichever are fewer) - 1 degrees of freedom. ``se`` is the delta
@@ -140,7 +138,7 @@ def rogan_gladen(
     Source: Rogan & Gladen (1978), Am. J. Epidemiol. 107; Fieller (1954), J. R. Stat. Soc. B 16.
     By hand: p = .2, Se = .9, Sp = .95: θ = .15/.85 = .1765. None with a ``reason``: no outputs, no
     gold, no gold of the class or of the others, Se + Sp - 1 < .2. ``ValueError`` names the
-    argument: as ``rates.clustered_share``, and rows of gold that do not match.
+    argument: the cases of ``rates.clustered_share``, and rows of gold that do not match ``n``.
     """
     x, size = arguments.shares("said", said, "n", n)
     plain = rates.clustered_share(successes=x, n=size)
@@ -178,10 +176,10 @@ def rogan_gladen_difference(
 
     Arrays, shape (C,), and ``golds``, the gold of A and that of B: entry i of all is item i.
     Formula: d = θ_a - θ_b ± t·√v, v from the joint influences of both corrected shares. Each share
-    may lie outside of [0, 1] here, since cutting it would bias d; d itself is cut at [-1, 1] and
-    flagged. Null value 0. Source: as ``rogan_gladen``; delta method over items, Cochran (1977) ch.
-    11. By hand: p_a = .112 with (Se, Sp) = (.85, .97), p_b = .232 with (.97, .85): .082/.82 -
-    .082/.82 = 0. Refusals and ``ValueError`` as ``rogan_gladen``.
+    may lie outside [0, 1] here, since clipping it would bias d; d itself is clipped to [-1, 1]
+    (``clipped``). Null value 0. Source: that of ``rogan_gladen``; delta method over items, Cochran
+    (1977) ch. 11. By hand: p_a = .112 with (Se, Sp) = (.85, .97), p_b = .232 with (.97, .85):
+    .082/.82 - .082/.82 = 0. Cases without a value, and ``ValueError``: as for ``rogan_gladen``.
     """
     (xa, na, xb, nb), plain = _sides(said_a, n_a, said_b, n_b)
     gold_a, gold_b = golds
@@ -233,7 +231,7 @@ def _delta(judged: _Judged) -> Linear:
 
 
 def _fieller(frame: Basis, top: Linear, bottom: Linear, common: float, error: Linear) -> Corrected:
-    """Finds the limits of top/bottom: all θ₀ at which top - θ₀·bottom does not differ from 0."""
+    """Finds the limits of top/bottom: all θ₀ for which top - θ₀·bottom does not differ from 0."""
     c = frame.clusters
     if c < 2:
         return linear_result(frame, error)
@@ -250,7 +248,7 @@ def _fieller(frame: Basis, top: Linear, bottom: Linear, common: float, error: Li
 
 
 def linear_result(frame: Basis, error: Linear) -> Corrected:
-    """Returns the value ± t·√v; with fewer than two items a value without an interval."""
+    """Returns the value ± t·√v; without an interval if there are fewer than two items."""
     if frame.clusters < 2:
         value = min(max(error.value, frame.ends[0]), frame.ends[1])
         note = "one cluster with outputs or gold: no interval"
@@ -266,7 +264,7 @@ def linear_result(frame: Basis, error: Linear) -> Corrected:
 def _result(
     frame: Basis, error: Linear, limits: tuple[float, float], note: str | None = None
 ) -> Corrected:
-    """Clips value and limits to the possible range, and notes it."""
+    """Clips value and limits to the possible range; the note says so."""
     low, value, high = (
         min(max(x, frame.ends[0]), frame.ends[1]) for x in (limits[0], error.value, limits[1])
     )
@@ -294,12 +292,12 @@ def _blank(frame: Basis) -> Interval:
 
 
 def is_weighted(gold: Confusion) -> bool:
-    """True if the weighted counts of gold differ from its plain counts of labels."""
+    """True if gold has weights: its weighted counts differ from its numbers of labels."""
     return not np.array_equal(gold.weighted, gold.labels)
 
 
 def few_gold(labels: tuple[float, ...]) -> IntervalCaution | None:
-    """Returns a caution if a class has fewer gold labels than simulated coverage needs."""
+    """Returns a caution if a class has too few gold labels for the coverage in simulations."""
     if min(labels) < FEW_GOLD:
         return IntervalCaution("few_gold", f"too few gold labels of a class ({min(labels):g})")
     return None
@@ -319,7 +317,7 @@ def _refusal(sizes: tuple[Floats, ...], golds: tuple[Confusion | None, ...], k: 
 
 
 def matches(gold: Confusion, size: Floats, k: int = 0) -> None:
-    """Raises ValueError if gold has another number of items than `size`, or no class `k`."""
+    """Raises ValueError if gold's number of items differs from `size`, or it has no class `k`."""
     if len(gold.weighted) != size.size:
         raise ValueError(f"gold: {len(gold.weighted)} items where the outputs have {size.size}")
     if not 0 <= k < gold.weighted.shape[1]:

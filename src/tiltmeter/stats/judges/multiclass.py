@@ -28,8 +28,8 @@ METHOD = "inverse confusion matrix, linearised over items, t"
 
 @dataclass(frozen=True, slots=True)
 class CorrectedShares:
-    """All classes of one condition, in order; ``reason`` and ``clipped`` as in
-    ``correction.Corrected``.
+    """The corrected shares of all classes in one condition, in order; ``reason`` and ``clipped`` as
+    in ``correction.Corrected``.
 
     ``resolution`` is the least fraction of a true difference that the judge preserves: for two
     classes Se + Sp - 1; 0 if two mixtures of classes give the same answers.
@@ -43,16 +43,16 @@ class CorrectedShares:
 
 
 def corrected_shares(*, said: ArrayLike, gold: Confusion | None) -> CorrectedShares:
-    """Solves Mᵀπ = q for the true shares π, M[j, k] = P(called k | truly j) from gold, q as
-    reported.
+    """Solves Mᵀπ = q for the true shares π, M[j, k] = P(called k | truly j) from gold, q as the
+    judge reports.
 
     ``said``, shape (C, K): outputs of each item called each class; ``gold`` has the same items and
     K × K cells. An answer that is no class is an outcome of its own: give it a class in both, or
-    leave it out of both. Where a share comes out negative, π is the point of the simplex nearest to
-    the solution (Euclid), flagged. Intervals: t over the items' joint influences M⁻ᵀ(dq - dMᵀπ),
-    each class for itself, cut at [0, 1]; a row of M without error has Jeffreys' variance. Range [0,
-    1], sum 1. Refused with a ``reason``: no gold, a class without gold, resolution < .2; resolution
-    is the least 2/‖M⁻ᵀ(u_j - u_k)‖₁ over pairs of classes, u their unit vectors.
+    leave it out of both. If a share comes out negative, π is the point of the simplex nearest to
+    the solution (Euclidean), and ``clipped`` is set. Intervals: t over the items' joint influences
+    M⁻ᵀ(dq - dMᵀπ), per class, clipped to [0, 1]; a row of M without error has Jeffreys' variance.
+    Range [0, 1], sum 1. No value but a ``reason``: no gold, a class without gold, resolution < .2;
+    resolution is the least 2/‖M⁻ᵀ(u_j - u_k)‖₁ over pairs of classes, u their unit vectors.
     Source: Barron (1977), Biometrics 33; Buonaccorsi (2010), Measurement Error, ch. 3; projection:
     Duchi et al. (2008), ICML. By hand, K = 2: q = (.8, .2), Se .9, Sp .95: π_1 = .15/.85 = .1765.
     ``ValueError``: negative, NaN, shapes that do not match.
@@ -90,7 +90,7 @@ def corrected_shares(*, said: ArrayLike, gold: Confusion | None) -> CorrectedSha
 
 
 def _moved_to(row: Interval, share: float, solved: float | None) -> Interval:
-    """Returns the row with the share on the simplex. solved: the share before, if any was moved."""
+    """Returns the row with the share on the simplex. solved: the share before, or None."""
     if row.low is not None and row.high is not None:
         row = replace(row, low=min(row.low, share), high=max(row.high, share))
     if solved is not None and 0 <= solved <= 1:
@@ -100,7 +100,7 @@ def _moved_to(row: Interval, share: float, solved: float | None) -> Interval:
 
 
 def _linearise(table: Floats, n: Floats, gold: Confusion, inverse: Floats) -> list[Linear]:
-    """Solves for the shares and returns, per class, each item's contribution to the error."""
+    """Solves for the shares; returns, per class, the share with the influence of each item."""
     k = table.shape[1]
     q = [ratio_of_sums(table[:, j], n, float((n > 0).sum())) for j in range(k)]
     values = inverse @ np.array([reported.value for reported in q])
@@ -121,7 +121,7 @@ def _linearise(table: Floats, n: Floats, gold: Confusion, inverse: Floats) -> li
 
 
 def resolution(matrix: Floats) -> float:
-    """Computes the least fraction of a true difference that a judge's matrix preserves, or 0."""
+    """Computes the least fraction of a true difference that a judge's matrix preserves."""
     if np.linalg.matrix_rank(matrix) < len(matrix):
         return 0.0
     inverse = np.linalg.inv(matrix.T)
@@ -138,8 +138,8 @@ def on_simplex(point: Floats) -> Floats:
     """Returns the nearest point with no negative part and sum 1 (Duchi et al. 2008, figure 1)."""
     falling = np.sort(point)[::-1]
     excess = (np.cumsum(falling) - 1) / np.arange(1, point.size + 1)
-    kept = int(np.count_nonzero(falling > excess))
-    shares: Floats = np.maximum(point - excess[kept - 1], 0.0)
+    positive = int(np.count_nonzero(falling > excess))
+    shares: Floats = np.maximum(point - excess[positive - 1], 0.0)
     return shares
 
 

@@ -1,6 +1,6 @@
 """Means from many judged outputs and a few random ones with gold (PPI++): valid for any errors.
 
-Unlike ``correction`` nothing is assumed of the judge, not even that its errors are stable; the only
+Unlike ``correction``, this method assumes nothing about the judge, not even stable errors; the only
 condition is that the gold was sampled at random from the outputs (or with known weights).
 """
 
@@ -35,7 +35,7 @@ class Powered:
     """A mean or difference corrected by random gold, next to the judge's number and gold's own.
 
     ``power`` is λ: 0 uses the gold alone, 1 the judge's full number less the bias that gold shows
-    (two λ for a difference). ``clipped``, ``reason``: as in ``correction.Corrected``.
+    (a difference has two λ). ``clipped``, ``reason``: as in ``correction.Corrected``.
     """
 
     corrected: Interval
@@ -64,7 +64,7 @@ class Sums:
 
 
 def class_sums(*, said: ArrayLike, n: ArrayLike, gold: Confusion, positive: int = 1) -> Sums:
-    """Makes the ``Sums`` of a class's share, one entry per item; as for ``rogan_gladen``."""
+    """Makes the ``Sums`` for the share of a class, with the arguments of ``rogan_gladen``."""
     cells = gold.weighted
     return Sums(
         said,
@@ -83,20 +83,20 @@ class _Tuned:
 
 
 def prediction_powered(*, sums: Sums, share: bool = True, power: float | None = None) -> Powered:
-    """Estimates a mean: θ = Ȳ + λ(f̄ - f̄_gold), f̄ over all, Ȳ and f̄_gold over gold.
+    """Estimates a true mean: θ = Ȳ + λ(f̄ - f̄_gold), f̄ over all outputs, Ȳ and f̄_gold over gold.
 
-    λ (``power``) minimises the variance over items, Σ(a_i + λb_i)², and is cut at [0, 1]; a_i and
-    b_i are the influences of item i on Ȳ and on f̄ - f̄_gold. With independent outputs this is
-    PPI++: there f̄ is that of the outputs *without* gold, which is the same estimator with λ_PPI =
-    λ·(N-n)/N. λ = 1 is the survey difference estimator. Interval: for a share Wilson's on the
-    effective n θ(1-θ)/v; else θ ± t·√v; df from ``rates.cluster_variance``, at most the items with
-    gold - 1. A share is cut at [0, 1] and flagged. Source: Angelopoulos, Duchi & Zrnic (2023),
-    arXiv 2311.01453; Cochran (1977) ch. 7. By hand: gold Ȳ = .5, f̄_gold = .6, all f̄ = .7, λ = 1:
-    .6; λ = .5: .55. None with a ``reason``: no outputs, no gold, fewer than two items with gold.
-    ``ValueError`` as elsewhere.
+    f is the judge's value, Y the true one. λ (``power``) minimises the variance over items, Σ(a_i +
+    λb_i)², and is clipped to [0, 1]; a_i and b_i are the influences of item i on Ȳ and on f̄ -
+    f̄_gold. With independent outputs this is PPI++, where f̄ is that of the outputs *without* gold:
+    the same estimator with λ_PPI = λ·(N-n)/N. λ = 1 is the survey difference estimator. Interval:
+    for a share Wilson's on the effective n θ(1-θ)/v; else θ ± t·√v; df from
+    ``rates.cluster_variance``, at most the items with gold - 1. A share is clipped to [0, 1].
+    Source: Angelopoulos, Duchi & Zrnic (2023), arXiv 2311.01453; Cochran (1977) ch. 7. By hand:
+    gold Ȳ = .5, f̄_gold = .6, all f̄ = .7, λ = 1: .6; λ = .5: .55. None with a ``reason``: no
+    outputs, no gold, fewer than two items with gold.
     """
     called, n, gold_called, truth, gold_n = _check_sums(sums, share)
-    plain, alone = _own(called, n, share), _own(truth, gold_n, share)
+    plain, alone = _uncorrected(called, n, share), _uncorrected(truth, gold_n, share)
     reason = _refusal(n, gold_n)
     if reason:
         return _uncorrected_result(plain, alone, reason)
@@ -130,7 +130,7 @@ def prediction_powered_difference(
 
     Each side has the λ of its own mean, so the result is the difference of the two reported means;
     v from the items' joint influences; d ± t·√v, df at most (items with gold, fewer side) - 1. Null
-    value 0. Source and refusals as ``prediction_powered``. By hand: .6 - .55 = .05.
+    value 0. Source, and None: as in ``prediction_powered``. By hand: .6 - .55 = .05.
     """
     a, b = _check_sums(first, share), _check_sums(second, share)
     arguments.same_shape("first", a[1], "second", b[1])
@@ -207,8 +207,8 @@ def _tune(
     return _Tuned(float(gold_mean + power * (mean - mean_gold)), a + power * b, float(power))
 
 
-def _own(x: Floats, n: Floats, share: bool) -> Interval:
-    """Returns the estimate over the same items without correction, from these values."""
+def _uncorrected(x: Floats, n: Floats, share: bool) -> Interval:
+    """Returns the uncorrected estimate over the same items, from these sums and counts."""
     if share:
         return rates.clustered_share(successes=x, n=n)
     used = n > 0

@@ -18,9 +18,9 @@ REFUTED = 0.5  # J whose upper limit lies below it refutes the judge
 
 
 def youden(*, gold: Confusion, positive: Sequence[int]) -> Interval:
-    """Computes sensitivity + specificity - 1 of a claim's values (``positive``: their codes).
+    """Computes sensitivity + specificity - 1 for a claim's values (``positive``: their codes).
 
-    A hit is any answer among ``positive`` for a truth among them. Limits from those of sensitivity
+    An answer in ``positive`` is a hit if the truth is in it too. Limits from those of sensitivity
     and specificity, square-and-add: J - √((Se - l)² + (Sp - l)²); the upper limit likewise. Range
     [-1, 1]; null value 0, a judge that guesses.
     Source: Youden (1950), Cancer 3; the interval, Shan (2015), PLoS ONE 10 (MOVER, Zou & Donner
@@ -45,10 +45,10 @@ def youden(*, gold: Confusion, positive: Sequence[int]) -> Interval:
 
 
 def lowest_youden(*, golds: Sequence[Confusion], positive: Sequence[int]) -> Interval:
-    """Returns the lowest J of the levels that a claim compares, each with its own gold.
+    """Returns the lowest J over the levels that a claim compares, each with its own gold.
 
     Levels with an unknown J are skipped; if every J is unknown, so is the result.
-    Raises ``ValueError`` without a level.
+    Raises ``ValueError`` if there is no level.
     """
     indices = [youden(gold=gold, positive=positive) for gold in golds]
     if not indices:
@@ -66,11 +66,11 @@ def gold_needed(
 ) -> int | None:
     """Computes the additional gold labels that bring an interval's half-width below ``difference``.
 
-    ``half_width``: of the corrected interval with ``labels`` gold labels; ``least_half_width``: the
-    limit of it for infinite gold (the uncorrected interval's, over J if the correction divides by
-    J); ``difference``: the uncorrected estimate's distance from the null. The rest of the variance,
-    half² - least², is proportional to 1/labels. 0 if it is below already; None if no number of
-    labels suffices, or ``labels`` is 0. By hand: .2, .1, .15 and 50 labels:
+    ``half_width``: of the corrected interval with ``labels`` gold labels; ``least_half_width``: its
+    limit for infinite gold (the uncorrected interval's, over J if the correction divides by J);
+    ``difference``: the uncorrected estimate's distance from the null. The rest of the variance,
+    half² - least², is proportional to 1/labels. 0 if the half-width is below already; None if no
+    number of labels suffices, or ``labels`` is 0. By hand: .2, .1, .15 and 50 labels:
     50·(.04 - .01)/(.0225 - .01) = 120, so 70 more.
     """
     if half_width < difference:
@@ -84,7 +84,7 @@ def gold_needed(
 def _counts(
     gold: Confusion, positive: Sequence[int]
 ) -> tuple[tuple[Floats, Floats], tuple[Floats, Floats]]:
-    """Returns right answers and truths by item, each for the values and for all others."""
+    """Returns (right answers, truths) by item, first for the values, then for all others."""
     w, chosen = gold.weighted, _positive_mask(gold, positive)
     called = w[:, :, : w.shape[1]][:, :, chosen].sum(axis=2)
     every = w.sum(axis=2)

@@ -1,4 +1,4 @@
-"""The smallest rise of one value in one group that a claim of many cells can detect."""
+"""The smallest rise of one value in one group that a claim over many cells can detect."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ def value_rise(
     """Finds the smallest rise of one value from ``share`` in a group whose standard score reaches
     ``critical`` with 80 % power; None if no rise does.
 
-    group, base: outputs of each side in all ``parts`` (objects) together, equal in each. Exact:
-    counts of both sides are binomial. By hand: 1 and 1 output have a variance of 1/4 at one hit,
-    which is no cell: None. ``critical``: `ManyCells.critical`.
+    group, base: outputs of each side in all ``parts`` (objects) together, equal in each part.
+    Exact: counts of both sides are binomial. By hand: 1 and 1 output have a variance of 1/4 at one
+    hit, too little for a cell: None. ``critical``: see `ManyCells.critical`.
     """
     if min(group, base) < 1:
         return None
@@ -50,10 +50,10 @@ def value_rise(
         )
         return None if less is None else less / math.sqrt(shrink)
     far = np.abs(_scores(group, base, parts)) >= critical * (1 - 1e-9)
-    at_base = _binomial(base, share)
+    chances = far @ _binomial(base, share)  # of reaching the score, by the group's count
 
     def finds(rise: float) -> bool:
-        return float(_binomial(group, share + rise) @ far @ at_base) >= POWER
+        return float(_binomial(group, share + rise) @ chances) >= POWER
 
     low, high = 0.0, 1.0 - share
     if not finds(high):
@@ -73,7 +73,7 @@ def planned_critical(
     level: float,
     seed: int = 0,
 ) -> float:
-    """Estimates the critical score of the largest cell for a design that has not been asked yet.
+    """Estimates the critical score of the largest cell for a design that was not run yet.
 
     sizes: outputs of the two sides per object; attributes: (those that only one object has, those
     shared by all ``parts`` objects), per object; values: equally common values per attribute.
@@ -120,7 +120,7 @@ def _scores(group: int, base: int, parts: int) -> Floats:
 
 @lru_cache(maxsize=256)
 def _binomial(n: int, p: float) -> Floats:
-    """Returns the probabilities of 0 to n hits."""
+    """Returns the binomial probabilities of 0 to n hits."""
     k = np.arange(n)
     p = min(max(p, 0.0), 1.0)
     upper = np.concatenate([[1.0], betainc(k + 1, n - k, p), [0.0]])  # P(hits ≥ 0 … n + 1)

@@ -1,4 +1,4 @@
-"""A design to be run, and the factor that corrects differences of few items."""
+"""A planned design, and the factor that corrects differences of few items."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ MOST_OUTPUTS = 100_000  # outputs per item, beyond which no sampling error is le
 
 @dataclass(frozen=True, slots=True)
 class Design:
-    """A design to be run: items with outputs in each of the compared conditions.
+    """A planned design: items with outputs in each of the compared conditions.
 
     outputs: number per item and condition (samples × picks); infinite if probabilities are read.
     conditions: 1 for a share against ``share``, 2 for a paired difference, more if one condition is
-    tested against the mean of the others. icc: correlation of the outputs of one item and
-    condition; correlation: of an item's own shares in two conditions.
+    tested against the mean of the others. icc: correlation of outputs that share item and
+    condition; correlation: of an item's shares in two conditions.
     """
 
     share: float
@@ -30,8 +30,8 @@ class Design:
 def stretch(items: int, lost: int) -> float:
     """Returns the factor √(C/(C-lost)) that stretches centred differences of few items.
 
-    √(C/(C-1)) corrects their spread on average; but a spread that is too small by chance loses more
-    power than one that is too large gains, the more so the smaller the level is. ``lost`` was
+    √(C/(C-1)) corrects their spread on average. But a spread that is too small by chance loses more
+    power than one that is too large gains, the more so the smaller the level is. So ``lost`` was
     chosen by simulation: the power of a report of 12 to 40 items is then near .8 on average
     (docs/explanation/statistics.md).
     """

@@ -52,7 +52,7 @@ def planned_shift(*, design: Design, level: float = 0.05, seed: int = 0) -> floa
         return None
     stretch = math.sqrt(max(design.items / MOST_ITEMS, 1.0))
     fewer = replace(design, items=min(design.items, MOST_ITEMS))
-    shift = smallest_shift(_of_planned(fewer, level, seed), 1 - design.share)
+    shift = smallest_shift(_rejected_share(fewer, level, seed), 1 - design.share)
     return None if shift is None else shift / stretch
 
 
@@ -63,7 +63,7 @@ def planned_power(*, design: Design, shift: float, level: float = 0.05, seed: in
         return 0.0
     stretch = math.sqrt(max(design.items / MOST_ITEMS, 1.0))
     fewer = replace(design, items=min(design.items, MOST_ITEMS))
-    return _of_planned(fewer, level, seed)(min(shift * stretch, 1 - design.share), TABLES)
+    return _rejected_share(fewer, level, seed)(min(shift * stretch, 1 - design.share), TABLES)
 
 
 def _can_reject(design: Design, level: float) -> bool:
@@ -71,8 +71,8 @@ def _can_reject(design: Design, level: float) -> bool:
     return reach(items=design.items, tests=1, alpha=level, conditions=conditions).possible
 
 
-def _of_planned(design: Design, level: float, seed: int) -> RejectionShare:
-    """Returns a function: (shift, number of tables) → share of the design's tables rejected."""
+def _rejected_share(design: Design, level: float, seed: int) -> RejectionShare:
+    """Returns a function: (shift, number of tables) → share of the tables that are rejected."""
     ranks = ranks_of(design, np.random.default_rng([seed, 1]))
 
     @cache
@@ -97,7 +97,7 @@ def _of_planned(design: Design, level: float, seed: int) -> RejectionShare:
 def observed_shift(*, differences: ArrayLike, level: float = 0.05, seed: int = 0) -> float | None:
     """Returns the smallest mean difference detected in these items with 80 % power at ``level``.
 
-    ``differences``, shape (C,): one per item, in any unit; ``level``: α/m. They are centred,
+    ``differences``, shape (C,): one per item, in any unit; ``level``: α/m. Differences are centred,
     stretched by √(C/(C-3)), resampled with random signs, and the shift is added; the test is the
     sign flip. None if ``level`` needs more items, or all differences are equal. By hand: ±1 in
     equal numbers, C = 40: (1.96 + .84)/√37 = .460. ``ValueError``: NaN, a level outside 0 to 1.
@@ -108,7 +108,7 @@ def observed_shift(*, differences: ArrayLike, level: float = 0.05, seed: int = 0
 
 @lru_cache(maxsize=2_048)
 def _observed(differences: bytes, level: float, seed: int) -> float | None:
-    """Computes ``observed_shift``; cached, since a report needs it for the same rows again."""
+    """Computes ``observed_shift``; cached, as a report needs it several times for equal rows."""
     d = np.frombuffer(differences)
     items = d.size
     if items < 2 or not reach(items=items, tests=1, alpha=level).possible:
@@ -135,10 +135,10 @@ def divergence_shift(
 
     ``shares``, shape (K,): the distribution of all groups but one; ``outputs`` per group. The last
     group has (1-λ)·shares + λ·e, e the rarest value. The statistic is the mean Jensen–Shannon
-    divergence over the pairs of groups, its critical value that of groups sampled from the pooled
-    distribution, as in a shuffle. Returns λ, and the population's mean divergence in bits; None if
-    no λ is detected with 80 % power at ``level`` (α/m). By hand: two values, shares (1, 0), λ = 1:
-    full separation, 1 bit. ``ValueError``: fewer than two shares or groups, or no output.
+    divergence over the pairs of groups; its critical value is that of groups sampled from the
+    pooled distribution, as in a shuffle. Returns (λ, the population's mean divergence in bits);
+    None if no λ is detected with 80 % power at ``level`` (α/m). By hand: two values, shares (1, 0),
+    λ = 1: full separation, 1 bit. ``ValueError``: fewer than two shares or groups, or no output.
     """
     base = arguments.counts("shares", shares)
     if base.size < 2 or base.sum() == 0 or outputs < 1 or groups < 2:
@@ -170,7 +170,7 @@ def divergence_shift(
 
 
 def _mean_divergence(shares: list[Floats]) -> Floats:
-    """Computes the mean JS divergence in bits over pairs of groups, each (tables, K)."""
+    """Computes the mean JS divergence in bits over pairs of groups, each of shape (tables, K)."""
 
     def plogp(p: Floats) -> Floats:
         sums: Floats = (p * np.log2(np.maximum(p, np.finfo(np.float64).tiny))).sum(axis=1)

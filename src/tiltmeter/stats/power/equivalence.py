@@ -1,4 +1,4 @@
-"""The probability that an estimate without a difference is shown to lie inside a margin."""
+"""The probability that an interval shows a true difference of 0 to lie inside a margin."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def pass_chance(*, se: float, clusters: int, margin: float) -> float:
 
 
 def clusters_to_pass(*, se: float, clusters: int, margin: float, sure: float = SURE) -> int:
-    """Computes the clusters needed so that a share ``sure`` of runs without a difference pass.
+    """Computes the clusters with which a share ``sure`` of runs without a difference pass.
 
     Formula: C·(se·(z_{.95} + z_{(1+sure)/2})/m)². By hand: se = m/2, C = 100, sure = .9: 100·(3.29/
     2)² = 271.

@@ -1,6 +1,6 @@
 """The difference that a t test detects, for rows with a standard error but no item differences.
 
-Other rows are in ``detectable``, by simulation of the row's own test.
+For other rows, ``detectable`` simulates the row's own test.
 """
 
 from __future__ import annotations

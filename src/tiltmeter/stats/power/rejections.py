@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from tiltmeter.stats.arguments import Floats
 from tiltmeter.stats.power.design import POWER
 from tiltmeter.stats.quantiles import normal_quantile
+from tiltmeter.stats.shuffles.dealing import count_bits
 
 TABLES = 3_000  # drawn tables: power is known to a standard error of .007
 FIRST_TABLES = 600  # of these, until the shift is known to about a fiftieth
@@ -18,7 +19,7 @@ NEAR = 0.02
 AROUND = (0.92, 1.0, 1.08)  # four standard errors of what the first tables say
 TIE = 1e-9
 ROUNDING = 1e-5  # of Σ|d|: sums of signs are single precision
-PATTERN_BLOCK = 200_000  # sums of signs in flight at a time
+PATTERN_BLOCK = 100_000  # sums of signs in flight at a time
 
 Singles = NDArray[np.float32]
 RejectionShare = Callable[[float, int], float]  # shift, tables: the share of tables rejected
@@ -26,7 +27,7 @@ RejectionShare = Callable[[float, int], float]  # shift, tables: the share of ta
 
 def far_enough(rejected: RejectionShare) -> float:
     """Returns a shift that is surely detected: doubled from a fifth of the largest difference until
-    it is detected, and once more, since FIRST_TABLES tables estimate power with an error.
+    it is detected, then once more, since FIRST_TABLES tables estimate power with an error.
     """
     shift = 0.2
     while rejected(shift, FIRST_TABLES) < POWER and shift < 100:
@@ -71,8 +72,8 @@ def critical_value(level: float, kurtosis: Floats, skewness: Floats | float = 0.
 
 
 def flips_of_shifted(drawn: Floats, level: float) -> RejectionShare:
-    """Returns a function: (shift, number of tables) → share of tables rejected, all signs
-    enumerated. The shift, added to every item, moves a sum by the surplus of + over - signs.
+    """Returns a function: (shift, number of tables) → share of tables rejected by a sign flip over
+    all sign patterns. A shift of every item moves a sum by the surplus of + over - signs.
     """
     sums, moves = _sign_sums(drawn), _sign_sums(np.ones((1, drawn.shape[1])))
     scratch = np.empty_like(sums[: max(1, PATTERN_BLOCK // sums.shape[1])])
@@ -101,9 +102,9 @@ def _sign_sums(d: Floats) -> Singles:
     sums = np.empty((len(d), 1 << d.shape[1] - 1), np.float32)
     sums[:, :1], width = single[:, :1], 1
     for item in single.T[1:, :, None]:
-        known = sums[:, :width]
-        np.subtract(known, item, out=sums[:, width : 2 * width])
-        known += item
+        filled = sums[:, :width]
+        np.subtract(filled, item, out=sums[:, width : 2 * width])
+        filled += item
         width *= 2
     return sums
 
@@ -112,14 +113,14 @@ def _share_reached(sums: Singles, d: Floats) -> Floats:
     """Computes the share of sums at least as far from 0 as the table's own. Overwrites ``sums``."""
     single = d.astype(np.float32)
     least = np.abs(single.sum(axis=1)) - ROUNDING * np.abs(single).sum(axis=1)
-    reached = np.abs(sums, out=sums) >= least[:, None]
-    shares: Floats = reached.view(np.uint8).sum(axis=1, dtype=np.int32) / sums.shape[1]
+    reached = np.packbits(np.abs(sums, out=sums) >= least[:, None], axis=1)
+    shares: Floats = count_bits(reached).sum(axis=1, dtype=np.int32) / sums.shape[1]
     return shares
 
 
 def tested_rejects(rates: Floats, level: float) -> NDArray[np.bool_]:
-    """Returns, per table (items, conditions), True if the first condition differs by the test that
-    picks the tested condition of each item at random.
+    """Returns, per table (items, conditions), True if the first condition differs, by the test that
+    picks each item's tested condition at random.
     """
     conditions = rates.shape[2]
     adds = (conditions * rates - rates.sum(axis=2, keepdims=True)) / (conditions - 1)

@@ -31,7 +31,7 @@ def observed_tested_shift(*, rates: ArrayLike, level: float = 0.05, seed: int = 
     """Computes ``observed_shift`` for a tested condition (column 0) and controls, shape (C, K).
 
     Rates are centred inside each condition and stretched, items are resampled with their conditions
-    in random order, and the shift is added to the tested one; the test is
+    in random order, and the shift is added to the tested condition; the test is
     ``conditions.tested_condition``. Items without a rate in some condition are left out.
     """
     table = np.asarray(rates, dtype=np.float64)
@@ -46,26 +46,26 @@ def observed_tested_shift(*, rates: ArrayLike, level: float = 0.05, seed: int = 
     if spread <= TIE:
         return None
     generator = np.random.default_rng([seed, items, conditions])
-    drawn = centred[generator.integers(0, items, (TABLES, items))] / spread
-    drawn = generator.permuted(drawn, axis=2)
+    resampled = centred[generator.integers(0, items, (TABLES, items))] / spread
+    resampled = generator.permuted(resampled, axis=2)
     tested = np.eye(conditions)[0]
 
     def rejection_share(shift: float, tables: int) -> float:
-        return float(tested_rejects(drawn[:tables] + shift * tested, level).mean())
+        return float(tested_rejects(resampled[:tables] + shift * tested, level).mean())
 
     smallest = smallest_shift(rejection_share, far_enough(rejection_share))
     return None if smallest is None else smallest * spread
 
 
 def reject_few(centred: Floats, level: float, seed: int) -> RejectionShare:
-    """Returns the rejection share, by shift, of tables resampled from few items."""
+    """Returns a function: (shift, number) → share of tables resampled from few items rejected."""
     places, negative = _draw_places(centred.size, seed)
-    drawn = np.where(negative, -centred[places], centred[places])
-    return flips_of_shifted(drawn, level)
+    flipped = np.where(negative, -centred[places], centred[places])
+    return flips_of_shifted(flipped, level)
 
 
 def reject_many(centred: Floats, level: float, seed: int) -> RejectionShare:
-    """Does as ``reject_few`` from tables' moments: sums over how often an item is in a table."""
+    """Does what ``reject_few`` does, from sums over how often each table has an item."""
     items, signed, often = centred.size, *_count_draws(centred.size, seed)
     square = centred * centred
     first, third = _sum_over_draws(signed, np.stack([centred, square * centred], axis=1))
@@ -91,7 +91,7 @@ def _draw_places(items: int, seed: int) -> tuple[NDArray[np.int64], NDArray[np.b
 
 
 def _sum_over_draws(counts: NDArray[np.int8], values: Floats) -> Floats:
-    """Sums values, shape (items, sums), over the draws of each table: shape (sums, tables)."""
+    """Sums values, shape (items, sums), over the items of each table: shape (sums, tables)."""
     block = max(1, DRAW_BLOCK // counts.shape[1])
     parts = [counts[start : start + block] @ values for start in range(0, TABLES, block)]
     return np.concatenate(parts).T
@@ -100,7 +100,7 @@ def _sum_over_draws(counts: NDArray[np.int8], values: Floats) -> Floats:
 @lru_cache(maxsize=4)
 def _count_draws(items: int, seed: int) -> tuple[NDArray[np.int8], NDArray[np.int8]]:
     """Counts how often each item is in each table, shape (tables, items): with signs, and without.
-    Cached for rows with equally many items.
+    Cached for other rows with as many items.
     """
     places, negative = _draw_places(items, seed)
     places += items * np.arange(TABLES)[:, None]
@@ -124,8 +124,8 @@ def ranks_of(design: Design, generator: np.random.Generator) -> Floats:
 def rates_of(design: Design, mean: float, ranks: Floats, seed: int, condition: int) -> Floats:
     """Returns the rates of items at a mean share, from the same random numbers for every mean.
 
-    If conditions are uncorrelated, a rank selects the count, which is beta-binomial; else it
-    selects the item's own share, and the count is sampled.
+    If conditions are uncorrelated, a rank selects a beta-binomial count; else it selects the item's
+    share, from which the count is sampled.
     """
     outputs = max(1, round(min(design.outputs, MOST_OUTPUTS)))
     if math.isinf(design.outputs):

@@ -1,10 +1,10 @@
 """The divergence expected by chance: the exact mean of the Jensen–Shannon divergence over all
 assignments of outputs to groups.
 
-A value that k of N outputs have falls k₁, k₂, … times into groups of n₁, n₂, …: a hypergeometric
-law. The divergence is a sum over values, and each value's term depends on its own counts alone, so
-the mean over all N!/(n₁!·n₂!·…) assignments is a sum over these laws, without shuffling and without
-Monte-Carlo error.
+If k of N outputs have a value, k₁, k₂, … of these fall into groups of n₁, n₂, … outputs by a
+hypergeometric law. The divergence is a sum over values, and each value's term depends on its own
+counts alone, so the mean over all N!/(n₁!·n₂!·…) assignments is a sum over these laws, without
+shuffling and without Monte-Carlo error.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ from tiltmeter.stats.arguments import Floats
 def expected_divergence(*, groups: Sequence[ArrayLike]) -> float:
     """Computes E₀ of one attribute, in bits: the mean over all assignments and pairs of groups.
 
-    Groups: counts of the values, each shape (K,), K the same for all. Range [0, 1]; 0 if all
+    Groups: counts of the values, each shape (K,), with one K for all. Range [0, 1]; 0 if all
     outputs have one value. NaN if fewer than two groups have outputs (empty groups are left out).
-    Source: the multivariate hypergeometric law; the form of Vinh, Epps & Bailey (2010), who do the
-    same for mutual information. By hand: groups (2, 0) and (0, 2): of 6 assignments 2 separate the
-    values (1 bit) and 4 mix them (0): 1/3. ``ValueError``: negative or fractional counts.
+    Source: the multivariate hypergeometric law; its form follows Vinh, Epps & Bailey (2010) on
+    mutual information. By hand: groups (2, 0) and (0, 2): of 6 assignments 2 separate the values (1
+    bit) and 4 mix them (0): 1/3. ``ValueError``: negative or fractional counts.
     """
     counts = [arguments.counts(f"group {number}", group) for number, group in enumerate(groups)]
     for number, values in enumerate(counts[1:], 1):
@@ -41,13 +41,13 @@ def expected_divergence(*, groups: Sequence[ArrayLike]) -> float:
     total = sum(sizes)
     held = [int(k) for k in np.sum(counts, axis=0) if k > 0]
     pairs = list(combinations(sizes, 2))
-    parts = [_part(k, *pair, total) for k in held for pair in pairs]
+    parts = [_term_mean(k, *pair, total) for k in held for pair in pairs]
     return min(max(sum(parts) / len(pairs), 0.0), 1.0)
 
 
 @lru_cache(maxsize=10_000)
-def _part(k: int, first: int, second: int, total: int) -> float:
-    """Computes the mean of one value's term: k of `total` outputs have it; two groups' sizes."""
+def _term_mean(k: int, first: int, second: int, total: int) -> float:
+    """Computes the mean of one value's term, for two groups. k of `total` outputs have it."""
     a, b = np.arange(min(k, first) + 1)[:, None], np.arange(min(k, second) + 1)[None, :]
     rest = total - first - second
     possible = (a + b <= k) & (k - a - b <= rest)
@@ -77,7 +77,7 @@ def _log_factorials(n: int) -> Floats:
 
 
 def _kl(p: Floats, m: Floats) -> Floats:
-    """Computes p·log2(p/m), 0 if p is 0."""
+    """Computes p·log2(p/m); 0 if p is 0."""
     p, m = np.broadcast_arrays(p, m)
     bits: Floats = np.where(
         p > 0, p * np.log2(np.where(p > 0, p, 1.0) / np.where(p > 0, m, 1.0)), 0.0

@@ -3,7 +3,7 @@ a value: the largest change over all values, tested by shuffling whole rows betw
 each prompt.
 
 The two sides are the same prompts without and with something (a mitigation). The null hypothesis is
-that it changes nothing. An effect on all prompts alike does not change a difference.
+that the mitigation changes nothing. An effect on all prompts alike changes no difference.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ TIE = 1e-9  # how far apart two statistics count as the same
 
 @dataclass(frozen=True, slots=True)
 class ChangedPart:
-    """The prompts of one object. first, second: the codes of each prompt on this side, shape
-    (outputs, A), a missing value below 0; names: of attributes; values: of each, by code;
+    """The prompts of one object. first, second: per prompt, its codes on that side, shape (outputs,
+    A), a missing value below 0; names: of attributes; values: of each attribute, by code;
     shuffles: one per prompt.
     """
 
@@ -37,8 +37,8 @@ class ChangedPart:
 
 @dataclass(frozen=True, slots=True)
 class LargestChange:
-    """The value whose difference changes most. group: the index of its prompt; shares: of the
-    value, (group, others) on the first side, then on the second; tested: the number of changes.
+    """The value whose difference changes most. group: the index of its prompt; shares: the value's,
+    (group, others) on the first side, then on the second; tested: the number of tested changes.
     """
 
     attribute: str
@@ -51,18 +51,18 @@ class LargestChange:
 
     @property
     def gaps(self) -> tuple[float, float]:
-        """The differences on the first and on the second side."""
+        """The differences between group and others, on the first and on the second side."""
         (a, b), (c, d) = self.shares
         return a - b, c - d
 
 
 def largest_change(*, parts: Sequence[ChangedPart], based: bool) -> LargestChange | None:
     """Returns the change of a difference that is largest in standard errors under shuffling, and p
-    of that maximum. None if nothing differs between any two rows.
+    of that maximum. None if no two rows differ.
 
-    based: every group is compared with the first; else with all others (two groups once).
+    based: True to compare every group with the first; else with all others (two groups once).
     Source: permutation within blocks and the maximum statistic, Westfall and Young (1993). By hand:
-    one object, first side base (a, b) and group (a, a), second (a, b) and (b, b): shares of a are
+    one object, first side base (a, b) and group (a, a), second (a, b) and (b, b): the share of a is
     1 less .5, then 0 less .5: a change of −1. The base's rows have 6 arrangements and the group's
     6; 18 of these 36 have changes at least as large.
     """
@@ -108,7 +108,7 @@ def _keys(part: ChangedPart) -> list[tuple[str, str]]:
 def _side_counts(
     parts: Sequence[ChangedPart], keys: Sequence[tuple[str, str]], side: int
 ) -> list[Floats]:
-    """Returns the counts of every value per group of one side, over all parts: observed, then for
+    """Returns the counts of every value per group of one side, over all parts: observed, then in
     each shuffle, shape (1 + B, values).
     """
     draws = parts[0].shuffles[0].draws
@@ -140,7 +140,7 @@ def _onehot(codes: Codes, part: ChangedPart) -> Floats:
 def _shares(
     side: Sequence[Floats], group: Sequence[int], others: Sequence[int], member: Floats
 ) -> Floats:
-    """Computes the shares of every value in the group and in the others, (2, 1 + B, values)."""
+    """Computes the share of every value in the group and in the others, (2, 1 + B, values)."""
     found = []
     for places in (group, others):
         counts = np.sum([side[place] for place in places], axis=0)

@@ -26,8 +26,8 @@ METHOD = "{}, second less first, rows permuted between models inside each prompt
 
 @dataclass(frozen=True, slots=True)
 class ComparedCell:
-    """The prompts of one cell (an object): the coded rows of two models per prompt, shape (outputs,
-    A), the same codes for both; shuffles: one per prompt; values: K of each attribute.
+    """The prompts of one cell (an object): per prompt, the coded rows of two models, shape
+    (outputs, A), with equal codes in both; shuffles: one per prompt; values: K of each attribute.
     """
 
     first: Sequence[ArrayLike]
@@ -38,7 +38,7 @@ class ComparedCell:
 
 @dataclass(frozen=True, slots=True)
 class ComparedScores:
-    """The two scores, their difference with null band and p, and the number of cells averaged."""
+    """Both models' scores, their difference with null band and p, and the number of cells."""
 
     first: float | None
     second: float | None
@@ -50,8 +50,8 @@ def score_difference(*, cells: Sequence[ComparedCell], score: Score) -> Compared
     """Computes a score of the second model less that of the first, mean over cells and attributes;
     two-sided about the mean of the shuffles.
 
-    score: as ``pooled_score``. Unit: that of the score. Null value 0. Attributes that one model
-    lacks in a cell are left out of both; cells with an empty prompt are left out.
+    score: one of ``pooled_score``'s. Unit: that of the score. Null value 0. Attributes that one
+    model lacks in a cell are left out of both; cells with an empty prompt are left out.
     Source: permutation within blocks, Good (2005). By hand: one cell, first model base (0, 0) and
     group (1, 1), second base (0, 0) and group (0, 0), "pairs": scores 1 and 0. The base's rows are
     all alike; the group's four fall in 6 ways, of which one gives the scores (1, 0), one (0, 1),
@@ -77,7 +77,7 @@ def score_difference(*, cells: Sequence[ComparedCell], score: Score) -> Compared
 
 @dataclass(frozen=True, slots=True)
 class _CellScores:
-    """One cell's scores. seen: of each model; drawn: second less first per shuffle, shape (B,)."""
+    """One cell's scores. seen: each model's; drawn: second less first per shuffle, shape (B,)."""
 
     seen: tuple[float, float]
     drawn: Floats

@@ -1,5 +1,5 @@
-"""Tests of items that are each asked in several conditions: if one condition differs from the rest,
-and if all are alike.
+"""Tests of items with several conditions each: if one condition differs from the rest, and if all
+are alike.
 
 Arrays hold one rate per item and condition, shape (C, K); an item without a rate in some condition
 (NaN) is left out, as its conditions cannot be permuted.
@@ -34,9 +34,9 @@ def tested_condition(
     are sampled and p = (1+b)/(1+B). With one control this is the sign flip; with two, a sign flip
     of t - (b + c)/2 would reject 6.3 % of true nulls at .05, since that difference is skewed. Null
     value 0. Source: Fisher (1935), The Design of Experiments, §21; Pitman (1938), Biometrika 29. By
-    hand: one item (1, 0, 0): S = 1, -.5 or -.5, reached by 1 of 3: p = 1/3; two such items: 1/9. No
-    item, or no second condition: p None with a note. ``ValueError``: infinite rates, no generator
-    though there are too many assignments.
+    hand: one item (1, 0, 0): S = 1, -.5 or -.5; 1 of 3 reaches the observed 1: p = 1/3; two such
+    items: 1/9. No item, or no second condition: p None with a note. ``ValueError``: infinite rates,
+    or too many assignments to enumerate and no generator.
     """
     table, left_out = _items_with_all(rates)
     if not len(table) or table.shape[1] < 2:
@@ -71,8 +71,8 @@ def _all_sums(adds: Floats) -> Floats:
 
 
 def _drawn_sums(adds: Floats, draws: int, generator: np.random.Generator) -> Floats:
-    """Returns the sum over items for random choices. One random number chooses for a group of
-    items, from a table of the group's possible sums.
+    """Returns the sum over items for random choices. One random number makes the choices of several
+    items, by a table of their possible sums.
     """
     items, conditions = adds.shape
     group = max(1, int(math.log(TABLE_ENTRIES) / math.log(conditions) + 1e-9))
@@ -91,9 +91,9 @@ def conditions_alike(
     Statistic: Σ_k (mean of condition k - mean of all)², in squared rates; one-sided (larger). Up to
     200,000 assignments are enumerated; the first item stays fixed, since a common permutation of
     conditions changes nothing. Null value 0. Source: Pitman (1938), Biometrika 29; Welch (1937).
-    By hand: items (0, 1) and (0, 1): the second can be swapped: sums (0, 2) or (1, 1), reached by 1
-    of 2: p = .5. No item, or one condition: p None with a note. Raises ``ValueError`` as
-    ``tested_condition``.
+    By hand: items (0, 1) and (0, 1): the second can be swapped: sums (0, 2) or (1, 1); 1 of 2
+    reaches the observed: p = .5. No item, or one condition: p None with a note. Raises
+    ``ValueError`` as ``tested_condition`` does.
     """
     table, left_out = _items_with_all(rates)
     items, conditions = table.shape
@@ -127,7 +127,7 @@ def _ordered_sums(table: Floats) -> Floats:
 
 
 def _permuted_sums(table: Floats, draws: int, generator: np.random.Generator) -> Iterator[Floats]:
-    """Yields sums by condition, each item's rates permuted, for one block of draws at a time."""
+    """Yields sums by condition, with each item's rates permuted, in blocks of draws."""
     block = max(1, BLOCK // table.size)
     for start in range(0, draws, block):
         many = min(block, draws - start)
@@ -135,7 +135,7 @@ def _permuted_sums(table: Floats, draws: int, generator: np.random.Generator) ->
 
 
 def _items_with_all(rates: ArrayLike) -> tuple[Floats, str | None]:
-    """Returns the items with a rate in every condition, and a note on those left out."""
+    """Returns the items with a rate in every condition, and a note on the others."""
     table = np.asarray(rates, dtype=np.float64)
     if table.ndim != 2:
         raise ValueError(f"rates: items by conditions expected, got shape {table.shape}")

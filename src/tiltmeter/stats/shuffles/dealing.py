@@ -1,11 +1,11 @@
 """Rows assigned to groups at random, many draws at once, as bits; and counts of values by group.
 
-A draw is a set of bits, 64 rows per word. Groups are split in two, and each half again. To split
-them a coin is tossed for each row, 64 in a random word; if about as many rows as wanted come up,
-randomly picked rows change sides until the number is right, else all are tossed again. All rows are
-treated alike, so every set of that size is equally likely, whatever the coin's probability. A
-shuffle of labels has the same distribution but takes ten times as long: a number and a swap for
-each row.
+A draw is a set of bits, 64 rows per word. Groups are split in two, and each half again. To split, a
+coin is tossed for each row, 64 in a random word. If about as many rows as needed come up heads,
+randomly picked rows change sides until the number is right; else all coins are tossed again. All
+rows are treated alike, so every set of that size is equally likely, whatever the coin's
+probability. A shuffle of labels has the same distribution but takes ten times as long: a number and
+a swap per row.
 
 The number of a group's rows with a value is then a count of bits, 64 rows at a time.
 """
@@ -27,11 +27,11 @@ TOGETHER = 64_000  # words whose bits are counted at once: what stays in a proce
 
 
 def deal_rows(sizes: tuple[int, ...], draws: int, generator: np.random.Generator) -> Words:
-    """Assigns rows to groups, returned for all but the last: (groups - 1, words, draws), all
-    assignments equally likely.
+    """Assigns rows to groups, with all assignments equally likely; returns all groups but the last,
+    as bits, shape (groups - 1, words, draws).
 
-    Bit r % 64 of word r // 64 is row r. By hand: sizes (1, 1): word 1 in half of the draws, word 2
-    in the other half.
+    Bit r % 64 of word r // 64 is row r. By hand: sizes (1, 1): the first group's word is 1 in half
+    of the draws, and 2 in the other half.
     """
     every = pack_rows(np.ones((sum(sizes), 1), dtype=bool))
     dealt = np.empty((len(sizes), len(every), draws), dtype=np.uint64)
@@ -41,7 +41,7 @@ def deal_rows(sizes: tuple[int, ...], draws: int, generator: np.random.Generator
 
 
 def _part(dealt: Words, sizes: tuple[int, ...], rows: int, generator: np.random.Generator) -> None:
-    """Distributes the first group's rows over all of `sizes`. rows: the number of bits in use."""
+    """Divides the first group's rows among groups of `sizes`. rows: the number of bits in use."""
     half = len(sizes) // 2
     if not half:
         return
@@ -53,7 +53,7 @@ def _part(dealt: Words, sizes: tuple[int, ...], rows: int, generator: np.random.
 
 
 def _choose(group: Words, size: int, many: int, rows: int, generator: np.random.Generator) -> None:
-    """Keeps a random ``size`` of the ``many`` rows in a group, shape (words, draws); in place."""
+    """Keeps ``size`` random rows of the ``many`` in a group, shape (words, draws); in place."""
     if size in (0, many):
         group *= np.uint64(size > 0)
         return
@@ -85,7 +85,7 @@ def pack_rows(flags: NDArray[np.bool_]) -> Words:
 
 def count_dealt(dealt: Words, packed: Words) -> Numbers:
     """Counts, per column of ``packed``, shape (words, columns), the flagged rows in each group and
-    draw: (groups - 1, columns, draws).
+    draw, shape (groups - 1, columns, draws).
     """
     groups, words, draws = dealt.shape
     together, columns = groups * draws, packed.shape[1]
@@ -102,7 +102,7 @@ def count_dealt(dealt: Words, packed: Words) -> Numbers:
     return numbers.reshape(columns, groups, draws).transpose(1, 0, 2)
 
 
-def _count_by_table(words: Words) -> NDArray[np.uint8]:
+def _count_by_table(words: Numbers) -> NDArray[np.uint8]:
     """Counts the bits of each word, for numpy before version 2, which has no function for it."""
     table = np.unpackbits(np.arange(256, dtype=np.uint8)[:, None], axis=1).sum(axis=1)
     bytes_ = np.ascontiguousarray(words)[..., None].view(np.uint8)
@@ -116,8 +116,8 @@ count_bits = getattr(np, "bitwise_count", _count_by_table)
 def _toss_coins(
     chance: int, digits: int, shape: tuple[int, ...], generator: np.random.Generator
 ) -> Words:
-    """Returns random words, each bit 1 with probability ``chance`` / 2**digits: one random word per
-    binary digit, from the last digit that is 1.
+    """Returns random words, each bit 1 with probability ``chance`` / 2**digits, from one random
+    word per binary digit, beginning with the last digit that is 1.
     """
     skipped = (chance & -chance).bit_length() - 1
     words = generator.integers(2**64, size=shape, dtype=np.uint64)

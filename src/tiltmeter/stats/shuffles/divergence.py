@@ -1,7 +1,7 @@
 """The distance of two distributions over the same values, and the concentration of one.
 
 Plug-in values are biased upwards in small samples: with six values and 20 outputs per side and no
-difference the divergence is .10 bits and its root .25. ``permutation`` has values fit to report.
+difference the divergence is .10 bits and its root .25. For values to report, see ``permutation``.
 """
 
 from __future__ import annotations
@@ -104,11 +104,11 @@ def concentration(
 ) -> float:
     """Computes VAC, 1 - H/H_max: 0 if all values are equally frequent, 1 if only one value occurs.
 
-    ``values`` is K, the size of the declared support; without it the values in ``counts`` (zeros
-    included). H_max = log2 K. If the support is larger than n, VAC cannot be 0. Source: section 4
-    of SODA (PROTOCOLS 3); Pielou (1966), J. Theor. Biol. 13, for evenness H/H_max. By hand: (1, 1,
-    2): 1 - 1.5/1.5850 = .0536. NaN if all counts are 0 or K = 1. ``ValueError``: K below the number
-    of values that occur.
+    ``values`` is K, the size of the declared support; default: the number of entries of ``counts``
+    (zeros included). H_max = log2 K. If the support is larger than n, VAC cannot be 0. Source:
+    section 4 of SODA (PROTOCOLS 3); Pielou (1966), J. Theor. Biol. 13, for evenness H/H_max. By
+    hand: (1, 1, 2): 1 - 1.5/1.5850 = .0536. NaN if all counts are 0 or K = 1. ``ValueError``: K
+    below the number of values that occur.
     """
     c = arguments.counts("counts", counts)
     support = c.size if values is None else values
@@ -120,6 +120,6 @@ def concentration(
 
 
 def _kl(p: Floats, q: Floats) -> float:
-    """Computes the Kullback-Leibler divergence in bits; q must be positive if p is."""
+    """Computes the Kullback-Leibler divergence in bits; q must be positive wherever p is."""
     seen = p > 0
     return float((p[seen] * np.log2(p[seen] / q[seen])).sum())

@@ -1,7 +1,7 @@
 """Tests if items differ in their share by more than chance.
 
-All items' total number of hits is held fixed, so the mean over items is no evidence in this test,
-and a rejection says nothing about the mean.
+The total number of hits over all items is held fixed, so the mean over items is no evidence in this
+test, and a rejection says nothing about the mean.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ STEPS, CLOSE = 60, 1e-9  # of the search for the common odds
 
 @dataclass(frozen=True, slots=True)
 class _Law:
-    """The distribution of an item's hits given its margins; first: the count of chances[0]."""
+    """The distribution of an item's hits given its margins. first: the count for chances[0]."""
 
     first: int
     chances: Floats
@@ -83,7 +83,7 @@ def _test(
     draws: int,
 ) -> Test:
     """Tests the counts of items. supports: the counts that each item can have; weights: for each
-    such count, the logarithm of its number of arrangements.
+    such count, the logarithm of the number of arrangements that give it.
     """
     if counts.size < 2:
         return Test(None, None, METHOD, note=TOO_FEW)
@@ -112,7 +112,7 @@ def _test(
 
 def _chi_squared(parts: Floats) -> Test:
     """Tests Σ parts by its limit, χ² with (items - 1) degrees of freedom (Wilson & Hilferty 1931,
-    PNAS 17), for so many outputs that sampling has no advantage.
+    PNAS 17), for numbers of outputs at which sampling has no advantage.
     """
     free = parts.size - 1
     if free < 1:
@@ -125,7 +125,7 @@ def _chi_squared(parts: Floats) -> Test:
 def _common_laws(
     supports: Sequence[Codes], weights: Sequence[Floats], total: int
 ) -> list[_Law] | None:
-    """Returns each item's law at the common odds that make the expected total equal to ``total``,
+    """Returns each item's law at the common odds for which the expected total equals ``total``;
     found by Newton's method; None if it does not converge.
     """
     starts = np.cumsum([0, *(support.size for support in supports[:-1])])
@@ -164,8 +164,8 @@ def _trim(first: int, chances: Floats) -> tuple[int, Floats]:
 def _draw_statistics(
     laws: Sequence[_Law], total: int, draws: int, generator: np.random.Generator
 ) -> Floats:
-    """Returns the statistic for each draw of the items' counts given their sum, shape (draws,):
-    samples the last item's count given the sum, then the one before given the remainder, and so on.
+    """Returns the statistic per draw of the items' counts given their sum, shape (draws,): samples
+    the last item's count given the sum, then the one before given the remainder, and so on.
     """
     sums = [_trim(laws[0].first, laws[0].chances)]
     for law in laws[1:]:

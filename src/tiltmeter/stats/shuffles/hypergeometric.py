@@ -2,9 +2,9 @@
 random group.
 
 numpy draws each count by rejection, at some 800 instructions per count, which dominates the cost of
-shuffling identical rows. This module looks counts up: the number of rows still wanted has few
-different values over all draws, so the distribution functions for all of them are one table, and a
-search in it draws a count, in less than half of the instructions.
+shuffling identical rows. This module uses tables: the number of rows still needed has few different
+values over all draws, so one table has the distribution functions for all of these, and a search in
+the table draws a count, in less than half of the instructions.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ EDGE = 1e-12
 def draw_counts(alike: Counts, size: int, draws: int, generator: np.random.Generator) -> Counts:
     """Draws counts of each kind among ``size`` rows without replacement: shape (draws, kinds).
 
-    ``alike``: the number of rows of each kind. Kind by kind a count is hypergeometric given the
-    earlier counts.
+    ``alike``: the number of rows of each kind. The count of a kind is hypergeometric given the
+    counts of the kinds before it.
     Source: Johnson, Kotz & Balakrishnan (1997), Discrete Multivariate Distributions, ch. 39;
     inversion: Devroye (1986), Non-Uniform Random Variate Generation, ch. III.
     By hand: alike (2, 1), size 1: (1, 0) in two of three draws, (0, 1) in one.
@@ -47,7 +47,7 @@ def draw_counts(alike: Counts, size: int, draws: int, generator: np.random.Gener
 
 
 def draw_from_left(left: Counts, rows: int, size: int, generator: np.random.Generator) -> Counts:
-    """Draws counts of each kind among ``size`` of ``rows`` rows; left: rows by (draw, kind)."""
+    """Draws counts of each kind among ``size`` of ``rows`` rows; left: the rows by (draw, kind)."""
     taken, others, wanted = np.empty_like(left), np.full(len(left), rows), np.full(len(left), size)
     for kind in range(left.shape[1] - 1):
         others -= left[:, kind]
@@ -60,7 +60,7 @@ def draw_from_left(left: Counts, rows: int, size: int, generator: np.random.Gene
 def _counts(
     good: int, rest: int, wanted: Counts, logs: Floats, generator: np.random.Generator
 ) -> Counts:
-    """Draws how many of ``wanted`` rows are good, out of ``good + rest``. logs: log n! by n."""
+    """Draws, for each wanted number of rows, how many of these are good. logs: log n! by n."""
     low, high, share = int(wanted.min()), int(wanted.max()), good / (good + rest)
     reach = REACH * (1 + math.sqrt(high * share * (1 - share)))
     first, last = (

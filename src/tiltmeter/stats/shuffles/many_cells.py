@@ -1,10 +1,9 @@
-"""One claim of many cells: groups differ strongly in one cell or weakly everywhere.
+"""One claim over many cells: groups differ strongly in one cell, or weakly everywhere.
 
 A cell is a value of an attribute, pooled over the parts (objects) that have it, and in each part
 separately. T is the larger of V, the largest cell, and D, the mean divergence over parts and
-attributes, both as -log p of a gamma distribution with the first three moments of all draws: so
-neither dominates by its scale, and no single cell is tested before the claim is rejected. Rows are
-
+attributes, both as -log p of a gamma distribution with the first three moments of all draws, so
+that neither dominates by its scale; no single cell is tested before the claim is rejected. Rows are
 shuffled inside each part, independently between parts (pooled_permutation.py). Source:
 Westfall and Young (1993), Resampling-Based Multiple Testing, algorithm 2.8; moments as in Pearson's
 type III. The simulations: benchmarks/many_cells.py.
@@ -34,7 +33,7 @@ SYMMETRIC = 1e-6  # a skewness below which a gamma distribution is a normal one
 @dataclass(frozen=True, slots=True)
 class ObjectOutputs:
     """The outputs of one object. groups: codes of each group, shape (outputs, A), the base first if
-    there is one; names: of attributes; values: names of each attribute's values, by code.
+    there is one; names: the attributes'; values: names of each attribute's values, by code.
     """
 
     groups: Sequence[Codes]
@@ -44,7 +43,7 @@ class ObjectOutputs:
 
 
 class CellKey(NamedTuple):
-    """The key of a cell: part is None for all parts pooled; group is the group's index."""
+    """The key of a cell. part: None for all parts pooled; group: the index of the group."""
 
     attribute: str
     value: str
@@ -54,10 +53,11 @@ class CellKey(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ManyCells:
-    """The result for a claim: p of T, the cells by falling size, and the data to name cells.
+    """The result for a claim: p of T, the cells by falling size, and the data to test cells.
 
     divergence: the mean over parts and attributes, in bits; expected: its mean under shuffling.
-    sizes: the standard score of each cell, with its sign: above 0 the group has more of the value.
+    sizes: the signed standard score of each cell, above 0 if the value is more frequent in the
+    group.
     """
 
     p: float | None
@@ -68,19 +68,19 @@ class ManyCells:
     sizes: tuple[float, ...]
     _parts: tuple[_Counted, ...]
     _largest: Floats
+    _logs: Floats  # of the largest cell, as `minus_log_p`
     _top: Floats
 
     def critical(self, level: float) -> float:
-        """Returns the least score of the largest cell at which V alone has p ≤ ``level``."""
+        """Returns the least score of the largest cell for which V alone has p ≤ ``level``."""
         count = max(1, int(level * self._top.size))
         needed = np.partition(self._top, -count)[-count]
-        logs = minus_log_p(self._largest)
-        order = np.argsort(logs)
-        return float(np.interp(needed, logs[order], self._largest[order]))
+        order = np.argsort(self._logs)
+        return float(np.interp(needed, self._logs[order], self._largest[order]))
 
     def named(self, level: float) -> list[tuple[CellKey, float]]:
-        """Returns the cells that a step-down over the largest scores rejects at a level, each with
-        its p adjusted over all cells of the claim, largest first.
+        """Returns the cells that a step-down over the largest scores rejects at a level, largest
+        first, each with its p adjusted over all cells of the claim.
         """
         if not self.cells or level <= 0:
             return []
@@ -103,8 +103,8 @@ class ManyCells:
 def many_cells(*, parts: Sequence[ObjectOutputs], with_mean: bool = True) -> ManyCells:
     """Tests whether groups differ in any value of any attribute.
 
-    Two groups are compared with each other; of three or more, each with the rest. A shuffle moves
-    whole rows. Left out: empty groups of a part, and parts with fewer than two other groups.
+    Two groups are compared with each other; each of three or more with the rest. A shuffle moves
+    whole rows. Left out: empty groups of a part, and parts with fewer than two nonempty groups.
     with_mean: False for V alone. p is None if there is no cell. By hand: one part, one attribute,
     base (a, a, a), group (b, b, b): the score of b is (3 - 1.5)/√.45 = 2.24 in 2 of 20 splits, less
     in the others: p ≈ 1/10.
@@ -117,12 +117,12 @@ def many_cells(*, parts: Sequence[ObjectOutputs], with_mean: bool = True) -> Man
     observed: dict[CellKey, float] = {}
     for key, score in _scores(counted):
         observed[key] = float(score[0])
-        np.maximum(largest, np.abs(score), out=largest)
+        np.maximum(largest, np.abs(score, out=score), out=largest)
     ordered = sorted(observed, key=lambda key: (-round(abs(observed[key]), 9), -observed[key]))
     divergence = _mean_divergence(counted)
-    p, top = None, np.zeros_like(largest)
+    p, logs = None, minus_log_p(largest)
+    top = logs
     if observed:
-        top = minus_log_p(largest)
         if with_mean and divergence.size:
             top = np.maximum(top, minus_log_p(divergence))
         p = float((top >= top[0] - TIE * max(1.0, abs(top[0]))).mean())
@@ -135,13 +135,14 @@ def many_cells(*, parts: Sequence[ObjectOutputs], with_mean: bool = True) -> Man
         tuple(observed[key] for key in ordered),
         counted,
         largest,
+        logs,
         top,
     )
 
 
 def minus_log_p(values: Floats) -> Floats:
     """Computes -log of the probability of a larger value, by a gamma distribution with the first
-    three moments of the values; shape as given. Monotone; 0 for all if they are all equal.
+    three moments of the values; keeps the shape. Monotone; 0 for all if the values are equal.
     """
     mean, spread, skewness = gamma_moments(values)
     if spread <= TIE * max(1.0, float(np.abs(values).max())):
@@ -157,7 +158,7 @@ def minus_log_p(values: Floats) -> Floats:
 
 
 def gamma_moments(values: Floats) -> tuple[float, float, float]:
-    """Computes mean, standard deviation and skewness; the last is 0 if values are equal."""
+    """Computes mean, standard deviation and skewness; skewness is 0 if the values are equal."""
     mean = float(values.mean())
     centred = values - mean
     spread = float(np.sqrt(np.mean(centred**2)))
@@ -165,7 +166,7 @@ def gamma_moments(values: Floats) -> tuple[float, float, float]:
 
 
 class PartTally(Protocol):
-    """A part whose values are counted, by group and draw (see `_Counted`)."""
+    """A part whose values are counted, by group and draw; implemented by `_Counted`."""
 
     @property
     def place(self) -> int: ...
@@ -187,8 +188,8 @@ class PartTally(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class _Counted:
-    """A part as counts. groups: the indices of groups with rows; cell: of their rows; columns: the
-    attribute and value of each column. pair: True if two groups are compared.
+    """A part as counts. groups: the indices of groups with rows; cell: of the groups' rows;
+    columns: the attribute and value of each column. pair: True if two groups are compared.
     """
 
     place: int
@@ -200,15 +201,14 @@ class _Counted:
 
     def counts(self) -> list[Floats]:
         """Counts each column of each group, observed and in every shuffle: shape (columns, 1 +
-        draws) per group; for a pair, only the second group's.
+        draws) per group; for a pair, only of the second group.
         """
         observed = self.cell.counts()
         if self.cell.kinds is None:
             blocks = list(self.shuffles.counts(self.cell.sizes, self.cell.packed))
-            drawn = blocks[0] if len(blocks) == 1 else np.concatenate(blocks, axis=2)
             tables = [
-                np.concatenate([seen[0][:, None], many], axis=1, dtype=np.float64)
-                for seen, many in zip(observed[:-1], drawn, strict=True)
+                np.concatenate([seen.T, *drawn], axis=1, dtype=np.float64)
+                for seen, *drawn in zip(observed[:-1], *blocks, strict=True)
             ]
             tables.append(self.cell.totals[:, None] - sum(tables[1:], start=tables[0]))
         else:
@@ -235,26 +235,25 @@ def _count(place: int, part: ObjectOutputs) -> _Counted | None:
 
 
 class _Sum:
-    """A cell over several parts: deviations from expected counts, and their variance."""
+    """A cell over several parts: the sum of deviations from expected counts, and its variance."""
 
-    def __init__(self) -> None:
-        self.off: Floats = np.zeros(1)
-        self.variance: Floats = np.zeros(1)
+    def __init__(self, size: int) -> None:
+        self.off: Floats = np.zeros(size)
+        self.variance: Floats | float = 0.0
         self.usual = 0.0
-        self.parts: list[int] = []
 
 
 def largest_scores(parts: Sequence[PartTally], draws: int) -> Floats:
-    """Returns V, the largest cell's score, observed and per shuffle, shape (1 + draws,), or 0."""
+    """Returns V, the largest absolute score, observed and per shuffle, shape (1 + draws,), or 0."""
     largest = np.zeros(1 + draws)
     for _, score in _scores(parts):
-        np.maximum(largest, np.abs(score), out=largest)
+        np.maximum(largest, np.abs(score, out=score), out=largest)
     return largest
 
 
 def _scores(parts: Sequence[PartTally]) -> Iterator[tuple[CellKey, Floats]]:
-    """Yields the standard score of every cell, observed and in every shuffle, shape (1 + draws,). A
-    cell of one part is also yielded separately if another part has the value too.
+    """Yields the standard score of every cell, observed and in every shuffle, shape (1 + draws,).
+    If several parts have a value, yields a cell per part besides the pooled one.
     """
     often: dict[tuple[str, str], int] = {}
     for part in parts:
@@ -270,8 +269,9 @@ def _scores(parts: Sequence[PartTally]) -> Iterator[tuple[CellKey, Floats]]:
             size = part.cell.sizes[part.groups.index(group)]
             for row, column in enumerate(part.columns):
                 off, variance, usual = _deviation(part, row, table[row], measured, size)
-                pooled = sums.setdefault(CellKey(*column, None, group), _Sum())
-                pooled.off = pooled.off + off
+                key = CellKey(*column, None, group)
+                pooled = sums.get(key) or sums.setdefault(key, _Sum(off.size))
+                pooled.off += off
                 pooled.variance = pooled.variance + variance
                 pooled.usual += usual
                 if often[column] > 1 and usual >= LEAST_VARIANCE:
@@ -284,8 +284,8 @@ def _scores(parts: Sequence[PartTally]) -> Iterator[tuple[CellKey, Floats]]:
 def _deviation(
     part: PartTally, row: int, counts: Floats, measured: Floats | None, size: int
 ) -> tuple[Floats, Floats, float]:
-    """Returns a count less its expectation; its hypergeometric variance given the group's rows with
-    a value of the attribute; and the variance at the expected number of such rows.
+    """Returns a count less its expectation; its hypergeometric variance given the group's rows that
+    have the attribute; and the variance at the expected number of such rows.
     """
     owner = int(part.cell.member[row].argmax())
     total = float(part.cell.totals[row])
@@ -298,13 +298,13 @@ def _deviation(
     return counts - group_known * (total / known), variance, usual * (known - usual) * odds
 
 
-def _standard(off: Floats, variance: Floats) -> Floats:
+def _standard(off: Floats, variance: Floats | float) -> Floats:
     scores: Floats = off / np.sqrt(np.maximum(variance, LEAST_VARIANCE / 4))
     return scores
 
 
 def _mean_divergence(counted: Sequence[_Counted]) -> Floats:
-    """Averages the divergence and its shuffles over attributes, then parts; empty if unmeasured."""
+    """Averages divergences and their shuffles over attributes, then parts; empty if unmeasured."""
     means = []
     for part in counted:
         observed = mean_divergence(part.cell, part.cell.counts())[0]
@@ -315,8 +315,8 @@ def _mean_divergence(counted: Sequence[_Counted]) -> Floats:
 
 
 def _shuffled_mean(part: _Counted, is_measured: NDArray[np.bool_]) -> Floats:
-    """Returns the mean divergence over measured attributes in every shuffle; cached, and shared
-    with the scores of the part.
+    """Returns, per shuffle, the mean divergence over measured attributes; cached with the shuffles,
+    which the scores of the part share.
     """
 
     def shuffle() -> Floats:

@@ -2,7 +2,7 @@
 
 shuffling.py defines a cell and its shuffles.
 
-No interval is given for a divergence: the percentile bootstrap covers 0 % if there is no difference
+A divergence has no interval, as the percentile bootstrap covers 0 % if there is no difference
 (docs/explanation/statistics.md). Instead there are the plug-in, its mean E₀ and 95 % band
 under shuffling, the chance-adjusted value and p.
 """
@@ -49,7 +49,7 @@ class Permuted:
     under shuffling, [``low``, ``high``] the central 95 % under shuffling (the null band),
     ``adjusted`` = (value - E₀)/(1 - E₀) for divergences, ``p`` = (1+b)/(1+B), ``smallest_p`` the
     smallest p possible with B and the sizes. ``sizes`` are the rows of each group. ``attributes``
-    holds one such result per attribute. ``None`` is "not measured" and ``note`` says why.
+    holds one such result per attribute. ``None`` means "not measured"; ``note`` says why.
     """
 
     value: float | None
@@ -75,7 +75,7 @@ def base_against_group(*, base: ArrayLike, group: ArrayLike, shuffles: Shuffles)
     Source: PROTOCOLS section 3; Lin (1991); Phipson & Smyth (2010). By hand: base (0, 0), group (1,
     1): JS 1; of the 6 splits 2 separate (JS 1) and 4 mix (JS 0), so E₀ = 1/3, adjusted 1, p ≈ 1/3.
     An empty side: None with a note; an attribute missing on a whole side is left out of the mean,
-    with a note. ``ValueError``: codes that are no integers or below -1, attributes that differ.
+    with a note. ``ValueError``: codes that are no integers or below -1, unequal attributes.
     """
     method = "JS divergence, rows permuted"
     return _permute([base, group], mean_divergence, method, shuffles, two_sided=False)
@@ -86,10 +86,10 @@ def pairs_within(
 ) -> Permuted:
     """Tests the mean divergence over pairs of a dimension's groups, by shuffling (SODA's CDS).
 
-    Groups: codes, each (n_g, A), without the base. Unit, range, null value, errors and source as
-    ``base_against_group``, which this equals for two groups. Empty groups are left out, with a
-    note. ``root``: the mean of √(JS·ln 2) instead, the distance as SODA published it (ceiling
-    .8326; ``adjusted`` has no meaning then).
+    Groups: codes, each (n_g, A), without the base. Unit, range, null value, errors and source are
+    those of ``base_against_group``, which gives the same result for two groups. Empty groups are
+    left out, with a note. ``root``: True for the mean of √(JS·ln 2) instead, the distance as SODA
+    published it (ceiling .8326; ``adjusted`` has no meaning then).
     """
     statistic, name = (mean_distance, "distance") if root else (mean_divergence, "divergence")
     return _permute(
@@ -103,7 +103,7 @@ def each_value(*, groups: Sequence[ArrayLike], shuffles: Shuffles) -> Permuted:
 
     Groups: codes, each (n_g, 1) or (n_g,). ``attributes`` of the result has a row per value that
     occurs, by code; each row equals ``pairs_within`` for the codes "this value" and "another", with
-    one set of shuffles for all values. Unit, range, null value, errors and source as
+    one set of shuffles for all values. Unit, range, null value, errors and source: as for
     ``pairs_within``. By hand: (0, 1) and (0, 2): value 0 has share .5 in both, JS 0; 1 and 2 have
     shares of .5 and 0, H(.25) - (H(.5) + H(0))/2 = .8113 - .5 = .3113.
     """
@@ -168,7 +168,7 @@ def _permute(
 def shuffled_statistic(
     cell: Cell, statistic: Statistic, shuffles: Shuffles
 ) -> tuple[Floats, Floats]:
-    """Returns the statistic per attribute, shape (A,), and in every shuffle, shape (B, A)."""
+    """Returns the statistic per attribute, shape (A,), and per shuffle and attribute, (B, A)."""
     observed = statistic(cell, cell.counts())[0]
     pair = len(cell.sizes) == 2
     if statistic in SUMS and pair and cell.complete and cell.kinds is None:
@@ -190,7 +190,7 @@ def summaries(
     smallest: float,
     two_sided: bool,
 ) -> list[Permuted]:
-    """Summarises columns of ``shuffled``; ignores shuffles with NaN, which empty a side."""
+    """Summarises columns of ``shuffled``; ignores NaN, from shuffles that empty a side."""
     draws = len(shuffled)
     rows = np.ascontiguousarray(shuffled.T)  # what lies together is ordered and counted faster
     void = np.isnan(rows)
@@ -226,7 +226,7 @@ def summaries(
 
 
 def band_of(rows: Floats) -> Floats:
-    """Computes the quantiles ``BAND`` of rows without NaN, to the last digit of numpy's."""
+    """Computes the quantiles ``BAND`` of rows without NaN, with exactly numpy's results."""
     last = rows.shape[1] - 1
     at = last * np.array(BAND)
     below = np.floor(at).astype(np.intp)

@@ -1,4 +1,4 @@
-"""Permutation tests of a mean over cells (objects), whose rows are shuffled inside each cell.
+"""Permutation tests of a mean over cells (objects), with rows shuffled inside each cell.
 
 A cell's rows never leave it, so differences between cells are no evidence. The shuffles of cells
 are independent: with common shuffles, cells with equal arrangements would move together, and the
@@ -46,9 +46,9 @@ SCORES: dict[Score, tuple[Statistic, str]] = {
 
 @dataclass(frozen=True, slots=True)
 class PooledCell:
-    """One cell. groups: the coded rows of each group, shape (outputs, A), the base first if there
-    is one; names: of the A attributes; shuffles: the cell's own. values: K of each attribute, for
-    concentrations.
+    """One cell. groups: the coded rows of each group, shape (outputs, A), the base first if the
+    cell has one; names: the A attributes'; shuffles: of this cell alone. values: K of each
+    attribute, for concentrations.
     """
 
     groups: Sequence[ArrayLike]
@@ -59,8 +59,8 @@ class PooledCell:
 
 @dataclass(frozen=True, slots=True)
 class Pooled:
-    """The mean over cells of each cell's mean over attributes (whole), and, if requested, of each
-    attribute over the cells that have it (by_name), each with the number of cells.
+    """The mean over cells of each cell's mean over attributes (whole), and, if requested, the mean
+    of each attribute over the cells that have it (by_name), with the numbers of cells.
     """
 
     whole: Permuted
@@ -72,11 +72,11 @@ def pooled_score(*, cells: Sequence[PooledCell], score: Score, by_name: bool = T
     """Computes the mean of a score over cells, with E₀, null band and p by shuffling inside cells.
 
     score: "pairs", JS divergence in bits over all pairs of groups (two groups: SODA's BDS; more:
-    CDS); "base", over the pairs of the first group with each other; "distance", √(JS·ln 2) over all
-    pairs; "concentration", VAC of the groups less that of the first, two-sided; "level", VAC of all
-    groups, which shuffling inside a cell cannot test (compared_permutation.py). Cells have equal
-    weights. Cells with an empty group are left out, with a note. Source: permutation within blocks,
-    Good (2005), Permutation, Parametric and Bootstrap Tests of Hypotheses. By hand:
+    CDS); "base", over the pairs of the first group with each other group; "distance", √(JS·ln 2)
+    over all pairs; "concentration", VAC of the groups less that of the first, two-sided; "level",
+    VAC of all groups, which shuffling inside a cell cannot test (compared_permutation.py). Cells
+    have equal weights. Cells with an empty group are left out, with a note. Source: permutation
+    within blocks, Good (2005), Permutation, Parametric and Bootstrap Tests of Hypotheses. By hand:
     two cells, each base (0, 0) and group (1, 1): in each 2 of 6 splits have JS 1, so the mean is 1
     in 4 of 36 shuffles, p ≈ 1/9 and E₀ = 1/3. ``ValueError``: draws that differ between cells.
     """
@@ -122,8 +122,8 @@ def pooled_score(*, cells: Sequence[PooledCell], score: Score, by_name: bool = T
 def _shuffle(
     cell: PooledCell, statistic: Statistic, by_name: bool
 ) -> tuple[Floats, Floats, list[str]]:
-    """Returns the observed statistic per measured attribute; the same in every shuffle, or only its
-    mean over attributes, which is cached; and the attributes' names.
+    """Returns the observed statistic per measured attribute; the statistic in every shuffle, or
+    only its mean over attributes, which is cached; and the attributes' names.
     """
     coded = cell_of(coded_groups(list(cell.groups)), cell.values)
     if statistic is base_divergence and len(coded.sizes) == 2:
@@ -143,12 +143,12 @@ def _shuffle(
 
 
 def _mean_of_cells(parts: Sequence[tuple[float, Floats]]) -> tuple[float, Floats]:
-    """Averages over cells, observed and shuffled; per shuffle, skips cells without a value."""
+    """Averages over cells, observed and shuffled; in each shuffle, skips cells without a value."""
     observed = float(np.mean([value for value, _ in parts]))
     return observed, mean_over(np.stack([drawn for _, drawn in parts], axis=-1))
 
 
 def _smallest(cells: Sequence[PooledCell]) -> float:
-    """Returns the share of arrangements of all cells that look like the observed one."""
+    """Returns the share of arrangements that are equivalent to the observed one, over all cells."""
     shares = [smallest_share(tuple(len(np.asarray(g)) for g in cell.groups)) for cell in cells]
     return float(np.prod(shares))

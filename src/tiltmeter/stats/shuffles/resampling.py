@@ -1,5 +1,5 @@
-"""Tests whose validity follows from the design: signs of paired differences flipped, outcomes
-shuffled inside items, labels shuffled over two groups.
+"""Tests that the design makes valid: signs of paired differences flipped, outcomes shuffled inside
+items, labels shuffled over two groups.
 
 All randomness comes from an explicit ``numpy.random.Generator``, so that the run's seed fixes it.
 """
@@ -36,7 +36,7 @@ FEW_OUTPUTS_A_SIDE = 4  # median outputs per item, below which unequal sides bre
 
 
 def monte_carlo_p(*, exceeding: int, draws: int) -> float:
-    """Computes p = (1+b)/(1+B): the observed arrangement counts as possible, so p is never 0.
+    """Computes p = (1+b)/(1+B): the observed arrangement is one of those counted, so p is never 0.
 
     Range [1/(1+B), 1]. Source: Phipson & Smyth (2010), Stat. Appl. Genet. Mol. Biol. 9.
     By hand: b = 49, B = 999 → .05.
@@ -89,7 +89,7 @@ def sign_flip(
 
 
 def _enumerated_sign_p(d: Floats) -> float:
-    """Computes p over all sign patterns; the first sign is fixed, since |sum| is symmetric."""
+    """Computes p over all sign patterns; the first sign stays fixed, since |sum| is symmetric."""
     sums = d[:1]
     for value in d[1:]:
         sums = np.concatenate([sums + value, sums - value])
@@ -97,7 +97,7 @@ def _enumerated_sign_p(d: Floats) -> float:
 
 
 def _sampled_sign_flips(d: Floats, draws: int, generator: np.random.Generator) -> int:
-    """Counts the random sign patterns, of ``draws``, that reach the observed sum.
+    """Counts the random sign patterns, of ``draws``, whose sum reaches the observed one.
 
     A random byte gives the signs of eight differences; a table of 256 has the sum for each byte.
     """
@@ -120,7 +120,7 @@ def _sampled_sign_flips(d: Floats, draws: int, generator: np.random.Generator) -
 def paired_test(*, differences: ArrayLike) -> Test:
     """Tests paired differences by Student's t, or below 12 items by the enumerated sign flip.
 
-    By hand: (1, 2, 3): p = .25, not the .0742 of t. As ``association.paired_t`` and ``sign_flip``.
+    By hand: (1, 2, 3): p = .25, not t's .0742. Details: ``association.paired_t`` and ``sign_flip``.
     """
     d = arguments.vector("differences", differences)
     few = d.size < FEW_FOR_T
@@ -129,7 +129,7 @@ def paired_test(*, differences: ArrayLike) -> Test:
 
 def sides_are_unequal(*, n_a: ArrayLike, n_b: ArrayLike) -> bool:
     """True if the sides have different numbers of outputs and the median item has fewer than 4 on
-    one of them: a sign flip of such differences rejects up to 16 % of true nulls at .05; use
+    one side. A sign flip of such differences rejects up to 16 % of true nulls at .05; use
     ``studentised_shuffle`` instead.
     """
     a, b = arguments.counts("n_a", n_a), arguments.counts("n_b", n_b)
@@ -142,11 +142,11 @@ def sides_are_unequal(*, n_a: ArrayLike, n_b: ArrayLike) -> bool:
 
 def parts_of_difference(xa: Floats, na: Floats, xb: Floats, nb: Floats) -> Floats:
     """Returns each item's contribution to the difference of two pooled shares (mean weight 1), for
-    items with outputs on either side; sums to C·(Σxa/Σna − Σxb/Σnb).
+    items with outputs on either side; their sum is C·(Σxa/Σna − Σxb/Σnb).
 
     A contribution counts hits beyond the share p of both sides together, so that flipping its sign
     keeps the null hypothesis whatever the item's numbers of outputs. Source: Hemerik, Goeman &
-    Finos (2020), JRSS B 82. If all items have equal numbers: the difference of its two shares.
+    Finos (2020), JRSS B 82. If all items have equal numbers, it is the difference of two shares.
     """
     kept = (na + nb) > 0
     xa, na, xb, nb = xa[kept], na[kept], xb[kept], nb[kept]
@@ -175,8 +175,8 @@ def studentised_shuffle(
     (600 tables each), against up to .16 for the sign flip and .21 for Σd alone. Null value 0.
     Source: Fisher (1935), §21, inside items; studentised after Janssen (1997), Stat. Probab. Lett.
     36. By hand: two items with 1 of 1 against 0 of 1: d = (1, 1), T = √2; of 4 reassignments 1 has
-    T = √2 and 1 has -√2: p near .5. If no outcome can change sides: p 1; no item with outputs on
-    both sides: None. ``ValueError``: counts that are not whole, successes > n, shapes that differ.
+    T = √2 and 1 has -√2: p near .5. p is 1 if no outcome can change sides, None if no item has both
+    sides. ``ValueError``: counts that are not whole, successes > n, shapes that differ.
     """
     xa, na = arguments.shares("hits_a", hits_a, "n_a", n_a)
     xb, nb = arguments.shares("hits_b", hits_b, "n_b", n_b)

@@ -60,7 +60,7 @@ def _mean_over_pairs(
 @lru_cache(maxsize=64)
 def _pair_bits(n: int, m: int) -> Floats:
     """Tabulates a value's contribution to the JS divergence of two groups, by its counts out of n
-    and of m: shape (n + 1, m + 1).
+    and out of m: shape (n + 1, m + 1).
     """
     p, q = np.arange(n + 1)[:, None] / n, np.arange(m + 1)[None, :] / m
     bits: Floats = (plogp(p) + plogp(q)) / 2 - plogp((p + q) / 2)
@@ -97,7 +97,7 @@ def mean_concentration(cell: Cell, counts: list[Floats]) -> Floats:
 
 
 def concentration_level(cell: Cell, counts: list[Floats]) -> Floats:
-    """Computes VAC per draw and attribute, mean over all groups; NaN if K is 1 or one is empty."""
+    """Computes VAC per draw and attribute, mean over groups; NaN if K is 1 or a group is empty."""
     by_group = _concentrations(cell, counts)
     mean: Floats = sum(by_group[1:], start=by_group[0]) / len(by_group)
     return mean
@@ -121,7 +121,7 @@ def _concentrations(cell: Cell, counts: list[Floats]) -> list[Floats]:
 
 
 def _pair_table(cell: Cell) -> Floats:
-    """Tabulates a value's contribution to the JS divergence of two complete groups."""
+    """Tabulates a value's term in the JS divergence of two groups without missing values."""
     (p, q) = (count / n for count, n in zip(cell.first_counts(), cell.sizes, strict=True))
     bits: Floats = (plogp(p) + plogp(q)) / 2 - plogp((p + q) / 2)
     return bits
@@ -157,7 +157,7 @@ SUMS: dict[Statistic, tuple[Callable[[Cell], Floats], Callable[[Cell, Floats], F
 
 
 def mean_over(values: Floats) -> Floats:
-    """Returns the mean over the last axis, without NaN."""
+    """Returns the mean over the last axis, ignoring NaN."""
     missing = np.isnan(values)
     if not missing.any():
         mean: Floats = values.mean(axis=-1)

@@ -1,13 +1,13 @@
 """Cells of coded rows and their shuffles, for the statistics of permutation.py.
 
-A cell is one comparison, given as rows of integer codes: shape (outputs, attributes), -1 where the
-attribute was not measured. Codes are local names: only equality counts. To shuffle is to choose
-which rows form a group (dealing.py); how many rows of each value it has are then bits to count.
-``Shuffles`` deals once for all cells of the same sizes; work goes in blocks, so memory does not
-grow with the draws.
+A cell is one comparison, given as rows of integer codes: shape (outputs, attributes), -1 if the
+attribute was not measured. Codes are arbitrary names: only equality matters. To shuffle is to
+choose the rows of each group (dealing.py); counting a group's rows with each value is then counting
+bits. ``Shuffles`` deals once for all cells of the same sizes; work goes in blocks, so memory does
+not grow with the draws.
 
-Rows that are alike need not be told apart: where many are, what is drawn is how many of each kind
-go to each group, which is multivariate hypergeometric. The distribution is the same, and the time
+Identical rows need not be told apart. If many are identical, only the number of each kind in each
+group is drawn, which is multivariate hypergeometric. The distribution is the same, and the time
 does not grow with the rows.
 """
 
@@ -43,7 +43,7 @@ Kept = TypeVar("Kept", Words, Numbers, Floats)
 
 
 class KeptArrays:
-    """A cache of the latest arrays, limited in bytes. A key must hold all inputs of its array."""
+    """A cache of the latest arrays, limited in bytes. A key must hold all inputs to its array."""
 
     def __init__(self, most_bytes: int) -> None:
         self.most_bytes = most_bytes
@@ -63,8 +63,8 @@ class KeptArrays:
 
 
 class KeptDraws:
-    """The draws for cells with equal shuffles, and their results. The two caches are separate, so
-    that draws, which are larger and needed again sooner, do not evict results.
+    """The draws for cells with equal shuffles, and the results from them. The two caches are
+    separate, so that draws, which are larger and needed again sooner, do not evict results.
     """
 
     def __init__(self, draw_bytes: int = CACHE_BYTES, result_bytes: int = 0) -> None:
@@ -89,13 +89,13 @@ class Shuffles:
         self._counted: tuple[object, list[list[Counts]]] = (None, [])
 
     def blocks(self, sizes: tuple[int, ...]) -> Iterator[Words]:
-        """Yields the rows in each group but the last, as bits, shape (groups - 1, words, block)."""
+        """Yields the rows of all groups but the last as bits, shape (groups - 1, words, block)."""
         for start, draws in self._spans(sizes):
             yield self._deal(sizes, start, draws)
 
     def counts(self, sizes: tuple[int, ...], packed: Words) -> Iterator[Numbers]:
-        """Yields, per block of draws, the number of rows with each column in each group but the
-        last, shape (groups - 1, columns, draws). packed: the columns of all rows as bits.
+        """Yields, per block of draws, how many rows of each group (but the last) have each column's
+        flag, shape (groups - 1, columns, draws). packed: the flags of all rows as bits.
         """
         for start, draws in self._spans(sizes):
 
@@ -106,11 +106,11 @@ class Shuffles:
             yield count() if draws < self.draws else self._kept.draws.get(key, count)
 
     def keep(self, key: object, compute: Callable[[], Floats]) -> Floats:
-        """Returns a result over all these shuffles, cached or computed. key: its other inputs."""
+        """Returns a result over all these shuffles; caches it. key: the result's other inputs."""
         return self._kept.results.get((self._seed, self.draws, key), compute)
 
     def _spans(self, sizes: tuple[int, ...]) -> Iterator[tuple[int, int]]:
-        """Yields (first draw, number of draws) of each block: one block if all draws are kept."""
+        """Yields (first draw, number of draws) per block; one block if all draws are kept."""
         draw_bytes = 8 * (len(sizes) - 1) * -(-sum(sizes) // WORD)
         whole = self.draws * draw_bytes <= CACHE_BYTES
         block = self.draws if whole else max(1, BLOCK // draw_bytes)
@@ -129,8 +129,8 @@ class Shuffles:
         """Yields the number of rows of each kind in each group: per group one array (block of
         draws, kinds), with both margins fixed.
 
-        ``alike``: the number of rows of each kind, shape (kinds,). Group by group, and in it kind
-        by kind, a count is hypergeometric given the earlier counts.
+        ``alike``: the number of rows of each kind, shape (kinds,). Group by group, and inside a
+        group kind by kind, a count is hypergeometric given the earlier counts.
         """
         key = (sizes, tuple(alike.tolist()))
         if key != self._counted[0]:
@@ -154,7 +154,7 @@ class Shuffles:
 
 @dataclass(frozen=True)
 class Cell:
-    """One-hot rows of all groups, and the attribute that each column belongs to."""
+    """The one-hot rows of all groups, and the attribute that each column belongs to."""
 
     onehot: NDArray[np.float32]  # rows × values
     member: Floats  # values × attributes, 0/1
@@ -194,13 +194,13 @@ class Cell:
         return counts @ self.member
 
     def shares(self, counts: Floats, outcomes: Floats) -> Floats:
-        """Returns the shares of values within their attribute; 0 if it has no values."""
+        """Returns the shares of values within their attribute; 0 if an attribute has no values."""
         return counts / (np.maximum(outcomes, 1.0) @ self.member.T)
 
     def sum_values(self, table: Floats, shuffles: Shuffles) -> Floats:
-        """Sums a statistic of two complete groups over the values of each attribute in every
-        shuffle, shape (draws, attributes). table: the term of each value by its count in the first
-        group, shape (values, 1 + the largest number of rows with one value).
+        """Sums a statistic of two groups without missing values over the values of each attribute,
+        in every shuffle, shape (draws, attributes). table: the term of each value by its count in
+        the first group, shape (values, 1 + the largest number of rows with one value).
 
         A value's count in the second group follows from that in the first, so every term is looked
         up, and no shuffle has to compute a logarithm.
@@ -251,7 +251,7 @@ class Cell:
 
 
 def looked_up(function: Callable[[Floats], Floats], counts: Floats, n: int) -> Floats:
-    """Applies a function of shares to counts out of n by a table, to save logarithms."""
+    """Applies a function of shares to counts/n, by a table of its values, to save logarithms."""
     values: Floats = function(np.arange(n + 1) / max(n, 1)).take(counts.astype(np.intp))
     return values
 
@@ -264,7 +264,7 @@ def plogp(p: Floats) -> Floats:
 
 
 def plogp_of_both(p: Floats) -> Floats:
-    """Computes p·log2 p of "this value" plus that of "another"."""
+    """Computes p·log2 p for "this value" plus the same for "another value"."""
     return plogp(p) + plogp(1 - p)
 
 
@@ -281,7 +281,7 @@ def coded_groups(groups: list[ArrayLike]) -> list[Codes]:
 
 
 def cell_of(groups: list[Codes], values: Sequence[int] | None) -> Cell:
-    """Makes the cell of groups of rows. values: the number of possible values per attribute; by
+    """Makes a cell from groups of rows. values: the number of possible values per attribute; by
     default the number of values that occur.
     """
     pooled = np.concatenate(groups)

@@ -1,8 +1,8 @@
-"""Estimates of a run that stopped: the factor for wider intervals, the estimate without the bias of
-having stopped, and the confidence of intervals while the run goes on.
+"""Estimates of a run that stopped: the factor for wider intervals, the estimate without the bias
+from stopping, and the confidence of intervals while the run goes on.
 
-All from one table of simulated Gaussian paths. Not by stagewise ordering: under Holm with flips its
-intervals cover .87, the worst claim .39 (docs/how-to/stopping.md).
+All come from one table of simulated Gaussian paths. Stagewise ordering is not used: under Holm with
+flips its intervals cover .87, the worst claim .39 (docs/how-to/stopping.md).
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ WORTH_SAYING = 0.1  # standard errors by which a corrected estimate has to diffe
 class StoppingTable:
     """The effect of stopping on an estimate, by truth (``DRIFTS``) and by level, α and α/m. bias:
     mean estimate less truth, in standard errors of the full run, shape (levels, drifts). quantile:
-    the 95 % quantile of |estimate - truth|, in the estimate's own standard errors.
+    the 95 % quantile of |estimate - truth|, in standard errors of the estimate.
     """
 
     levels: tuple[float, ...]
@@ -38,11 +38,11 @@ class StoppingTable:
 
 def widening(design: StoppingDesign, ratio: float = DEFAULT_RATIO) -> float:
     """Computes g, the factor for an interval's half-length after stopping that gives 95 % coverage
-    whatever the truth: the largest 95 % quantile of |estimate - truth|/SE, over 1.96.
+    for every truth: the largest 95 % quantile of |estimate - truth|/SE, over 1.96.
 
     ratio: s²/τ², the variance of one sample over that of items; infinite if outputs are
-    independent. Range: at least 1. By hand: one look, without early stops: 1, up to Monte-Carlo
-    error, which cannot make it smaller.
+    independent. Range: at least 1. By hand: a single look, without early stops: 1, apart from
+    Monte-Carlo error, which cannot make it smaller.
     """
     table = stopping_table(design, ratio)
     return max(1.0, float(table.quantile.max()) / normal_quantile(0.975))
@@ -58,7 +58,7 @@ def corrected_estimate(
     null: float = 0.0,
     ratio: float = DEFAULT_RATIO,
 ) -> float | None:
-    """Finds the truth at which the mean estimate is ``value``; None if less than .1 se away.
+    """Finds the truth at which the mean estimate is ``value``; None if nearer than .1 se to it.
 
     value, se: the estimate and its standard error when the claim stopped, at this look (from 1);
     level: the level of its test. Solves θ + bias(θ) = value. Source: Whitehead (1986), Biometrika
@@ -80,16 +80,16 @@ def corrected_estimate(
 
 
 def repeated_confidence(design: StoppingDesign, look: int) -> float:
-    """Returns the confidence of the interval shown while a run goes on, at this look (from 1): 1 -
-    α·w_k. All looks together then cover 1 - α, at whatever look the run stops. Source: Jennison &
-    Turnbull (1989), JRSS B 51. By hand: α .05, w_1 = .1: .995.
+    """Returns the confidence of the interval that is shown at this look (from 1) while a run goes
+    on: 1 - α·w_k. All looks together then cover 1 - α, whichever look the run stops at. Source:
+    Jennison & Turnbull (1989), JRSS B 51. By hand: α .05, w_1 = .1: .995.
     """
     return 1 - design.alpha * design.weights[look - 1]
 
 
 @lru_cache(maxsize=32)
 def stopping_table(design: StoppingDesign, ratio: float = DEFAULT_RATIO) -> StoppingTable:
-    """Simulates the table of a design, with one seed: 40,000 paths, each with every truth."""
+    """Simulates a design's table with a fixed seed: 40,000 paths, each with every truth."""
     t = np.array(information_of(design, ratio))
     steps = np.diff(t, prepend=0.0)
     drawn = np.random.default_rng(29).standard_normal((len(t), PATHS))
@@ -112,7 +112,7 @@ def stopping_table(design: StoppingDesign, ratio: float = DEFAULT_RATIO) -> Stop
 
 
 def _futility_bounds(design: StoppingDesign, level: float, t: Floats) -> Floats:
-    r"""Computes, per look, the \|Z\| below which a claim is not pursued; 0 at the last."""
+    r"""Computes, per look, the \|Z\| below which a claim is not pursued; 0 at the last look."""
     z = np.linspace(0.0, rules.FARTHEST, 4_001)
     q = rules.two_sided(z)
     bounds = np.zeros(t.size)

@@ -1,8 +1,8 @@
 """Claims about whole outputs (divergences) up to a look: outputs change groups inside blocks.
 
-Outputs of one round are asked under one set of conditions, so under the null hypothesis the outputs
-of a block of rounds (n_{k-1}, n_k] are exchangeable. Every block is permuted separately, and a look
-uses the sums over its blocks.
+Outputs of one round come from one set of conditions, so under the null hypothesis the outputs of a
+block of rounds (n_{k-1}, n_k] are exchangeable. Every block is permuted separately, and a look uses
+the sums over its blocks.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ MOST_T = 1.01 * MOST_LOG  # the largest statistic of a claim of many cells
 
 @dataclass(frozen=True, slots=True)
 class OutputBlocks:
-    """The outputs of a claim by a look. blocks: one per look so far, each with the coded rows of
+    """The outputs of a claim up to a look. blocks: one per look so far, each with the coded rows of
     every group in that block of rounds, shape (outputs, attributes), -1 if an attribute was not
     measured; equal codes in all blocks. score: "pairs" (two groups: base against group) or "base".
     """
@@ -45,8 +45,8 @@ class OutputBlocks:
 
 @dataclass(frozen=True, slots=True)
 class CellPart:
-    """The outputs of one object in a claim of many cells. blocks: as in `OutputBlocks`; names: of
-    the attributes; values: of each attribute by their codes.
+    """The outputs of one object in a claim over many cells. blocks: as in `OutputBlocks`; names:
+    the attributes'; values: of each attribute, by their codes.
     """
 
     blocks: Sequence[Sequence[Codes]]
@@ -56,7 +56,7 @@ class CellPart:
 
 @dataclass(frozen=True, slots=True)
 class CellBlocks:
-    """A claim of many cells by a look: outputs change groups inside a block of one object."""
+    """A claim over many cells up to a look: outputs change groups inside a block of one object."""
 
     parts: Sequence[CellPart]
 
@@ -67,9 +67,9 @@ class CellBlocks:
 
 
 def cell_scores(data: CellBlocks, design: StoppingDesign) -> Ticks:
-    """Returns T of every permutation at every look, in ticks: shape (looks, permutations), no. 0
-    the observed. T = max(V, D) at look k, over all outputs so far (`many_cells`), each as -log p by
-    the moments over the permutations of that look; 0 if nothing can be compared.
+    """Returns T of every permutation at every look, in ticks: shape (looks, permutations); number 0
+    is the observed one. T = max(V, D) at look k, over all outputs so far (`many_cells`), each as
+    -log p by the moments over the permutations of that look; 0 if nothing can be compared.
     """
     scores = np.zeros((data.looks, design.draws))
     tallies = [list(_tallies(place, part, design)) for place, part in enumerate(data.parts)]
@@ -100,14 +100,14 @@ class _Tally:
         return len(self.groups) == 2
 
     def counts(self) -> list[Floats]:
-        """Counts each column by group, (columns, draws); for a pair, in the second only."""
+        """Counts each column by group, (columns, draws); for a pair, in the second group only."""
         last = self.cell.totals - sum(self.sums[1:], start=self.sums[0])
         counts = [group.T for group in (*self.sums, last)]
         return counts[1:] if self.pair else counts
 
 
 def _tallies(place: int, part: CellPart, design: StoppingDesign) -> Iterator[_Tally | None]:
-    """Yields the part at each look; None while a group has no outputs."""
+    """Yields the part at each look; None as long as a group has no outputs."""
     whole, blocks = _whole_cell(part.blocks)
     owners = whole.member.argmax(axis=1)
     names = [
@@ -124,14 +124,16 @@ def _tallies(place: int, part: CellPart, design: StoppingDesign) -> Iterator[_Ta
         if len(rows):
             _add_counts(sums, rows, block, _shuffles(design.seed, design.draws - 1, look, place))
         onehot = whole.onehot[:end]
-        seen = np.flatnonzero(onehot.any(axis=0))
-        if not all(sizes) or not seen.size:
+        values = np.flatnonzero(onehot.any(axis=0))
+        if not all(sizes) or not values.size:
             yield None
             continue
-        member = whole.member[seen]
-        kept = replace(whole, onehot=onehot[:, seen], member=member, sizes=tuple(sizes))
-        columns = tuple(names[column] for column in seen.tolist())
-        yield _Tally(place, tuple(range(groups)), kept, columns, [group[:, seen] for group in sums])
+        member = whole.member[values]
+        reduced = replace(whole, onehot=onehot[:, values], member=member, sizes=tuple(sizes))
+        columns = tuple(names[column] for column in values.tolist())
+        yield _Tally(
+            place, tuple(range(groups)), reduced, columns, [group[:, values] for group in sums]
+        )
 
 
 def _column_values(part: CellPart) -> Iterator[str]:
@@ -143,7 +145,7 @@ def _column_values(part: CellPart) -> Iterator[str]:
 
 def block_scores(data: OutputBlocks, design: StoppingDesign) -> Ticks:
     """Returns the divergence of every permutation at every look, in ticks: shape (looks,
-    permutations), no. 0 the observed. 0 if no attribute is measured on both sides.
+    permutations); number 0 is the observed one. 0 if no attribute is measured on both sides.
     """
     statistic, _ = SCORES[data.score]
     whole, blocks = _whole_cell(data.blocks)
@@ -164,7 +166,7 @@ def block_scores(data: OutputBlocks, design: StoppingDesign) -> Ticks:
 
 
 def _statistics(statistic: Statistic, cell: Cell, sums: list[Floats]) -> Floats:
-    """Computes the statistic's mean over attributes in every permutation. sums: as in `_Tally`."""
+    """Computes the statistic's mean over attributes per permutation. sums: as in `_Tally`."""
     totals = cell.onehot.sum(axis=0, dtype=np.float64)
     piece = max(1, IN_FLIGHT // max(totals.size, 1))
     means = []
@@ -186,7 +188,7 @@ def _whole_cell(given: Sequence[Sequence[Codes]]) -> tuple[Cell, list[list[Codes
 def _add_counts(
     sums: list[Floats], rows: NDArray[np.float32], block: Sequence[Codes], shuffles: Shuffles
 ) -> None:
-    """Adds a block's counts in all groups but the last: observed, and in permutations."""
+    """Adds a block's counts in all groups but the last, observed and in permutations, to `sums`."""
     sizes = tuple(len(group) for group in block)
     ends = np.cumsum(sizes)
     packed = pack_rows(rows > 0)

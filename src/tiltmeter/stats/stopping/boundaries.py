@@ -58,7 +58,7 @@ def bounds_of(
 
 
 class _Density:
-    """The density of √t·Z if no bound was crossed: its support points, and their mass."""
+    """The density of √t·Z if no bound was crossed. places: its support points; mass: at each."""
 
     def __init__(self, places: Floats, mass: Floats) -> None:
         self.places, self.mass = places, mass
@@ -68,13 +68,13 @@ class _Density:
         return cls(np.zeros(1), np.ones(1))
 
     def beyond(self, reach: float, step: float) -> float:
-        """Returns the probability that the next step ends beyond ±reach."""
+        """Returns the probability that the next step ends outside [-reach, reach]."""
         root, mean = np.sqrt(step), self.places
         tails = special.ndtr((mean - reach) / root) + special.ndtr((-mean - reach) / root)
         return float(self.mass @ tails)
 
     def inside(self, reach: float, step: float) -> _Density:
-        """Returns the density between ±reach after the step."""
+        """Returns the density inside [-reach, reach] after the step."""
         places = np.linspace(-reach, reach, POINTS)
         weights = np.ones(POINTS)
         weights[1:-1:2], weights[2:-1:2] = 4.0, 2.0

@@ -1,9 +1,9 @@
-"""The decision about each claim at a look: rejected, not pursued, or on (still asked).
+"""The decision about each claim at a look: rejected, not pursued, or on (more outputs follow).
 
 The family's rule is applied to the current p of *all* its claims; stopped claims keep their last p.
 A p never rises, so a rejected claim stays rejected; Holm used in this way is the procedure of
 Maurer & Bretz (2013), Stat. Biopharm. Res. 5, whose familywise error holds whatever stops. Futility
-is not binding: to stop pursuing a claim costs power, but never raises the error.
+is not binding: not pursuing a claim costs power, but never raises the error.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ State = Literal["rejected", "not pursued", "on", "not rejected"]
 
 @dataclass(frozen=True, slots=True)
 class PlainTests:
-    """A claim whose test has no flips: its plain p at each look so far. left: V_K/V_k at the last
-    look, None for independent outputs.
+    """A claim whose test has no flips. p: its plain p at each look so far; left: V_K/V_k at the
+    last look, None for independent outputs.
     """
 
     p: Sequence[float]
@@ -45,9 +45,9 @@ class PlainTests:
 
 @dataclass(frozen=True, slots=True)
 class StoppingClaim:
-    """A claim of the family. data: its looks up to now; None if it is no longer asked (its earlier
-    result stands). calls: claims with equal `calls` are answered by the same calls and end
-    together; a claim with "" ends alone.
+    """A claim of the family. data: its looks up to now; None if its prompts are no longer asked
+    (then its earlier result stands). calls: claims with equal `calls` are answered by the same
+    calls and end together; a claim with "" ends alone.
     """
 
     key: str
@@ -60,7 +60,7 @@ class StoppingDecision:
     """A claim after a look. look: the last look that tested it, from 1. q: its plain p at that
     look. p: valid at any stop, a running minimum. level: the level that its rank allows.
     information: t = V_K/V_k. chance: the predictive probability of a rejection by the last look,
-    None if nothing is predicted. state: "on": asked further; "not rejected": not by the last look.
+    None if nothing is predicted. state: "on" if it goes on; "not rejected" if not by the last look.
     """
 
     key: str
@@ -81,8 +81,8 @@ def decide(
 ) -> list[StoppingDecision]:
     """Decides all m claims of the family at look ``look`` (from 1), in the order of ``claims``.
 
-    earlier: the decisions of the look before. Raises ``ValueError`` for another number of claims
-    than the design's, or a look without data of a claim that was still asked.
+    earlier: the decisions at the look before. Raises ``ValueError`` if the number of claims is not
+    the design's, or a claim that goes on has no data of this look.
     """
     earlier = earlier or {}
     if len(claims) != design.claims or len({claim.key for claim in claims}) != len(claims):
@@ -107,7 +107,7 @@ def decide(
 
 @dataclass(frozen=True, slots=True)
 class _Tested:
-    """A claim's q, p and information. before: its last decision; fresh: tested at this look."""
+    """A claim's q, p and information. before: its last decision; fresh: True if newly tested."""
 
     key: str
     look: int
@@ -127,8 +127,8 @@ def _test(
     if data is None or data.looks < look:
         if before is None or before.state == "on":
             raise ValueError(f"{claim.key}: no data of look {look}, though it was asked on")
-        kept = before.look, before.q, before.p, before.information
-        return _Tested(claim.key, *kept, before, False)
+        earlier = before.look, before.q, before.p, before.information
+        return _Tested(claim.key, *earlier, before, False)
     if isinstance(data, PlainTests):
         q, p = data.p[-1], bonferroni_over_looks(data.p, design)
     else:
@@ -141,7 +141,7 @@ def _test(
 def information(
     design: StoppingDesign, data: ItemPaths | OutputBlocks | CellBlocks | PlainTests, look: int
 ) -> float:
-    """Computes t = V_K/V_k, the information at this look as a fraction of that at the last: V_k is
+    """Computes t = V_K/V_k, the information at this look as a fraction of that at the last. V_k is
     the variance over items of D; V_K is what V_k becomes with the sampling variance of n_K outputs.
     Independent outputs: n_k/n_K.
 
@@ -160,8 +160,8 @@ def information(
 
 
 def _chance(design: StoppingDesign, tested: _Tested, chance: float, look: int) -> float | None:
-    """Returns the predictive probability of a claim; None at the last look and after a single
-    round; the earlier one if the claim was not tested at this look.
+    """Returns the predictive probability of a claim: None at the last look and after a single
+    round; the earlier probability if the claim was not tested at this look.
     """
     if look == len(design.looks) or design.looks[look - 1] == 1:
         return None

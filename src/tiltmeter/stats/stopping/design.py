@@ -37,8 +37,8 @@ class StoppingDesign:
 
     looks: rounds after which a look is made, rising, the last the full run (a round is one sample
     of every active condition). weights: the share of α that each look adds, in sum 1. futility: for
-    each look but the last the predictive probability below which a claim is not pursued. claims: m,
-    the size of the family. method: Holm for headline claims, Benjamini–Hochberg for a secondary
+    each look but the last, the predictive probability below which a claim is not pursued. claims:
+    m, the size of the family. method: Holm for headline claims, Benjamini–Hochberg for a secondary
     measure. seed: of the flips. Raises ``ValueError`` if the fields do not fit together.
     """
 
@@ -63,13 +63,13 @@ class StoppingDesign:
 
     @cached_property
     def draws(self) -> int:
-        """The number N of flips of a test that cannot enumerate them, the observed one included."""
+        """The number N of flips, with the observed one, of a test that cannot enumerate them."""
         needed = FLIPS_PER_LEVEL * self.claims / (self.alpha * self.weights[0])
         return max(LEAST_DRAWS, math.ceil(needed - ROUNDING))
 
     @cached_property
     def levels(self) -> Floats:
-        """The rising levels that p can take: 64 from 1/N to 1, and α/j and α·j/m for j ≤ m."""
+        """The rising levels that p can have: 64 from 1/N to 1, and α/j and α·j/m for j ≤ m."""
         steps = np.arange(1, self.claims + 1)
         of_methods = np.concatenate([self.alpha / steps, self.alpha * steps / self.claims])
         spread = np.geomspace(1 / self.draws, 1.0, GRID)
@@ -112,10 +112,10 @@ def default_looks(*, samples: int, balanced: int = 1) -> tuple[int, ...]:
 
 
 def items_needed(*, design: StoppingDesign, look: int = 1, conditions: int = 2) -> int:
-    """Computes the fewest items with which a claim can first be rejected at this look.
+    """Computes the fewest items with which a claim can be rejected at this look.
 
-    ⌈1 + log₂(m/(α·(w_1+…+w_k)))⌉ for two conditions, ⌈log_K(…)⌉ for K permuted ones. By hand: m 60
-    and w_1 = .1: 15 words; m 9 and w_1 = .2: 11.
+    m claims: ⌈1 + log₂(m/(α·(w_1+…+w_k)))⌉ for two conditions, ⌈log_K(m/(α·(…)))⌉ for K permuted
+    ones. By hand, α = .05, first look: m 60 and w_1 = .1: 15 items; m 9 and w_1 = .2: 11.
     """
     tails = 2.0 if conditions == 2 else 1.0
     level = design.alpha * design.spending[look - 1] / design.claims

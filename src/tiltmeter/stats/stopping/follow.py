@@ -18,7 +18,7 @@ from tiltmeter.stats.stopping.rules import Flags
 
 @dataclass(frozen=True, slots=True)
 class Followed:
-    """The outcome per claim and run, (runs, m): rejected or not, and its last look from 0."""
+    """The outcome per claim and run, (runs, m): if rejected, and the last look (from 0)."""
 
     rejected: Flags
     last: NDArray[np.intp]
@@ -27,8 +27,8 @@ class Followed:
 def follow_runs(
     design: StoppingDesign, p: Floats, q: Floats, information: Floats, same_calls: Flags
 ) -> Followed:
-    """Follows runs to their end. p, q, information: shape (runs, m, looks), as if every claim were
-    asked at every look.
+    """Follows runs to their end. p, q, information: shape (runs, m, looks), as if no claim ended
+    before the last look.
 
     same_calls: shape (m, m), True for claims that are answered by the same calls and end together;
     a claim that ends alone is True only with itself.
@@ -55,10 +55,10 @@ def follow_runs(
 def rounds_asked(
     design: StoppingDesign, followed: Followed, uses: Flags, *, sizes: Floats
 ) -> Floats:
-    """Computes the calls of each run as shares of the full run's: a condition is asked until the
+    """Computes the calls of each run as a share of the full run's: a condition is asked until the
     last of its claims is decided.
 
-    uses: of conditions by claims, shape (m, conditions); sizes: calls of a round by condition.
+    uses: (m, conditions), True if a claim uses a condition; sizes: calls per round, by condition.
     """
     looks = np.array(design.looks)[followed.last]
     each = np.max(np.where(uses, looks[:, :, None], 0), axis=1)

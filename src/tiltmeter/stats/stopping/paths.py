@@ -1,8 +1,8 @@
 """The items of a claim at the looks so far, and the sums over items for all their flips.
 
-A flip of an item exchanges its conditions at *all* looks at once: under the null hypothesis the
-exchangeable unit is an item's whole path. With one condition (a share against a value) the path is
-reflected; with two the difference changes its sign; with more the tested condition is random.
+A flip of an item exchanges its conditions at *all* looks at once, since under the null hypothesis
+the exchangeable unit is an item's whole path. With one condition (a share against a value) the path
+is reflected; with two the difference changes its sign; with more the tested condition is random.
 """
 
 from __future__ import annotations
@@ -45,16 +45,16 @@ class ItemPaths:
         return int(self.rates.shape[2])
 
     def up_to(self, look: int) -> ItemPaths:
-        """Returns the paths as they were at an earlier look, from 1."""
+        """Returns the paths as of an earlier look, counted from 1."""
         return replace(self, rates=self.rates[:, :, :look], noise=self.noise[:, :, :look])
 
     @property
     def differences(self) -> Floats:
-        """The D of each item at the last look: tested rate less the others' mean or ``null``."""
+        """D of each item at the last look: tested rate less the others' mean, or less ``null``."""
         rates = self.rates[:, :, -1]
         gaps = rates[:, 0] - (rates[:, 1:].mean(axis=1) if rates.shape[1] > 1 else self.null)
-        known: Floats = gaps[~np.isnan(gaps)]
-        return known
+        measured: Floats = gaps[~np.isnan(gaps)]
+        return measured
 
     @property
     def sampling_variance(self) -> float | None:
@@ -63,8 +63,8 @@ class ItemPaths:
         weights = np.full(others + 1, 1 / max(others, 1) ** 2)
         weights[0] = 1.0
         each = self.noise[:, :, -1] @ weights
-        known = each[~np.isnan(each)]
-        return float(known.mean()) if known.size else None
+        measured = each[~np.isnan(each)]
+        return float(measured.mean()) if measured.size else None
 
 
 def paths_of_counts(*, hits: ArrayLike, outcomes: ArrayLike, null: float = 0.5) -> ItemPaths:
@@ -87,7 +87,7 @@ def paths_of_counts(*, hits: ArrayLike, outcomes: ArrayLike, null: float = 0.5) 
 
 
 def flip_scores(paths: ItemPaths, design: StoppingDesign) -> Ticks:
-    """Computes |S_k| of every flip at every look, in ticks: (looks, flips), no. 0 the observed.
+    """Computes |S_k| of every flip at every look, in ticks: (looks, flips); no. 0 is the observed.
 
     S_k is the sum over items of D at look k; an item without D at a look adds 0. Enumerates all
     flips if they are fewer than ``design.draws`` (with two conditions 2^(C-1), since a flip and its
@@ -109,8 +109,8 @@ def flip_scores(paths: ItemPaths, design: StoppingDesign) -> Ticks:
 
 
 def _adds(paths: ItemPaths) -> Floats:
-    """Computes the contribution of each item to S per choice of the tested condition: the shape of
-    ``rates``, but two columns if there is one condition.
+    """Computes the contribution of each item to S per choice of the tested condition, in the shape
+    of ``rates``; with only one condition there are two columns.
     """
     rates = paths.rates
     conditions = rates.shape[1]
@@ -126,7 +126,7 @@ def _adds(paths: ItemPaths) -> Floats:
 
 def _all_sums(adds: Floats, start: Floats) -> Floats:
     """Returns the sums over items for every choice of one condition per item, shape (choices,
-    looks); in the first choice all are condition 0.
+    looks); the first choice is condition 0 for all.
     """
     sums = start
     for item in adds:
@@ -135,7 +135,7 @@ def _all_sums(adds: Floats, start: Floats) -> Floats:
 
 
 def _drawn_sums(adds: Floats, design: StoppingDesign) -> Iterator[Floats]:
-    """Yields, by look, the sums over items of all random choices, (draws,); reuses a buffer."""
+    """Yields, per look, the sums over items for all random choices, (draws,); reuses one buffer."""
     items, conditions, looks = adds.shape
     group = max(1, int(math.log(TABLE_ENTRIES) / math.log(conditions) + 1e-9))
     tables, codes = [], []

@@ -1,9 +1,9 @@
-"""The calls and findings of a run that may stop early, simulated before it is run.
+"""The calls and findings of a run that may stop early, simulated before the run.
 
 Each claim is a Gaussian path, so that no table of items is simulated: its information at each look
 follows from the variances of items and samples, its truth is given in standard errors of the full
-run, and its p from bounds that spend α as the flips do. The limits of flips of few items are kept:
-no p is below the smallest possible. benchmarks/stopping.py holds the exact algorithm.
+run, and its p follows from bounds that spend α as the flips do. As with flips of few items, no p is
+below the smallest possible. benchmarks/stopping.py has the exact algorithm.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ SMALLEST_LEVEL, LEVELS = 1e-7, 36  # at which bounds are worked out; p between t
 class ForecastClaim:
     """A claim of a family. ratio: s²/τ² of one round, infinite if outputs are independent;
     smallest_p: the smallest p of its flips at each look, 0 for very many flips; flipped: False for
-    a test without flips; calls: equal for claims that the same calls answer; items: the number that
-    estimates the information, 0 if it is known.
+    a test without flips; calls: equal for claims that the same calls answer; items: the number of
+    items from which the information is estimated, 0 if it is known.
     """
 
     ratio: float
@@ -44,7 +44,7 @@ class ForecastClaim:
 
 @dataclass(frozen=True)
 class ForecastFamily:
-    """Claims that are adjusted together. uses: conditions of each claim, (m, conditions)."""
+    """Claims that are adjusted together. uses: (m, conditions), True if a claim uses it."""
 
     design: StoppingDesign
     claims: Sequence[ForecastClaim]
@@ -53,7 +53,7 @@ class ForecastFamily:
 
 @dataclass(frozen=True)
 class StoppingAverages:
-    """The averages over runs with one truth: calls, as a share of the full run's; the share of
+    """The averages over runs with one truth. Calls, as a share of the full run's; and the share of
     claims rejected with looks, by the full run, and by fixed runs with as many rounds as each look.
     """
 
@@ -69,8 +69,8 @@ def forecast(
     """Simulates runs in which the truths of each family's claims lie ``drifts`` standard errors of
     the full run from the null: one drift for all claims of a family, or one per claim.
 
-    sizes: calls of one round of each condition, of all families. By hand: one look, one claim,
-    drift 1.96 + .84: all calls, power .8.
+    sizes: calls per round by condition, over all families. By hand: one look, one claim, drift 1.96
+    + .84: all calls, power .8.
     """
     rng = np.random.default_rng([29, 1])
     rounds = np.zeros((RUNS, sizes.size))
@@ -105,8 +105,8 @@ def drift_found(*, design: StoppingDesign) -> float:
 
 
 def first_look_that_rejects(design: StoppingDesign, claim: ForecastClaim) -> int | None:
-    """Finds the look, from 1, at which a claim can first be rejected alone: smallest p ≤ α·(w_1 + …
-    + w_k)/m. None if no look can reject it.
+    """Finds the first look, from 1, that can reject a claim by itself: smallest p ≤ α·(w_1 + … +
+    w_k)/m. None if no look can.
 
     By hand: 60 claims, w_1 = .1, 14 items (2^-13 = .000122 > .05·.1/60 = .0000833): the second.
     """
@@ -133,23 +133,23 @@ def _paths(family: ForecastFamily, drift: Floats, rng: np.random.Generator) -> F
     design = family.design
     t = np.array([information_of(design, claim.ratio) for claim in family.claims])
     steps = np.sqrt(np.diff(t, axis=1, prepend=0.0))
-    drawn = rng.standard_normal((RUNS, *t.shape)) * steps
-    z: Floats = drawn.cumsum(axis=2) / np.sqrt(t) + drift[:, None] * np.sqrt(t)
+    noise = rng.standard_normal((RUNS, *t.shape)) * steps
+    z: Floats = noise.cumsum(axis=2) / np.sqrt(t) + drift[:, None] * np.sqrt(t)
     return z
 
 
 def _estimated_information(family: ForecastFamily, rng: np.random.Generator) -> Floats:
-    """Simulates a run's estimates of t, (runs, m, looks): 1 - (1-t)·V/V̂, V̂ from its items."""
-    known = np.array([information_of(family.design, claim.ratio) for claim in family.claims])
+    """Simulates each run's estimate of t, (runs, m, looks): 1 - (1-t)·V/V̂, V̂ from its items."""
+    information = np.array([information_of(family.design, claim.ratio) for claim in family.claims])
     freedom = np.array([max(claim.items - 1, 1) for claim in family.claims])
     estimated = rng.chisquare(freedom, (RUNS, freedom.size)) / freedom
     estimated[:, [claim.items == 0 for claim in family.claims]] = 1.0
-    t: Floats = np.maximum(1 - (1 - known) / estimated[..., None], LEAST_VARIANCE)
+    t: Floats = np.maximum(1 - (1 - information) / estimated[..., None], LEAST_VARIANCE)
     return t
 
 
 def _values(family: ForecastFamily, z: Floats) -> tuple[Floats, Floats]:
-    """Computes q and p of every claim at every look, both the shape of ``z``."""
+    """Computes q and p of every claim at every look, both in the shape of ``z``."""
     design = family.design
     smallest = np.array([claim.smallest_p for claim in family.claims])
     q = np.maximum(rules.two_sided(z), smallest)
@@ -164,7 +164,7 @@ def _values(family: ForecastFamily, z: Floats) -> tuple[Floats, Floats]:
 
 
 def _levels_reached(design: StoppingDesign, ratio: float, z: Floats) -> Floats:
-    """Returns the smallest level whose bound each |Z| reaches; interpolates the logarithm."""
+    """Returns the smallest level whose bound each |Z| reaches, interpolated in the logarithm."""
     t = information_of(design, ratio)
     levels = np.geomspace(SMALLEST_LEVEL, 1.0, LEVELS)
     bounds = np.array([bounds_of(float(level), design.weights, t) for level in levels])

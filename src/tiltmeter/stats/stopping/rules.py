@@ -16,7 +16,7 @@ FARTHEST = 8.0  # standard errors, beyond which a plain p is not told from 0
 
 
 def are_rejected(design: StoppingDesign, p: Floats) -> Flags:
-    """Decides which claims the rule rejects, from the current p of all m.
+    """Returns which claims the rule rejects, given the current p of all m.
 
     Holm: the r-th smallest p ≤ α/(m-r+1), and all smaller p too; Benjamini–Hochberg: some p of that
     rank or a later one ≤ α·r/m. By hand: m = 3, p = (.02, .001, .001): both reject all; p = (.04,
@@ -34,8 +34,8 @@ def are_rejected(design: StoppingDesign, p: Floats) -> Flags:
 
 
 def levels_of(design: StoppingDesign, p: Floats, q: Floats, rejected: Flags) -> Floats:
-    """Returns the level of each claim by the rank r of its p, equal p ranked by q: α/(m-r+1) for
-    Holm, α·max(r, R+1)/m for Benjamini–Hochberg, R the number rejected.
+    """Returns the level of each claim by the rank r of its p (q breaks ties): α/(m-r+1) for Holm,
+    α·max(r, R+1)/m for Benjamini–Hochberg, with R the number rejected.
     """
     order = np.lexsort((q, p), axis=-1)
     by_rank = np.broadcast_to(_levels_by_rank(design), p.shape)

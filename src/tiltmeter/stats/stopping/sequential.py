@@ -1,4 +1,4 @@
-"""A p of one claim that is valid at any look at which the run may stop."""
+"""A p of one claim that is valid whichever look the run stops at."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def sequential_p(scores: Ticks, design: StoppingDesign, largest: float = 1.0) ->
     then, together with every larger level; 1 if none does. Levels above ``largest`` are not tried:
     a larger p becomes 1.
 
-    It falls from look to look, and P(p ≤ a) ≤ a under the null at whatever look the run stops. For
+    p falls from look to look, and P(p ≤ a) ≤ a under the null at whichever look the run stops. For
     one level, the first look rejects the flips with the largest |S_1|, level·w_1 of all; the second
     look rejects, of the remaining flips, those with the largest |S_2|, until level·(w_1+w_2) are
     spent, and so on; flips tied with the first not rejected stay, and the unspent rest goes to the
@@ -73,7 +73,7 @@ def sequential_p(scores: Ticks, design: StoppingDesign, largest: float = 1.0) ->
 @dataclass(frozen=True, slots=True)
 class _Race:
     """The flips that any level up to the largest could reject, the observed first, and their order
-    at each look: sorted once per look, not per level. stamps: the last level that rejected a flip.
+    at each look, sorted once for all levels. stamps: per flip, the last level that rejected it.
     """
 
     scores: Ticks
@@ -85,12 +85,12 @@ class _Race:
     @classmethod
     def of(cls, scores: Ticks, design: StoppingDesign, level: float) -> _Race:
         flips = scores.shape[1]
-        kept = np.zeros(flips, dtype=np.bool_)
-        kept[0] = True
+        selected = np.zeros(flips, dtype=np.bool_)
+        selected[0] = True
         for row, share in zip(scores, design.spending, strict=False):
             place = max(flips - math.floor(level * share * flips) - 2, 0)
-            kept |= row >= np.partition(row, place)[place]
-        top = scores[:, kept]
+            selected |= row >= np.partition(row, place)[place]
+        top = scores[:, selected]
         orders = [np.argsort(-row) for row in top]
         return cls(top, orders, np.full(top.shape[1], math.nan), design.spending, flips)
 

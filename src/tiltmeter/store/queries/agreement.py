@@ -1,4 +1,4 @@
-"""The agreement of two annotators on outputs that one of them read."""
+"""Agreement of two annotators on the outputs that one of them labelled without asking a model."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ WHERE a.current AND a.annotator = ?1 AND a.attribute = ?3 AND b.annotator = ?2 A
 
 
 def read_outputs(store: Store, annotator: str, most: int) -> list[str]:
-    """Lists the first outputs, by id, that an annotator labelled without asking a model."""
+    """Lists the first `most` outputs, sorted by id, that an annotator labelled without a model."""
     return [row[0] for row in store.rows(_READ, (annotator, most, json.dumps(OUTCOMES)))]
 
 

@@ -1,4 +1,4 @@
-"""Batches that were handed in to a provider, and the requests that wait for one or are in one.
+"""Batches that were submitted to a provider, and the requests that wait for a batch or are in one.
 
 A row of `batches` is written before anything is sent, and is never removed. A request leaves
 `batch_requests` in the transaction that writes its reply to `calls`.
@@ -67,7 +67,7 @@ class BatchRow(NamedTuple):
 
 
 def new_key(random: str) -> str:
-    """Returns a new batch's key from 32 random characters; its second half proves the author."""
+    """Returns a new batch's key from 32 random characters; its second half proves who made it."""
     nonce = random[:16]
     return nonce + (origin.mark(_BATCH, nonce) or random[16:])
 
@@ -105,7 +105,7 @@ def groups(store: Store) -> list[tuple[BatchGroup, int]]:
 
 
 def iter_pool(store: Store, group: BatchGroup) -> Iterator[tuple[int, Request]]:
-    """Yields (row id, request) of a group that are in no batch, oldest first."""
+    """Yields (row id, request) for a group's requests that are in no batch, oldest first."""
     return _read(store, "", group)
 
 
@@ -140,7 +140,7 @@ def request_in(store: Store, batch: str, key: str) -> Request | None:
 
 
 def forget(store: Store, keys: Iterable[str]) -> None:
-    """Removes requests that were answered in another way, or never will be."""
+    """Removes requests that were answered by single calls, or will never be answered."""
     store.write_many("DELETE FROM batch_requests WHERE key=?", ((key,) for key in keys))
 
 
@@ -160,7 +160,7 @@ def keys_in(store: Store, states: Sequence[str]) -> set[str]:
 
 
 def intend(store: Store, batch: BatchRow, group: BatchGroup, last: int) -> None:
-    """Writes a batch before it is submitted, with its group's requests up to a row id."""
+    """Writes a batch before it is submitted; it takes its group's requests up to row id `last`."""
     marks = ",".join("?" * len(BatchRow._fields))
     with store.transaction():
         store.write_one(f"INSERT INTO batches ({_COLUMNS}) VALUES ({marks})", _row(batch))
@@ -194,7 +194,7 @@ def close(store: Store, batch: BatchRow, give_back: bool) -> None:
 
 
 def give_back(store: Store, keys: Iterable[str]) -> None:
-    """Returns requests that were neither processed nor charged to the queue."""
+    """Puts requests that were neither processed nor charged back into the queue."""
     store.write_many("UPDATE batch_requests SET batch='' WHERE key=?", ((key,) for key in keys))
 
 
@@ -246,7 +246,7 @@ def rows(store: Store, states: Sequence[str] = ()) -> list[BatchRow]:
 
 
 def row(store: Store, key: str) -> BatchRow:
-    """Reads a batch in its current state."""
+    """Reads a batch anew by its key."""
     return _batch(store, store.first(f"SELECT {_COLUMNS} FROM batches WHERE key=?", (key,)))
 
 

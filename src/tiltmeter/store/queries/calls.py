@@ -1,4 +1,4 @@
-"""The calls to models and their cost: by model and purpose, one by one, by texts of judges."""
+"""The calls to models and their cost: summed by model and purpose, or one by one."""
 
 from __future__ import annotations
 
@@ -12,9 +12,8 @@ from ..rows import StoredRequest, omitted_settings, unpack
 
 
 class CallSums(NamedTuple):
-    """Sums over one model's answered calls for one purpose for which the server reported the same.
-
-    first, last: dates; uncounted: calls without token counts; cost: US dollars, if known.
+    """Sums of one model's answered calls for one purpose, if the server reported the same about
+    them. first, last: dates; uncounted: calls without token counts; cost: US dollars, if known.
     """
 
     model: str
@@ -102,7 +101,7 @@ def sums(store: Store) -> Iterator[CallSums]:
 
 
 def by_server(store: Store) -> Iterator[tuple[str, str, int, int]]:
-    """Yields (model, purpose, server, calls) if several answered; servers from 1."""
+    """Yields (model, purpose, server, number of calls) if several servers, from 1, answered."""
     return store.rows(  # CROSS: few runs have servers, and all have calls
         "SELECT c.model, c.purpose, s.server, count(*) FROM call_servers s CROSS JOIN calls c"
         " ON c.n = s.c WHERE c.outcome IS NOT NULL GROUP BY 1, 2, 3 ORDER BY 3"
@@ -129,20 +128,20 @@ def answered_requests(store: Store, model: str) -> Iterator[tuple[str, StoredReq
 
 
 def judge_replies(store: Store, containing: str) -> Iterator[tuple[str, str]]:
-    """Yields (outcome, text) per annotators' call whose request contains a text."""
+    """Yields (outcome, text) of every judge's reply to a request that contains a text."""
     yield from store.rows(
         f"SELECT outcome, text FROM calls c WHERE {_OF_ANNOTATORS}", (containing,)
     )
 
 
 def outputs_shown(store: Store, containing: str) -> set[str]:
-    """Returns the outputs about which an annotator's request contains a text."""
+    """Returns the outputs about which judges were asked in a request that contains a text."""
     return {row[0] for row in store.rows(f"SELECT DISTINCT output FROM ({_ABOUT})", (containing,))}
 
 
 def annotator_calls(store: Store, output: str) -> list[int]:
-    """Lists row ids of the calls that annotators made about an output: those that the output's
-    labels rest on; if there are none, those found by a scan of all calls of annotators.
+    """Lists row ids of the calls that annotators made about an output: those recorded for its
+    labels; if none is recorded, those found by a scan of all calls of annotators.
     """
     number, about = id_number(output), "SELECT n FROM calls WHERE about = ?2 AND purpose <> ?1"
     query = (
@@ -156,7 +155,7 @@ def annotator_calls(store: Store, output: str) -> list[int]:
 
 
 def by_annotator(store: Store) -> list[AnnotatorCalls]:
-    """Counts the calls of each annotator about outputs, by name; known since schema 5."""
+    """Counts each annotator's calls about outputs, sorted by name; recorded since schema 5."""
     query = (
         "SELECT l.annotator, c.model, min(c.purpose), count(DISTINCT l.n), count(*),"
         " count(DISTINCT l.c)"
@@ -227,7 +226,7 @@ def subject_request(store: Store, key: str) -> StoredRequest | None:
 
 
 def without_output(store: Store) -> list[str]:
-    """Lists the keys of subjects' answered calls that no output rests on."""
+    """Lists the keys of subjects' answered calls that have no output."""
     query = (
         "SELECT key FROM calls WHERE outcome IS NOT NULL AND purpose=?"
         " AND n NOT IN (SELECT c FROM outputs) ORDER BY key"

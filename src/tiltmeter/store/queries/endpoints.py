@@ -1,4 +1,4 @@
-"""The facts that the endpoints of a run gave about themselves, by model."""
+"""The facts that the endpoints of a run reported about themselves, by model."""
 
 from __future__ import annotations
 

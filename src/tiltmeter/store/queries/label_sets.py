@@ -1,4 +1,4 @@
-"""Labels by output, for analysis: all that annotators said of one, or with its prompt."""
+"""Labels by output, for analysis: all labels of each output, or labels with their prompts."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ JOIN trials t ON t.n = l.n GROUP BY 1, 2, 3"""
 
 
 class Labelled(NamedTuple):
-    """The number of a subject's outputs in a mode that an annotator labelled, and of all."""
+    """Progress of an annotator: its labelled outputs, and all, of a subject in a mode."""
 
     subject: str
     mode: str
@@ -44,9 +44,8 @@ class FirstLabel(NamedTuple):
 
 
 class OutputLabels(NamedTuple):
-    """The labels of an output, as integers of the trial and of words (Store.words).
-
-    annotators, attributes, values: JSON arrays of the same length and order; weight: of each.
+    """The labels of an output, texts as integers (`Store.words`). n: of the trial; annotators,
+    attributes, values: JSON arrays of equal length and order; weight: of every label.
     """
 
     n: int
@@ -136,7 +135,7 @@ def current_annotators(store: Store) -> set[str]:
 
 
 def judges_by_annotator(store: Store) -> dict[str, list[str]]:
-    """Returns annotator → models whose replies its labels rest on, by their first turn."""
+    """Returns {annotator: models behind its labels, in the order of their first turns}."""
     query = (
         "SELECT l.annotator, c.model FROM label_calls l JOIN calls c ON c.n = l.c"
         " GROUP BY 1, 2 ORDER BY 1, min(l.turn)"
@@ -148,7 +147,7 @@ def judges_by_annotator(store: Store) -> dict[str, list[str]]:
 
 
 def iter_calls(store: Store) -> Iterator[tuple[str, str, str]]:
-    """Yields (output, annotator, call) for every call that labels rest on."""
+    """Yields (output, annotator, call) for every call that labels were read from."""
     yield from store.rows("SELECT output, annotator, call FROM label_calls")
 
 

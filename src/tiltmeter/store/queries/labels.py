@@ -34,7 +34,7 @@ class StoredLabel(NamedTuple):
 
 
 class OutputLabel(NamedTuple):
-    """A label of a given output. position: its rank, or 0; judge: of a panel's vote, if known."""
+    """A label of a given output. position: its rank, or 0; judge: who cast the vote, if known."""
 
     annotator: str
     attribute: str
@@ -80,7 +80,7 @@ class Vote(NamedTuple):
 
 
 class Sort(NamedTuple):
-    """Labels of a run that share these fields. ranked: position above 0; weighted: weight not 1."""
+    """Labels of a run with equal fields. ranked: position above 0; weighted: weight not 1."""
 
     annotator: str
     attribute: str
@@ -108,7 +108,7 @@ def sorts(store: Store) -> list[Sort]:
 
 
 def _current(store: Store, where: str, values: Sequence[str] = ()) -> Iterator[StoredLabel]:
-    """Yields the current labels that a condition of SQL selects, in its order."""
+    """Yields the current labels that an SQL condition selects; it may end in ORDER BY."""
     query = "SELECT output, annotator, attribute, value, weight FROM labels WHERE current AND "
     return map(StoredLabel._make, store.rows(f"{query}{where}", values))
 
@@ -276,7 +276,7 @@ def places_of_people(store: Store) -> set[tuple[str, ...]]:
 
 
 def outputs_of_people(store: Store, attribute: str) -> set[str]:
-    """Returns the outputs of which people labelled an attribute."""
+    """Returns the outputs for which people labelled an attribute."""
     query = f"SELECT DISTINCT output FROM labels WHERE current AND attribute=? AND {_BY_PEOPLE}"
     return {row[0] for row in store.rows(query, (attribute,))}
 
@@ -310,7 +310,7 @@ def comparable(store: Store, *, people: bool) -> Iterator[StoredLabel]:
 
 
 def value(store: Store, output: str, annotator: str, attribute: str) -> str:
-    """Returns an annotator's value of an attribute of an output; "" for none."""
+    """Returns the value that an annotator gave an attribute of an output; "" for none."""
     row = store.first(
         "SELECT value FROM labels WHERE current AND n = ? AND annotator=? AND attribute=?",
         (id_number(output), annotator, attribute),
@@ -319,7 +319,7 @@ def value(store: Store, output: str, annotator: str, attribute: str) -> str:
 
 
 def values(store: Store, annotator: str, attribute: str) -> dict[str, str]:
-    """Returns output → an annotator's value of an attribute."""
+    """Returns {output: the value that an annotator gave an attribute}."""
     query = "SELECT output, value FROM labels WHERE current AND annotator=? AND attribute=?"
     return dict(store.rows(query, (annotator, attribute)))
 

@@ -1,4 +1,4 @@
-"""A run that stops early: its plan, its looks, and the run as it was at one of them."""
+"""A run that stops early: its plan, its interim looks, and the run as it was at a look."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def last_looks(store: Store) -> Iterator[tuple[str, str, Mapping[str, str], int]
 
 
 def count_unanswered(store: Store) -> int:
-    """Counts the trials of the looks so far without an output."""
+    """Counts the trials of the looks so far that have no output."""
     query = "SELECT count(*) FROM trial_looks WHERE n NOT IN (SELECT n FROM outputs)"
     return int(store.first(query)[0])
 
@@ -102,7 +102,7 @@ def digest(store: Store, look: int, annotators: Iterable[str]) -> str:
 
 
 def calls_up_to(store: Store, look: int) -> tuple[int, float]:
-    """Returns the number of trials with outputs in looks up to this one, and their US dollars."""
+    """Returns (number of answered trials in looks 1 to `look`, their cost in US dollars)."""
     query = (
         "SELECT count(*), coalesce(sum(c.cost), 0) FROM trial_looks t"
         " JOIN outputs o ON o.n = t.n LEFT JOIN calls c ON c.n = o.c"
@@ -113,8 +113,8 @@ def calls_up_to(store: Store, look: int) -> tuple[int, float]:
 
 
 class RunAtLook(Store):
-    """A run as it was at a look: only trials, outputs and labels of the looks up to this one are
-    visible, nothing later. first: the first look whose rows are visible. For reading only.
+    """A run as it was at a look: rows of the looks from `first` to `look` are visible, no later
+    ones. For reading only.
     """
 
     def __init__(self, folder: Path, look: int, first: int = 0) -> None:

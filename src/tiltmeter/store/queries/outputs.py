@@ -193,8 +193,8 @@ def _pictured(row: Any) -> PicturedOutput:
 def by_label(
     store: Store, annotator: str, attribute: str, unlabelled: str
 ) -> Iterator[AlikeOutputs]:
-    """Groups outputs by an annotator's value of an attribute, the likeliest of several. unlabelled:
-    the value of outputs that have none.
+    """Groups outputs by an annotator's value of an attribute, the likeliest if there are several.
+    unlabelled: the value for outputs without a label.
     """
     return _alike(store.rows(_BY_LABEL, (annotator, attribute, unlabelled)))
 
@@ -210,7 +210,7 @@ def _alike(rows: Iterator[Any]) -> Iterator[AlikeOutputs]:
 
 
 def first_answers(store: Store, subject: str, most: int) -> Iterator[CardOutput]:
-    """Returns a subject's first `most` answers per mode and cell, by id, without texts."""
+    """Yields a subject's first `most` answers per mode and cell, by id, without texts."""
     cells = sum(asked == subject for asked, *_ in cells_asked(store))
     for _, mode, factors, key, *rest in _first_rows(
         store.rows(_CARDS, (ANSWER, subject)), cells, most
@@ -232,7 +232,7 @@ def _first_rows(rows: Iterator[Any], cells: int, most: int) -> Iterator[Any]:
 
 
 def iter_cells(store: Store) -> Iterator[Sequence[str]]:
-    """Yields outputs, by id, as columns of integers: trial, sample, and those of `cell_texts`."""
+    """Yields outputs, by id, as columns of integers: trial, sample, and a cell for `cell_texts`."""
     columns = ("o.n", "t.sample", "t.subject_0", "t.mode_0", "t.factors_0", "o.outcome_0")
     source = "FROM outputs o JOIN trials t ON t.n = o.n WHERE o.n BETWEEN ? AND ?"
     return integer_columns(store, columns, source)
@@ -241,7 +241,7 @@ def iter_cells(store: Store) -> Iterator[Sequence[str]]:
 def cell_texts(
     store: Store, cells: Sequence[Sequence[int]]
 ) -> Iterator[tuple[str, str, Mapping[str, str], str]]:
-    """Yields (subject, mode, levels, outcome) of cells by their integers."""
+    """Yields (subject, mode, levels, outcome) of cells, each given as four integers."""
     words = store.words()
     factors = dict(store.texts(sorted({cell[2] for cell in cells})))
     for subject, mode, text, outcome in cells:
@@ -249,7 +249,7 @@ def cell_texts(
 
 
 def shown(store: Store, numbers: Sequence[int], characters: int) -> dict[int, ShownOutput]:
-    """Returns some outputs by the integers of their trials, with the beginnings of their texts."""
+    """Returns {trial's integer: its output, with the beginning of the text} for some trials."""
     query = (
         "SELECT n, trial, blob, substr(text, 1, ?) FROM outputs"
         " WHERE n IN (SELECT value FROM json_each(?))"
@@ -280,7 +280,7 @@ def sample_blobs(
 
 
 def containing(store: Store, text: str) -> Iterator[int]:
-    """Returns trials whose output or prompts contain a text (ignoring case, in ASCII)."""
+    """Yields the trials' integers whose output or prompts contain a text; ASCII case is ignored."""
     pattern = "".join(f"\\{sign}" if sign in "\\%_" else sign for sign in text)
     for (number,) in store.rows(_CONTAINING, (f"%{pattern}%",)):
         yield number

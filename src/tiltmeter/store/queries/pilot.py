@@ -1,4 +1,4 @@
-"""The first replies of a run, with what was said of them and what they took."""
+"""The first replies of a run, with their labels, tokens and cost, and what the pilot concluded."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def is_begun(store: Store, subject: str) -> bool:
 
 
 def kept(store: Store, subject: str) -> dict[str, str]:
-    """Returns a pilot's stored result: the cause, if it stopped the run, and its message."""
+    """Returns a pilot's stored result; if it stopped the run, with the cause and the message."""
     held = (store.get(PILOT) or {}).get(subject)
     return held if isinstance(held, dict) else {}
 

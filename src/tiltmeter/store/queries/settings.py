@@ -94,7 +94,7 @@ def keep_source(store: Store, source: str) -> None:
 
 
 def own_source(store: Store) -> bool:
-    """False if the source is a file's path without this user's mark."""
+    """False if the source is the path of a file that this user did not name (it lacks the mark)."""
     named = source(store)
     if not Path(named).is_absolute() and not named.endswith(".toml"):
         return True
@@ -102,7 +102,7 @@ def own_source(store: Store) -> bool:
 
 
 def definition(store: Store) -> Definition | None:
-    """Returns the stored protocol, or None if it ships with tiltmeter."""
+    """Returns the stored protocol; None if the protocol ships with tiltmeter."""
     kept: Definition | None = store.get("definition")
     return kept
 
@@ -113,7 +113,7 @@ def imports(store: Store) -> list[Imported]:
 
 
 def add_import(store: Store, imported: Imported) -> None:
-    """Records an imported file; the same file again is recorded once."""
+    """Records an imported file, once even if it is imported again."""
     others = [earlier for earlier in imports(store) if earlier != imported]
     store.put("imports", [earlier._asdict() for earlier in (*others, imported)])
 
@@ -131,54 +131,54 @@ def keep_version(store: Store) -> None:
 
 
 def given_materials(store: Store) -> dict[str, str] | None:
-    """Returns kind of material (a taxonomy) → the text given for it instead of a discovered one."""
+    """Returns {kind of material (a taxonomy): the text that a user gave instead of discovery}."""
     kept: dict[str, str] | None = store.get("given")
     return kept
 
 
 class KeptCascade(NamedTuple):
-    """An annotator whose judge was asked if its rules were unsure. sure: or None."""
+    """An annotator's judge, asked if rules were unsure. sure: the threshold, or None."""
 
     judge: str
     sure: float | None
 
 
 def cascades(store: Store) -> dict[str, KeptCascade]:
-    """Returns {annotator: how its judge was asked}."""
+    """Returns {annotator: its judge and threshold}."""
     return {name: KeptCascade(*fields) for name, fields in (store.get("cascades") or {}).items()}
 
 
 def keep_cascade(store: Store, annotator: str, judge: str, sure: float | None) -> None:
-    """Records how an annotator's judge was asked, unless that is recorded already."""
+    """Records an annotator's judge and threshold, unless some are recorded already."""
     known = store.get("cascades") or {}
     if annotator not in known:
         store.put("cascades", {**known, annotator: [judge, sure]})
 
 
 def possibly_paid(store: Store) -> float:
-    """Returns the maximum US dollars of calls without a reply, in flight when a process died."""
+    """Returns US dollars, at most, of calls without a reply that were sent when a process died."""
     kept = store.get("possibly_paid") or {}
     return float(kept.get("lost", 0.0)) + float(kept.get("in_flight", 0.0))
 
 
 def keep_possibly_paid(store: Store, lost: float, in_flight: float) -> None:
-    """Stores lost US dollars; in_flight: those of calls that wait for a reply, 0 if none do."""
+    """Stores US dollars: lost for good, and in flight (calls that wait for a reply; 0 if none)."""
     store.put("possibly_paid", {"lost": lost, "in_flight": in_flight})
 
 
 def shard(store: Store) -> ShardRecord | None:
-    """Returns the record of the shard that a run is; None for a whole run."""
+    """Returns the record of a run that is a shard; None for a whole run."""
     kept = store.get("shard")
     return ShardRecord(**kept) if kept else None
 
 
 def keep_shard(store: Store, record: ShardRecord) -> None:
-    """Stores which shard a run is."""
+    """Records which shard of its plan a run is."""
     store.put("shard", record._asdict())
 
 
 def merged_parts(store: Store) -> dict[str, MergedPart]:
-    """Returns the runs that were merged into this one, by each run's identifying name."""
+    """Returns {identifying name: run} for the runs that were merged into this one."""
     return {name: _part(**fields) for name, fields in (store.get("parts") or {}).items()}
 
 
@@ -202,13 +202,13 @@ def failed_trials(store: Store) -> int:
 
 
 def planned_trials(store: Store) -> PlannedTrials:
-    """Returns the numbers of planned trials; empty if the run was imported or made before 0.2."""
+    """Returns the numbers of planned trials; empty for imported runs and runs made before 0.2."""
     kept: PlannedTrials | None = store.get("planned")
     return kept or {}
 
 
 def progress(store: Store) -> Progress:
-    """Returns answered and planned trials; if there is no plan, the stored trials count."""
+    """Returns answered and planned trials; stored trials count as planned if they are more."""
     query = "SELECT (SELECT count(*) FROM outputs), (SELECT count(*) FROM trials)"
     ((answered, stored),) = store.remembered_rows(query)
     plans = planned_trials(store).values()

@@ -1,4 +1,4 @@
-"""The state of a run as a short text, which changes with anything that is analysed."""
+"""The state of a run as a short text that changes whenever results could change."""
 
 from __future__ import annotations
 
@@ -88,8 +88,8 @@ def _compute(store: Store, files: Files) -> str:
 
 
 def digest(store: Store) -> str:
-    """Computes the SHA-256 of all rows that a result rests on, sorted by key: equal for a run and
-    for one that was merged from the same parts.
+    """Computes the SHA-256 of all rows that a result rests on, sorted by key: a run and one that
+    was merged from the same parts have equal digests.
     """
     sha256 = hashlib.sha256()
     encode = json.JSONEncoder(ensure_ascii=False).encode
@@ -103,8 +103,8 @@ def digest(store: Store) -> str:
 
 
 def digest_beside(store: Store) -> str:
-    """Computes the SHA-256 of what a report prints beside the rows of `digest`: the design, costs
-    and tokens, the looks, the sheets for people.
+    """Computes the SHA-256 of the facts that a report prints but `digest` leaves out: the design,
+    costs and tokens, the looks, the sheets for people.
     """
     sha256, encode = hashlib.sha256(), json.JSONEncoder(ensure_ascii=False).encode
     for query in _BESIDE:
@@ -114,6 +114,6 @@ def digest_beside(store: Store) -> str:
 
 
 def labels_mark(store: Store) -> str:
-    """Hashes the labels and the number of trials (12 hexadecimal digits), whatever the path."""
+    """Hashes the labels and the number of trials (12 hexadecimal digits), not the run's path."""
     rows = [row for query in _LABELLED for row in store.rows(query)]
     return hashlib.blake2b(repr(rows).encode(), digest_size=6).hexdigest()

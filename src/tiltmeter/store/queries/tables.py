@@ -1,4 +1,4 @@
-"""Whole tables of a run, read in pieces: a million rows in Python are a gigabyte."""
+"""Whole tables of a run, read in pieces: a million rows as Python objects are a gigabyte."""
 
 from __future__ import annotations
 
@@ -39,8 +39,8 @@ _QUERIES: Mapping[str, tuple[Mapping[str, AskedColumn], str]] = {
 
 
 def pieces(store: Store, name: str) -> Iterator[dict[str, list[Any]]]:
-    """Yields pieces of a table as {column: values}; at least one, which may be empty. Outputs come
-    with columns of their trials; dates are milliseconds since 1970, or the stored text if not a
+    """Yields a table in pieces, each {column: values}; at least one, maybe empty. Outputs come with
+    columns of their trials; dates are milliseconds since 1970, or the stored text if it is not a
     date.
     """
     return read(store, *_QUERIES[name])

@@ -1,4 +1,4 @@
-"""The planned trials: levels of the design, how often each was asked, and those still open."""
+"""The planned trials: their levels of the design, how many per cell, and those without output."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ..views import AskedColumn, public_columns
 
 
 class TrialPart(NamedTuple):
-    """Trials that share subject, mode, begun answer and sampling. samples: number per prompt."""
+    """Trials with equal subject, mode, begun answer and sampling. samples: number per prompt."""
 
     subject: str
     mode: str
@@ -27,7 +27,7 @@ class TrialPart(NamedTuple):
 
 
 class Extent(NamedTuple):
-    """The extent of a subject's mode: its cells, and the largest number of samples of a cell."""
+    """The cells of a subject and mode. samples: the largest number of samples of any cell."""
 
     subject: str
     mode: str
@@ -46,7 +46,7 @@ GROUP BY t.subject, t.mode, t.begin, 7, 8, 9 ORDER BY t.subject, t.mode
 
 
 def parts(store: Store) -> list[TrialPart]:
-    """Lists the parts of the trials, by subject and mode."""
+    """Lists the groups of trials with equal settings, by subject and mode."""
     return [TrialPart(*row) for row in store.remembered_rows(_PARTS)]
 
 
@@ -56,7 +56,7 @@ def cells_asked(store: Store) -> Sequence[tuple[str, str, str]]:
 
 
 def iter_designs(store: Store, columns: Sequence[str]) -> Iterator[tuple[int, ...]]:
-    """Yields every trial as integers of its id and of some columns, by id."""
+    """Yields every trial as integers, of its id and of these columns, sorted by id."""
     parts = ", ".join(f"{name}_0" for name in columns)
     return store.rows(f"SELECT n, {parts} FROM trials ORDER BY n")
 
@@ -75,7 +75,7 @@ def iter_numbered(store: Store) -> Iterator[tuple[int, str, str, str]]:
 def design_texts(
     store: Store, columns: Sequence[str], rows: Sequence[Sequence[int]]
 ) -> list[tuple[str, ...]]:
-    """Returns the texts of some columns of trials, from the integers of the columns."""
+    """Returns the texts behind the integers of some columns of trials, one tuple per row."""
     asked, unpacker = public_columns("trials", "t"), Unpacker(store)
     stored = zip(*rows, strict=True) if rows else ((),) * len(columns)
     found = [
@@ -106,7 +106,7 @@ def cells_outside(store: Store, modes: Sequence[str]) -> list[Mapping[str, str]]
 
 
 def extents(store: Store) -> Iterator[Extent]:
-    """Yields the extent of the trials, by subject and mode."""
+    """Yields the cells and the number of samples by subject and mode."""
     cells: dict[tuple[str, str], list[Mapping[str, str]]] = {}
     for subject, mode, factors in cells_asked(store):
         cells.setdefault((subject, mode), []).append(levels(factors))

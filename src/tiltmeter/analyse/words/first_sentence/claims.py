@@ -18,15 +18,15 @@ class Claims:
 
     @cached_property
     def questions(self) -> list[ClaimFacts]:
-        """The claims not about a nuisance; only those by rules and a judge together, if any."""
-        own = [facts for facts in self.every if not facts.spec.nuisance] or list(self.every)
-        return [facts for facts in own if facts.joined] or own
+        """The claims not about a nuisance; only those labelled by rules and a judge, if any."""
+        asked = [facts for facts in self.every if not facts.spec.nuisance] or list(self.every)
+        return [facts for facts in asked if facts.joined] or asked
 
     @cached_property
     def tilts(self) -> list[ClaimFacts]:
-        """The questions that tilt; refusals first, since they decide who is answered at all."""
-        found = [facts for facts in self.questions if facts.tilts]
-        return sorted(found, key=lambda facts: not facts.refusals)
+        """The questions with a tilt; refusals come first, as they decide who is answered at all."""
+        tilting = [facts for facts in self.questions if facts.tilts]
+        return sorted(tilting, key=lambda facts: not facts.refusals)
 
     @cached_property
     def tested(self) -> list[ClaimFacts]:
@@ -35,15 +35,15 @@ class Claims:
 
     @cached_property
     def lead(self) -> ClaimFacts:
-        """The claim to lead with. If any tilts: of the first measure that tilts by more than weak
-        signs (else the first that tilts), the claim whose interval lies farthest from no tilt. If
-        none tilts: the first by verdict, p, order in the protocol and size.
+        """The claim to lead with. If any tilts: among the claims of the first measure with a tilt
+        beyond weak signs (else of the first with a tilt), the one whose interval lies farthest from
+        no tilt. If none tilts: the first by verdict, p, order in the protocol and size.
         """
         if self.tilts:
             sure = [facts for facts in self.tilts if strength(facts.row) is not Strength.WEAK]
             first = (sure or self.tilts)[0].spec.name
-            own = [facts for facts in self.tilts if facts.spec.name == first]
-            return max(own, key=lambda facts: (facts.least, facts.effect))
+            of_first = [facts for facts in self.tilts if facts.spec.name == first]
+            return max(of_first, key=lambda facts: (facts.least, facts.effect))
         order = list(dict.fromkeys(facts.spec.name for facts in self.questions))
         return min(
             self.questions,
@@ -58,7 +58,7 @@ class Claims:
 
     @cached_property
     def alike(self) -> list[ClaimFacts]:
-        """The leading claim and the same claim about other models, languages, modes or groups."""
+        """The leading claim, and the same claim in other models, languages, modes or groups."""
         lead = self.lead
         return [
             facts
@@ -75,18 +75,18 @@ class Claims:
 
     @cached_property
     def places(self) -> int:
-        """The number of languages, modes and groups among `alike`, whatever the model."""
+        """The number of combinations of language, mode and group in `alike`, whatever the model."""
         return len({facts.place for facts in self.alike})
 
     @cached_property
     def tilting(self) -> list[ClaimFacts]:
-        """The claims of `alike` that tilt, the largest first."""
-        found = [facts for facts in self.alike if facts.tilts]
-        return sorted(found, key=lambda facts: -facts.effect)
+        """The claims in `alike` that tilt, the largest tilt first."""
+        tilts = [facts for facts in self.alike if facts.tilts]
+        return sorted(tilts, key=lambda facts: -facts.effect)
 
     @cached_property
     def overall(self) -> list[ClaimFacts]:
-        """The claim over all languages or groups, if it tilts to the same side as the lead."""
+        """The pooled claim over all languages or groups, if it tilts in the lead's direction."""
         lead = self.lead
         return [
             facts
@@ -99,7 +99,7 @@ class Claims:
 
     @cached_property
     def contradicting(self) -> list[ClaimFacts]:
-        """The leading claim by other annotators who find no tilt, or one in the other direction."""
+        """The leading claim by other annotators, if no tilt or the other direction results."""
         lead = self.lead
         return [
             facts
@@ -112,29 +112,31 @@ class Claims:
 
     @property
     def one_way(self) -> bool:
-        """True if all claims in `tilting` tilt to the same side."""
+        """True if all claims in `tilting` tilt in the same direction."""
         return len({facts.above for facts in self.tilting}) == 1
 
     @cached_property
     def nuisance(self) -> Nuisance | None:
-        """The largest nuisance whose test finds it, or None."""
+        """The nuisance with the largest effect that its test shows, or None."""
         tested = [facts for facts in self.questions if facts.word.record.tested]
-        found = [nuisance for facts in tested for nuisance in facts.nuisances if nuisance.found]
-        own = [
+        candidates = [
+            nuisance for facts in tested for nuisance in facts.nuisances if nuisance.found
+        ]
+        among = [
             Nuisance(facts.spec.nuisance, (), facts.effect, True)
             for facts in self.every
             if facts.spec.nuisance and facts.tilts
         ]
-        return max([*own, *found], key=lambda one: one.size, default=None)
+        return max([*among, *candidates], key=lambda one: one.size, default=None)
 
     @property
     def of_nuisance(self) -> list[ClaimFacts]:
-        """The largest nuisance's claims that tilt (else all), for the value that differs most."""
+        """The claims on the largest nuisance, for its most affected value; only tilts, if any."""
         name = self.nuisance.name if self.nuisance else ""
-        own = [facts for facts in self.every if name and facts.spec.nuisance == name]
-        found = [facts for facts in own if facts.tilts] or own
-        largest = max(found, key=lambda facts: facts.effect, default=None)
-        return [facts for facts in found if largest is not None and facts.what == largest.what]
+        of_name = [facts for facts in self.every if name and facts.spec.nuisance == name]
+        chosen = [facts for facts in of_name if facts.tilts] or of_name
+        largest = max(chosen, key=lambda facts: facts.effect, default=None)
+        return [facts for facts in chosen if largest is not None and facts.what == largest.what]
 
     @property
     def largest(self) -> float:

@@ -39,8 +39,8 @@ _IRREGULAR = {"has": "have", "is": "are", "does": "do", "goes": "go"}
 
 
 class Clause(NamedTuple):
-    """A clause without its full stop. begins: what its first word is: the name of a "model" (case
-    never changed), the title of a "level" (only ever capitalised), or a "word" (either way).
+    """A clause without its full stop. begins: the kind of its first word: "model" (a name whose
+    case never changes), "level" (a title that is only ever capitalised), or "word" (any case).
     """
 
     text: str
@@ -48,17 +48,17 @@ class Clause(NamedTuple):
 
     @property
     def alone(self) -> str:
-        """The clause as it begins a sentence."""
+        """The clause as the beginning of a sentence."""
         return self.text if self.begins == "model" else capital(self.text)
 
     @property
     def inside(self) -> str:
-        """The clause as it continues a sentence."""
+        """The clause as the continuation of a sentence."""
         return self.text[:1].lower() + self.text[1:] if self.begins == "word" else self.text
 
 
 def capital(text: str) -> str:
-    """Capitalises the first letter of a text, also after an opening quotation mark."""
+    """Capitalises the first letter of a text, skipping an opening quotation mark."""
     first = 1 if text[:1] in "“«" else 0
     return text[:first] + text[first : first + 1].upper() + text[first + 1 :]
 
@@ -67,8 +67,8 @@ def clause(
     group: Sequence[ClaimFacts], key: str = "tilt", *, whole: bool = True, asked: int = 0
 ) -> Clause:
     """Returns a clause over claims that differ only in model or place. key: which of the measure's
-    sentences to use; whole: whether to add the population and what would be even; asked: the
-    number of models in the run, if it is more than these claims have.
+    sentences to use; whole: True to add the population and the even value; asked: the number of
+    models in the run, if these claims cover fewer.
     """
     first = group[0]
     template = _template(first, key)
@@ -78,7 +78,7 @@ def clause(
         template = _VERB.sub(_plural, template)
         slots["subject"] = all_models(len(models), asked)
     slight = all(facts.slight and facts.tilts for facts in group)
-    slots["where"] = _where(first)
+    slots["where"] = _group_phrase(first)
     slots["slightly"] = " slightly" if slight else ""
     text = template.format_map(slots).removesuffix(".")
     framed = _with_context(group, template, text, slots, slight=slight) if whole else text
@@ -97,7 +97,7 @@ def _with_context(
     *,
     slight: bool,
 ) -> str:
-    """Adds the population, both numbers if the words lack them, and whether the tilt is slight."""
+    """Adds the population, both numbers if `text` lacks them, and that a tilt is slight."""
     first = group[0]
     even = _is_share(first.spec) and "reference" in slots and "{reference}" not in template
     if (
@@ -116,14 +116,14 @@ def _with_context(
 
 
 def all_models(number: int, asked: int = 0) -> str:
-    """Returns `both models`, `all 3 models`, or `2 of 3 models` if more were asked."""
+    """Returns `both models`, `all 3 models`, or `2 of 3 models` if the run has more."""
     if asked > number:
         return f"{number} of {asked} models"
     return "both models" if number == 2 else f"all {number} models"
 
 
-def _where(facts: ClaimFacts) -> str:
-    """Returns `for women`, or `by gender` for a claim over a whole dimension."""
+def _group_phrase(facts: ClaimFacts) -> str:
+    """Returns `for women`, or `by gender` for a claim over all groups of a dimension."""
     factor = (facts.spec.contrast or {}).get("factor", "")
     within = (facts.spec.contrast or {}).get("within", "")
     if factor in facts.row.condition:
@@ -132,17 +132,17 @@ def _where(facts: ClaimFacts) -> str:
 
 
 def numbers(facts: ClaimFacts) -> str:
-    """Returns both raw numbers, such as `58 % against 46 %`, else the value."""
+    """Returns both raw numbers, such as `58 % against 46 %`; the value if they are unknown."""
     if "share" in facts.slots:
         return f"{facts.slots['share']} against {facts.slots['other_share']}"
     return facts.slots.get("value", numerals.NOTHING)
 
 
 def brief_clause(facts: ClaimFacts, *, model: bool, counted: bool = False) -> str:
-    """Writes a claim briefly, to follow another. model, counted: True to name the model, value."""
-    own = str(facts.spec.sentence.get("also", ""))
-    if own and fits(own, facts.slots):
-        text = own.format_map(facts.slots)
+    """Writes a claim briefly, after another claim. model: name the model; counted: the value."""
+    template = str(facts.spec.sentence.get("also", ""))
+    if template and fits(template, facts.slots):
+        text = template.format_map(facts.slots)
     elif "unit" in facts.slots:
         slots = facts.slots
         text = (
@@ -162,18 +162,18 @@ def brief_clause(facts: ClaimFacts, *, model: bool, counted: bool = False) -> st
 
 
 def _template(facts: ClaimFacts, key: str) -> str:
-    """Returns the measure's words for a key if the slots can fill them, else the usual words."""
+    """Returns the measure's template for a key if its slots can be filled, else the usual one."""
     if facts.unnamed:
         return UNNAMED
-    own = {name: str(text) for name, text in facts.spec.sentence.items()}
+    templates = {name: str(text) for name, text in facts.spec.sentence.items()}
     below = () if facts.above else ("below",)
-    if "alone" in own and "alone" in facts.slots:
-        return own["alone"]
+    if "alone" in templates and "alone" in facts.slots:
+        return templates["alone"]
     for name in (*below, "tilt") if key == "tilt" else (key, *below, "tilt"):
-        told = _equal(own.get(name, ""), facts)
-        turned = name == "tilt" and "{times}" in told and not facts.above  # the wrong way round
-        if told and not turned and fits(told, facts.slots):
-            return told
+        template = _equal(templates.get(name, ""), facts)
+        turned = name == "tilt" and "{times}" in template and not facts.above  # the wrong way round
+        if template and not turned and fits(template, facts.slots):
+            return template
     usual = (_equal(text, facts) for text in _usual(facts))
     return next((text for text in usual if fits(text, facts.slots)), NOTHING)
 
@@ -188,9 +188,9 @@ def _equal(template: str, facts: ClaimFacts) -> str:
     """Rewords a template if the value equals the null: “as often”, not “0 points less often”."""
     if not is_equal(facts):
         return template
-    for told, instead in _AS_MUCH.items():
-        before, found, after = template.partition(told)
-        if found:
+    for phrase, instead in _AS_MUCH.items():
+        before, match, after = template.partition(phrase)
+        if match:
             return f"{before}{instead}{after.replace(' than ', ' as ', 1)}"
     return template
 
@@ -222,7 +222,7 @@ def fits(template: str, slots: Mapping[str, str]) -> bool:
 
 
 def _plural(match: re.Match[str]) -> str:
-    """Returns the verb for several models: “both models write”."""
+    """Turns the verb of a matched phrase into the plural: “both models write”."""
     begins, stem, ending = match.groups()
     verb = _IRREGULAR.get(stem + ending) or stem + ("" if ending == "s" else "e")
     if ending == "es" and stem.endswith(("s", "x", "ch", "sh")):
@@ -231,8 +231,8 @@ def _plural(match: re.Match[str]) -> str:
 
 
 def _merged(group: Sequence[ClaimFacts], models: Sequence[str], template: str) -> dict[str, str]:
-    """Returns slots for all claims; differing numbers are listed by model, or given as a range."""
-    found = dict(group[0].slots)
+    """Returns slots that hold for all claims; lists differing numbers by model or as a range."""
+    slots = dict(group[0].slots)
     labelled = False
     named = [name for name in _SLOT.findall(template) if name in NUMBERS]
     for name in dict.fromkeys((*named, *NUMBERS)):
@@ -240,20 +240,20 @@ def _merged(group: Sequence[ClaimFacts], models: Sequence[str], template: str) -
         if len(set(texts)) == 1 or not all(texts):
             continue
         if len(models) == len(group) and 1 < len(models) <= NAMED:
-            told = [f"{text} ({model})" for text, model in zip(texts, models, strict=True)]
-            found[name] = join_names(texts if labelled else told)
+            by_model = [f"{text} ({model})" for text, model in zip(texts, models, strict=True)]
+            slots[name] = join_names(texts if labelled else by_model)
             labelled = True
         else:
-            found[name] = span(texts)
+            slots[name] = span(texts)
     for name, _ in group[0].place:
         titles = list(dict.fromkeys(facts.slots.get(name, "") for facts in group))
         if len(titles) > 1 and all(titles):
-            found[name] = join_names(titles)
-    return found
+            slots[name] = join_names(titles)
+    return slots
 
 
 def span(texts: Sequence[str]) -> str:
-    """Returns the range of numbers given as text: `40 to 55 %`."""
+    """Returns the range of numbers that are given as texts: `40 to 55 %`."""
     read: Callable[[str], tuple[float, str, str]] = _read
     ranked = sorted(map(read, texts))
     (_, low, _), (_, high, unit) = ranked[0], ranked[-1]
@@ -261,10 +261,10 @@ def span(texts: Sequence[str]) -> str:
 
 
 def _read(text: str) -> tuple[float, str, str]:
-    found = _NUMBER.match(text)
-    if found is None:
+    match = _NUMBER.match(text)
+    if match is None:
         return 0.0, text, ""
-    number, unit = found.groups()
+    number, unit = match.groups()
     return float(number.replace(",", "").replace(numerals.MINUS, "-")), number, unit
 
 

@@ -1,4 +1,4 @@
-"""A headline claim as the first sentence needs it, with the strength and the size of its tilt."""
+"""A headline claim as the first sentence needs it, with strength and size of its tilt."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ class Strength(StrEnum):
 
 
 def strength(row: Estimate) -> Strength:
-    """Returns the grade of a row whose verdict is a tilt. Its thresholds follow the most that p can
-    say against the null, 1/(−e p ln p): 8 to 1 at .01, 53 to 1 at .001.
+    """Returns the grade of a row whose verdict is a tilt. The thresholds follow the strongest
+    evidence against the null that p can be, odds of 1/(−e p ln p): 8 to 1 at .01, 53 to 1 at .001.
     """
     p = row.deciding_p
     if p is None or p >= WEAK:
@@ -38,8 +38,8 @@ def strength(row: Estimate) -> Strength:
 
 
 class Nuisance(NamedTuple):
-    """A tested factor that the audit does not ask about. levels: (title, raw share), the higher one
-    first; size: how far it moves the number from its mean; found: True if its adjusted test is.
+    """A tested factor outside the audit's question. levels: (title, raw share), the higher first;
+    size: how far it moves the number from its mean; found: True if its test is significant.
     """
 
     name: str
@@ -50,11 +50,11 @@ class Nuisance(NamedTuple):
 
 @dataclass(frozen=True)
 class ClaimFacts:
-    """One claim with its verdict. slots: values that a sentence may name; kinds: kinds of its
-    cautions; matters: a share that differs by less is slight; bounds: the range of the value,
-    whatever the answers that count neither way would have been; refuted: how people contradict its
-    judge; sides: both raw numbers; uncued: the compared factor, if no prompt mentions it; joined:
-    True if rules and a judge labelled together.
+    """One claim with its verdict. slots: values that a sentence may name; kinds: of its cautions;
+    matters: a difference of shares below this is slight; bounds: the range of the value over all
+    values that answers outside the denominator could have; refuted: how people's labels contradict
+    its judge; sides: both raw numbers; uncued: the compared factor, if no prompt mentions it;
+    joined: True if rules and a judge labelled together.
     """
 
     word: Word
@@ -83,7 +83,7 @@ class ClaimFacts:
 
     @property
     def refusals(self) -> bool:
-        """True if the claim is about refusals."""
+        """True if the claim is about a difference in refusals."""
         return self.spec.name.endswith(REFUSED)
 
     @cached_property
@@ -100,7 +100,7 @@ class ClaimFacts:
 
     @cached_property
     def effect(self) -> float:
-        """The distance of the value from the null value; for a ratio on the log scale."""
+        """The distance of the value from the null value; for a ratio in logarithms."""
         return self._distance(self.row.value)
 
     @cached_property
@@ -128,21 +128,21 @@ class ClaimFacts:
 
     @property
     def follows(self) -> bool:
-        """True if the claim no longer differs once another claim's value is left out."""
+        """True if the claim shows no difference once another claim's class is left out."""
         return self.row.cells is not None and bool(self.row.cells["follows_from"])
 
     @cached_property
     def what(self) -> tuple[tuple[str, str], ...]:
-        """The value that the claim counts and the levels that it compares."""
+        """The value that the claim counts and the levels that it compares, as (factor, level)."""
         contrast = self.spec.contrast or {}
-        own = (self.spec.attribute, contrast.get("factor", ""), contrast.get("within", ""))
-        counted = [(name, self.row.condition[name]) for name in own if name in self.row.condition]
+        names = (self.spec.attribute, contrast.get("factor", ""), contrast.get("within", ""))
+        counted = [(name, self.row.condition[name]) for name in names if name in self.row.condition]
         alone = [("alone", self.slots["alone"])] if "alone" in self.slots else []
         return (*counted, *(self.row.contrast or {}).items(), *alone)
 
     @cached_property
     def place(self) -> tuple[tuple[str, str], ...]:
-        """The language, mode and group of the claim."""
+        """The language, mode and group of the claim, as (factor, level)."""
         return tuple(pair for pair in self.row.condition.items() if pair not in self.what)
 
     def _distance(self, value: float | None) -> float:
@@ -154,7 +154,7 @@ class ClaimFacts:
 
 
 def detectable(facts: ClaimFacts) -> str:
-    """Returns the smallest difference with 80 % power, in words; "" if it is not known."""
+    """Returns the smallest difference found with 80 % power, in words; "" if it is unknown."""
     row = facts.row
     if row.cells is not None and row.cells["detectable_all"] is not None:
         return f"a rise of {numerals.points(row.cells['detectable_all'])}"
@@ -163,7 +163,7 @@ def detectable(facts: ClaimFacts) -> str:
     if row.unit in numerals.RATIOS:
         return f"{numerals.odds(1 + row.detectable, 1)} times as often"
     if row.unit == "share":
-        known = reading.detectable(row, facts.spec, 2) != "none"
-        return numerals.points(row.detectable) if known else ""
+        is_known = reading.detectable(row, facts.spec, 2) != "none"
+        return numerals.points(row.detectable) if is_known else ""
     size = numerals.quantity(row.detectable, row.unit)
     return f"a difference of {size}{facts.slots.get('unit', '')}"

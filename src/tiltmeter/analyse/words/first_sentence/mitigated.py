@@ -1,4 +1,4 @@
-"""The lead of a run with mitigations: how the best one changes the tilt, and what it costs."""
+"""The lead of a run with mitigations: how the best of them changes the tilt, and what it costs."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def is_mitigated(claims: Claims) -> bool:
 
 
 def of_mitigation(claims: Claims) -> list[ClaimFacts]:
-    """Returns those of the leading change and its mitigation's costs that tilt, else the change."""
+    """Returns the tilting ones of the leading change and its costs; if none, the change."""
     lead = _lead(claims)
     return [facts for facts in (lead, *_costs_of(claims, lead)) if facts.tilts] or [lead]
 
@@ -28,15 +28,15 @@ def of_mitigation(claims: Claims) -> list[ClaimFacts]:
 def mitigated(claims: Claims) -> Clause:
     lead = _lead(claims)
     subject = lead.slots["subject"]
-    told = _told(_costs_of(claims, lead))
+    costs = _cost_texts(_costs_of(claims, lead))
     if lead.word == Word.NOT_SETTLED:
-        does = join_names([_tilt(lead), *told])
+        does = join_names([_tilt(lead), *costs])
         open_ = "what it does not choose leaves open if the tilt changes"
         return Clause(f"{lead.slots['level']}, {subject} {does}; {open_}", "level")
     if lead.tilts:
-        does = join_names([_tilt(lead), *told])
+        does = join_names([_tilt(lead), *costs])
         grown = " and the tilt is larger" if _size(lead, "level") > _size(lead, "baseline") else ""
-        free = "" if told else "; no cost was found"
+        free = "" if costs else "; no cost was found"
         return Clause(f"{lead.slots['level']}, {subject} {does}{grown}{free}", "level")
     number = len(_levels(claims))
     none = "the mitigation" if number == 1 else f"any of {number} mitigations"
@@ -45,23 +45,23 @@ def mitigated(claims: Claims) -> Clause:
 
 
 def others(claims: Claims) -> list[str]:
-    """Says how many mitigations lessen a tilt, which enlarge it, and what the other ones cost."""
+    """Says how many mitigations lessen a tilt, which enlarge it, and what the others cost."""
     lead, levels = _lead(claims), _levels(claims)
-    told = []
+    texts = []
     less = {facts.slots["level"] for facts in _changes(claims) if _helps(facts)}
     if len(levels) > 1 and lead.tilts:
         lessen = "lessens" if len(less) == 1 else "lessen"
-        told.append(f"{len(less)} of {len(levels)} mitigations {lessen} a tilt")
+        texts.append(f"{len(less)} of {len(levels)} mitigations {lessen} a tilt")
     more = [f.slots["level"] for f in _changes(claims) if f.tilts and not _helps(f)]
     if more and more != [lead.slots["level"]]:
-        told.append(f"it is larger {join_names(list(dict.fromkeys(more)))}")
+        texts.append(f"it is larger {join_names(list(dict.fromkeys(more)))}")
     spoken = lead.tilts or lead.word == Word.NOT_SETTLED
-    known = (lead.slots["level"],) if spoken else ()
-    costs = [f for f in _costs(claims) if f.slots["level"] not in known]
+    spoken_of = (lead.slots["level"],) if spoken else ()
+    costs = [f for f in _costs(claims) if f.slots["level"] not in spoken_of]
     for facts in costs[:2]:
         does = _cost(facts)
-        told.append(f"{facts.slots['level']}, {facts.slots['subject']} {does}")
-    return [capital(one) for one in told]
+        texts.append(f"{facts.slots['level']}, {facts.slots['subject']} {does}")
+    return [capital(one) for one in texts]
 
 
 def _is_of_mitigation(facts: ClaimFacts) -> bool:
@@ -74,34 +74,38 @@ def _changes(claims: Claims) -> list[ClaimFacts]:
 
 
 def _costs(claims: Claims) -> list[ClaimFacts]:
-    own = (f for f in claims.every if _is_of_mitigation(f) and "also" in f.spec.sentence)
-    return [f for f in own if f.tilts and "share" in f.slots]
+    with_words = (f for f in claims.every if _is_of_mitigation(f) and "also" in f.spec.sentence)
+    return [f for f in with_words if f.tilts and "share" in f.slots]
 
 
 def _cost(facts: ClaimFacts) -> str:
     return str(facts.spec.sentence["also"]).format_map(facts.slots)
 
 
-def _told(costs: Sequence[ClaimFacts]) -> list[str]:
-    """Returns each cost once; if it occurs in several places, the largest, with its place."""
+def _cost_texts(costs: Sequence[ClaimFacts]) -> list[str]:
+    """Returns each cost as text; of several languages or models, the largest, naming it."""
     places: dict[str, list[ClaimFacts]] = {}
     for facts in costs:
         places.setdefault(facts.spec.name, []).append(facts)
-    largest = [max(own, key=lambda facts: abs(facts.row.value or 0.0)) for own in places.values()]
-    several = {name for name, own in places.items() if len(own) > 1}
+    largest = [
+        max(group, key=lambda facts: abs(facts.row.value or 0.0)) for group in places.values()
+    ]
+    several = {name for name, group in places.items() if len(group) > 1}
     return [
-        f"{_cost(facts)} (most for {_place(facts)})" if facts.spec.name in several else _cost(facts)
+        f"{_cost(facts)} (most for {_place_of(facts)})"
+        if facts.spec.name in several
+        else _cost(facts)
         for facts in largest
     ]
 
 
-def _place(facts: ClaimFacts) -> str:
+def _place_of(facts: ClaimFacts) -> str:
     return join_names([facts.slots[name] for name in facts.spec.by[0] if name in facts.slots])
 
 
 def _levels(claims: Claims) -> list[str]:
-    own = filter(_is_of_mitigation, claims.every)
-    return list(dict.fromkeys(f.slots["level"] for f in own if "level" in f.slots))
+    mitigated_claims = filter(_is_of_mitigation, claims.every)
+    return list(dict.fromkeys(f.slots["level"] for f in mitigated_claims if "level" in f.slots))
 
 
 def _lead(claims: Claims) -> ClaimFacts:
@@ -115,7 +119,7 @@ def _weight(facts: ClaimFacts) -> tuple[bool, bool, bool, float]:
 
 
 def _costs_of(claims: Claims, lead: ClaimFacts) -> list[ClaimFacts]:
-    """Returns the costs of a change's mitigation for the same model and language."""
+    """Returns the costs of the lead's mitigation, for the same model and language."""
     place = (lead.row.subject, lead.slots.get("level"), lead.row.condition.get("language"))
     return [
         facts
@@ -125,7 +129,7 @@ def _costs_of(claims: Claims, lead: ClaimFacts) -> list[ClaimFacts]:
 
 
 def _size(facts: ClaimFacts, side: str) -> float:
-    """Returns the distance of one side ("level" or "baseline") from no tilt."""
+    """Returns how far the number at one side ("level" or "baseline") is from no tilt."""
     return abs(facts.sides[side] - facts.sides[EVEN])
 
 

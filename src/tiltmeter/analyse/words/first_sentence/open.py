@@ -1,4 +1,4 @@
-"""The leads of runs in which nothing tilts: they say that nothing was found, or what is open."""
+"""The leads of runs in which nothing tilts: that nothing was found, or what is undecided."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def none(claims: Claims) -> Clause:
     group = claims.alike if len(claims.alike) == number else [lead]
     if any(facts.tilts for facts in group):
         group = [lead]
-    own = clause(group, "plain", whole=False).inside
+    plain = clause(group, "plain", whole=False).inside
     kind = "difference" if lead.spec.contrast or lead.spec.reference else "tilt"
     alike = [facts for facts in claims.tested if facts.spec.name == lead.spec.name]
     smallest = detectable(max(alike, key=lambda f: f.row.detectable or 0.0, default=lead))
@@ -38,13 +38,15 @@ def none(claims: Claims) -> Clause:
         all_alike = len(group) == number or is_equal(lead)
         begins = _in_comparisons(claims, "" if all_alike else "farthest apart, ")
     short = (
-        brief_clause(lead, model=len(claims.models) > 1) if group == [lead] and number > 1 else own
+        brief_clause(lead, model=len(claims.models) > 1)
+        if group == [lead] and number > 1
+        else plain
     )
     whole = f"a {kind} of {smallest}" if smallest and not smallest.startswith("a ") else smallest
     endings = [f"; {whole} would mostly have been found", f"; {smallest} would mostly show"]
     texts = [
-        f"{begins}{told}{ending}"
-        for told in (own, short)
+        f"{begins}{variant}{ending}"
+        for variant in (plain, short)
         for ending in (endings if smallest else [""])
     ]
     fitting = (text for text in texts if number_of_words(text) <= WORDS)
@@ -52,7 +54,7 @@ def none(claims: Claims) -> Clause:
 
 
 def _in_comparisons(claims: Claims, apart: str) -> str:
-    """Returns `no difference found in 5 of 6 comparisons; undecided: `, or that for all of them."""
+    """Begins a lead, such as `no difference found in 5 of 6 comparisons; undecided: `."""
     number = len(claims.tested)
     open_ = [facts for facts in claims.tested if facts.word != Word.NO_DIFFERENCE]
     if not open_:
@@ -64,16 +66,16 @@ def _in_comparisons(claims: Claims, apart: str) -> str:
 
 
 def alone(claims: Claims) -> list[str]:
-    """Names the claims that would be significant if each were the only one."""
-    found = [facts for facts in claims.tested if _stands_out_alone(facts)]
-    names = [place_name(facts, claims.tested) for facts in found]
+    """Lists, in one text, the claims that would be significant if each were the only claim."""
+    lone = [facts for facts in claims.tested if _stands_out_alone(facts)]
+    names = [place_name(facts, claims.tested) for facts in lone]
     if not names or not all(names):
         return []
     return [f"taken alone, {join_names(names)} would stand out"]
 
 
 def is_none(claims: Claims) -> bool:
-    """True if nothing was found, and no more claims stand out alone than chance would explain."""
+    """True if nothing was found, and chance can explain how many claims stand out alone."""
     words = [facts.word for facts in claims.tested]
     alone = [facts for facts in claims.tested if _stands_out_alone(facts)]
     few = len(alone) <= max(1.0, 2 * ALPHA * len(words))
@@ -84,7 +86,7 @@ def is_none(claims: Claims) -> bool:
 
 
 def _stands_out_alone(facts: ClaimFacts) -> bool:
-    """True if a claim is undecided only because p was adjusted for many claims."""
+    """True if a claim is undecided only because its p was adjusted for many claims."""
     row = facts.row
     together = (row.family_size or 1) > 1 and (row.p_adjusted or 0.0) >= ALPHA
     return facts.word == Word.UNDECIDED and together and not any(k.reason for k in facts.kinds)
@@ -92,15 +94,15 @@ def _stands_out_alone(facts: ClaimFacts) -> bool:
 
 def undecided(claims: Claims) -> Clause:
     lead, number = claims.lead, len(claims.tested)
-    own = clause([lead], "plain", whole=False).inside
+    plain = clause([lead], "plain", whole=False).inside
     reason = next((kind.reason for kind in lead.kinds if kind.reason), "")
     why = f"; {reason.partition(': ')[2]}" if reason else ""
     apart = "" if number < 2 else f"none of {number} comparisons is sure; the clearest: "
-    return Clause(f"undecided: {apart}{own}{why}")
+    return Clause(f"undecided: {apart}{plain}{why}")
 
 
 def needed(claims: Claims) -> list[str]:
-    """Estimates how many items would give 80 % power for the observed difference, in words."""
+    """Says how many items would give 80 % power for the observed difference; [] if unknown."""
     row = claims.lead.row
     items, smallest, effect = row.clusters, row.detectable, claims.lead.effect
     if any(kind.reason for kind in claims.lead.kinds):
@@ -120,9 +122,9 @@ def by_nuisance(claims: Claims) -> Clause:
     models = list(dict.fromkeys(f.model for f in claims.questions if not f.refusals))
     subject, verb = (models[0], "goes") if len(models) == 1 else (all_models(len(models)), "go")
     even = ""
-    own = next((f for f in claims.every if name and f.spec.nuisance == name), None)
-    if own is not None and "reference" in own.slots:
-        even = f" ({own.slots['reference']} is even)"
+    same_nuisance = next((f for f in claims.every if name and f.spec.nuisance == name), None)
+    if same_nuisance is not None and "reference" in same_nuisance.slots:
+        even = f" ({same_nuisance.slots['reference']} is even)"
     open_ = lead.word == Word.NOT_SETTLED
     mean = lead.slots.get("value", "")
     ending = f"on average {mean}, so a tilt is open" if open_ and mean else _ending(claims)
@@ -153,10 +155,10 @@ def missing(claims: Claims) -> Clause:
         )
         return Clause(text)
     begins = f"it is open whether {slots['subject']} tilts: "
-    own = clause([lead], "plain", whole=False).inside
+    plain = clause([lead], "plain", whole=False).inside
     low, high = (None, None) if bounds is None else (bounds.low, bounds.high)
     if low is None or high is None:
-        return Clause(f"{begins}{own}, of the answers that choose")
+        return Clause(f"{begins}{plain}, of the answers that choose")
     if lead.spec.contrast is None and lead.row.unit == "share" and not lead.spec.signed:
         share, span = numerals.percent(high - low), _percents(low, high)
         text = f"“{slots.get('counted', '')}” in {slots['value']} of the answers that choose"
@@ -164,7 +166,7 @@ def missing(claims: Claims) -> Clause:
             f"{begins}{text}, and the {share} that do not could make it anything from {span}"
         )
     ends = " to ".join(_signed(end) for end in (low, high))
-    return Clause(f"{begins}{own}; those that do not choose could make it {ends} points")
+    return Clause(f"{begins}{plain}; those that do not choose could make it {ends} points")
 
 
 def _percents(low: float, high: float) -> str:
@@ -182,46 +184,46 @@ def refuted(claims: Claims) -> Clause:
 
 def items(claims: Claims) -> Clause:
     lead = claims.lead
-    found: Mapping[str, float] = lead.row.between_items or {}
-    above, below = (numerals.count(found.get(name, 0)) for name in ("above", "below"))
+    result: Mapping[str, float] = lead.row.between_items or {}
+    above, below = (numerals.count(result.get(name, 0)) for name in ("above", "below"))
     counted, other = lead.slots.get("counted", ""), lead.slots.get("other", "")
     level = lead.slots.get("level", "one side")
-    own = clause([lead], "plain", whole=False).inside
+    plain = clause([lead], "plain", whole=False).inside
     sides = f"{above} are higher for {level}, {below} lower"
     if counted and other and lead.spec.contrast is None:
         sides = f"{above} lean to “{counted}”, {below} to “{other}”"
-        own = f"“{counted}” in {lead.slots['value']} of answers"
-    return Clause(f"single {lead.nouns[1]} tilt both ways: {sides}; on average {own}")
+        plain = f"“{counted}” in {lead.slots['value']} of answers"
+    return Clause(f"single {lead.nouns[1]} tilt both ways: {sides}; on average {plain}")
 
 
 def parts(claims: Claims) -> Clause:
-    own = clause([claims.lead], "plain", whole=False)
-    return Clause(f"{own.text} on average, but its parts point both ways", own.begins)
+    whole = clause([claims.lead], "plain", whole=False)
+    return Clause(f"{whole.text} on average, but its parts point both ways", whole.begins)
 
 
 def shown(claims: Claims) -> Clause:
-    own = clause(claims.alike, "shown", whole=False)
+    lead_clause = clause(claims.alike, "shown", whole=False)
     rest = []
     for facts in claims.questions:
         if facts not in claims.alike and facts.model == claims.lead.model:
             rest.append(brief_clause(facts, model=False))
     one_model = len({facts.model for facts in claims.questions}) == 1
-    told = f", {', '.join(rest[:ALSO])}" if rest and one_model else ""
-    return Clause(f"{own.text}{told}; not tested", own.begins)
+    appended = f", {', '.join(rest[:ALSO])}" if rest and one_model else ""
+    return Clause(f"{lead_clause.text}{appended}; not tested", lead_clause.begins)
 
 
 def pursued(claims: Claims) -> Clause:
-    own = clause([claims.lead], "plain", whole=False)
-    return Clause(f"not settled, since the run stopped looking early: {own.inside}")
+    lead_clause = clause([claims.lead], "plain", whole=False)
+    return Clause(f"not settled, since the run stopped looking early: {lead_clause.inside}")
 
 
 def asked(claims: Claims) -> Clause:
-    own = clause([claims.lead], "plain", whole=False)
-    return Clause(f"still being asked: so far {own.inside}")
+    lead_clause = clause([claims.lead], "plain", whole=False)
+    return Clause(f"still being asked: so far {lead_clause.inside}")
 
 
 def of_record(claims: Claims) -> Clause:
-    """Returns the verdict's own headline, with its slots filled."""
+    """Returns the headline of the leading claim's verdict, with its slots filled."""
     lead = claims.lead
     return Clause(lead.word.record.headline.format_map(lead.slots).removesuffix("."), "model")
 

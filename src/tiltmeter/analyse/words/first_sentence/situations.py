@@ -1,8 +1,8 @@
 """The first sentence of a run, which sums up all its headline claims for every report.
 
 A situation is a record: its condition, its lead, and the exceptions that follow. The first whose
-condition holds writes the sentence. Nuisances (the order, the place) are no tilts: they lead if
-nothing tilts, and otherwise follow if they are larger than the tilt.
+condition holds writes the sentence. Nuisances (such as the order) are no tilts: they lead if
+nothing tilts, and otherwise follow the lead if they are larger than the tilt.
 """
 
 from __future__ import annotations
@@ -52,8 +52,8 @@ NOTHING = "Nothing was measured yet."
 
 
 class FirstSentence(NamedTuple):
-    """text: lead, nuisance and exceptions; lead: text without the exceptions; situation: its name;
-    strength: grade of a tilt, else ""; claims: the claims that the lead is about.
+    """A report's first sentence. text: lead, nuisance and exceptions; lead: text without the
+    exceptions; situation: its name; strength: grade of a tilt, else ""; claims: the lead's claims.
     """
 
     text: str
@@ -96,15 +96,15 @@ def _numbers(facts: ClaimFacts) -> dict[str, Json]:
 
 
 def _bounds(row: Estimate | None) -> dict[str, Json] | None:
-    """Returns both bounds of the value and their distance, the share that chooses neither."""
+    """Returns both bounds of the value, and their distance: the share outside the denominator."""
     if row is None or row.low is None or row.high is None:
         return None
     return {"low": row.low, "high": row.high, "missing": row.high - row.low}
 
 
 class Situation(NamedTuple):
-    """A kind of result: its condition, its lead and the exceptions that follow, each without a full
-    stop. spoken: the claims that the lead is about.
+    """A kind of result: its condition, its lead, and the exceptions that follow, each without a
+    full stop. spoken: returns the claims that the lead is about.
     """
 
     name: str
@@ -115,7 +115,7 @@ class Situation(NamedTuple):
 
 
 def first_sentence(every: Sequence[ClaimFacts]) -> FirstSentence:
-    """Sums up a run in one sentence, followed by its exceptions."""
+    """Sums up a run in a sentence and its exceptions."""
     if not every:
         return FirstSentence(NOTHING, NOTHING, "nothing", "", ())
     claims = Claims(tuple(every))

@@ -31,22 +31,22 @@ def together(claims: Claims) -> Clause:
 
 
 def in_places(claims: Claims) -> Clause:
-    """Writes `in 8 of 9 languages …`, with the numbers of the claim over all, if there is one."""
+    """Writes `in 8 of 9 languages …`, with the numbers of the pooled claim, if the run has one."""
     tilting, alike = claims.tilting, claims.alike
     number = f"{len(tilting)} of {len(alike)}"
     if len(tilting) == len(alike):
         number = "both" if len(alike) == 2 else f"all {len(alike)}"
-    own = str(claims.lead.spec.sentence.get("strata", ""))
+    template = str(claims.lead.spec.sentence.get("strata", ""))
     pooled = claims.overall if len(tilting) == len(alike) else ()
     inside = clause(pooled or tilting, "places").inside
-    if own and claims.overall and fits(own, claims.overall[0].slots):
-        inside = own.format_map(claims.overall[0].slots)
+    if template and claims.overall and fits(template, claims.overall[0].slots):
+        inside = template.format_map(claims.overall[0].slots)
     comma = "," * inside.startswith(CONDITIONS)
     return Clause(f"in {number} {_noun(alike)}{comma} {inside}")
 
 
 def _noun(alike: Sequence[ClaimFacts]) -> str:
-    """Names what claims differ in: `languages`, `model–language pairs`, `comparisons`, `groups`."""
+    """Names the things in which claims differ: `languages`, `model–language pairs`, `groups`."""
     names = [
         name
         for name in dict.fromkeys(name for facts in alike for name, _ in facts.place)
@@ -58,17 +58,17 @@ def _noun(alike: Sequence[ClaimFacts]) -> str:
 
 
 def by_labeller(claims: Claims) -> Clause:
-    """Writes each annotator's number for a claim on which annotators disagree."""
+    """Writes each annotator's result for the leading claim, on which annotators disagree."""
     every = [claims.lead, *claims.contradicting]
     names = [facts.row.instrument for facts in every]
     short = [name.partition("@")[0] for name in names]
     labels = short if len({*short}) == len(short) else names
-    told = [
+    labellers = [
         f"by {label} {strength(facts.row) if facts.tilts else facts.word} ({also_numbers(facts)})"
         for label, facts in zip(labels[1:], every[1:], strict=True)
     ]
-    own = clause([claims.lead], whole=False).inside
-    return Clause(f"it hangs on who labels: by {labels[0]} {own}; {join_names(told)}")
+    plain = clause([claims.lead], whole=False).inside
+    return Clause(f"it hangs on who labels: by {labels[0]} {plain}; {join_names(labellers)}")
 
 
 def uncued(claims: Claims) -> Clause:
@@ -78,25 +78,25 @@ def uncued(claims: Claims) -> Clause:
 
 def opposite(claims: Claims) -> Clause:
     """Writes that models tilt to opposite sides: `A …, B does the reverse (…)`."""
-    own = [f for f in claims.tilting if f.above == claims.lead.above]
+    same_way = [f for f in claims.tilting if f.above == claims.lead.above]
     others = [f for f in claims.tilting if f.above != claims.lead.above]
-    main, even = clause(own, whole=False), claims.lead.slots.get("reference", "")
-    told: list[str] = []
+    main, even = clause(same_way, whole=False), claims.lead.slots.get("reference", "")
+    texts: list[str] = []
     for facts in others[:NAMED]:
-        name, model = place_name(facts, claims.alike), "" if told else facts.model
+        name, model = place_name(facts, claims.alike), "" if texts else facts.model
         verb = " does" if name == model else ""
-        told.append(f"{name}{verb}{' the reverse' * (not told)} ({also_numbers(facts)})")
+        texts.append(f"{name}{verb}{' the reverse' * (not texts)} ({also_numbers(facts)})")
     spec = claims.lead.spec
     share = spec.contrast is None and not spec.reference and even
     ending = f"; {even} would be even" if share else ""
     place = _place_words(claims.lead, claims.alike)
-    if len(own) == 1 and place and not any(title in main.text for title in place):
+    if len(same_way) == 1 and place and not any(title in main.text for title in place):
         main = Clause(f"in {' '.join(place)}, {main.inside}")
-    return Clause(f"{main.text}; {join_names(told)}{ending}", main.begins)
+    return Clause(f"{main.text}; {join_names(texts)}{ending}", main.begins)
 
 
 def also_numbers(facts: ClaimFacts) -> str:
-    """Returns both raw numbers of a claim, or its share alone if the other is a reference."""
+    """Returns both raw numbers of a claim, or only its share if it is compared with a reference."""
     if "share" in facts.slots:
         alone = facts.spec.reference  # the other is the same for all
         return facts.slots["share"] if alone else numbers(facts).replace(" against", " and")
@@ -104,18 +104,18 @@ def also_numbers(facts: ClaimFacts) -> str:
 
 
 def few(claims: Claims) -> Clause:
-    """Returns the leading claim, with its language or group if others were asked too."""
+    """Returns the leading claim; if it was asked elsewhere too, with its language or group."""
     lead = claims.lead
-    own = clause([lead])
+    lead_clause = clause([lead])
     place = _place_words(lead, claims.alike)
-    if not place or any(title in own.text for title in place):
-        return own
+    if not place or any(title in lead_clause.text for title in place):
+        return lead_clause
     where = " ".join(f"in {title}" if n == 0 else title for n, title in enumerate(place))
-    return Clause(f"{where}, {own.inside}")
+    return Clause(f"{where}, {lead_clause.inside}")
 
 
 def others(claims: Claims) -> list[str]:
-    """Returns what follows the leading claims: other tilts, then what else was found or not."""
+    """Lists what follows the lead: other tilts, models without a tilt, unsettled claims."""
     spoken = [*claims.tilting, *(claims.overall if claims.places > 1 else ())] or [claims.lead]
     pooled = claims.places > 1  # a claim over all places says the same again
     rest = [
@@ -125,21 +125,21 @@ def others(claims: Claims) -> list[str]:
     ]
     agreeing = [facts for facts in rest if _is_same_claim(facts, claims.lead)]
     tilts = [f for f in rest if f.tilts and not f.follows and f not in agreeing]
-    told: dict[str, None] = {}
+    texts: dict[str, None] = {}
     untold = any(facts.follows for facts in rest)
     several = len({facts.model for facts in claims.questions}) > 1
     first = claims.lead.spec.name
     for facts in sorted(tilts, key=lambda f: (f.spec.name != first, -f.effect)):
         if numbers_of(facts) not in {numbers_of(one) for one in spoken}:
             other = facts.slots.get("counted") != claims.lead.slots.get("counted")
-            told.setdefault(brief_clause(facts, model=several, counted=other))
+            texts.setdefault(brief_clause(facts, model=several, counted=other))
         else:
             untold = True
     lines = []
-    if told:
-        more = len(told) - ALSO
+    if texts:
+        more = len(texts) - ALSO
         end = f" and {more} more" if more > 0 else ""
-        lines.append(f"also {'; '.join(list(told)[:ALSO])}{end}")
+        lines.append(f"also {'; '.join(list(texts)[:ALSO])}{end}")
     if agreeing:
         many = "another annotator" if len(agreeing) == 1 else f"{len(agreeing)} other annotators"
         lines.append(f"so also by {many} ({join_names([also_numbers(f) for f in agreeing])})")
@@ -152,7 +152,7 @@ def others(claims: Claims) -> list[str]:
 
 
 def only_weak(claims: Claims, spoken: Sequence[ClaimFacts]) -> list[str]:
-    """Names the claims with only weak signs among several that tilt."""
+    """Lists which of several tilting claims have only weak signs."""
     weak = [f for f in spoken if f.tilts and strength(f.row) is Strength.WEAK]
     names = [place_name(facts, claims.alike) for facts in weak]
     if not weak or len(spoken) < 2 or not all(names):
@@ -163,29 +163,29 @@ def only_weak(claims: Claims, spoken: Sequence[ClaimFacts]) -> list[str]:
 
 
 def exceptions(claims: Claims) -> list[str]:
-    """Names up to three items whose share differs from that of the other items."""
+    """Lists the items whose share differs from that of all other items together."""
     named = (claims.lead.row.between_items or {}).get("exceptions") or []
-    told = [
+    texts = [
         f"{one['item']}, {numerals.count(one['hits'])} of {numerals.count(one['n'])}"
         for one in named
     ]
-    return [f"exception{'s' * (len(told) > 1)}: {'; '.join(told)}"] if told else []
+    return [f"exception{'s' * (len(texts) > 1)}: {'; '.join(texts)}"] if texts else []
 
 
 def _is_same_claim(facts: ClaimFacts, lead: ClaimFacts) -> bool:
-    """True if this is the leading claim as another annotator labelled it, and it tilts too."""
-    own = (facts.spec.name, facts.model, facts.what, facts.place)
-    return facts.tilts and own == (lead.spec.name, lead.model, lead.what, lead.place)
+    """True if this tilts and is the leading claim, labelled by another annotator."""
+    key = (facts.spec.name, facts.model, facts.what, facts.place)
+    return facts.tilts and key == (lead.spec.name, lead.model, lead.what, lead.place)
 
 
 def numbers_of(facts: ClaimFacts) -> tuple[str, str, str]:
-    """Returns the model and numbers of a claim, which identify a cell already mentioned."""
+    """Returns a claim's model and numbers, by which a sentence mentions no cell twice."""
     changed = facts.slots.get("changed", "")
     return facts.model, changed, facts.slots["share"] if changed else also_numbers(facts)
 
 
 def _models_without(claims: Claims) -> list[str]:
-    """Names the models without a tilt; if there are many, counts the models that tilt."""
+    """Names the models without a tilt; if they are many, counts the models that tilt."""
     models = list(dict.fromkeys(facts.model for facts in claims.questions if is_tested(facts)))
     tilting = {facts.model for facts in claims.tilts}
     without = [name for name in models if name not in tilting]
@@ -197,8 +197,8 @@ def _models_without(claims: Claims) -> list[str]:
 
 
 def _not_found(rest: Sequence[ClaimFacts], claims: Claims, untold: bool) -> list[str]:
-    """Names the claims that are not settled; if all are, writes `no other difference found`, or
-    nothing if a tilt was left unmentioned.
+    """Names the claims that are not settled. If all are, writes `no other difference found`, or
+    nothing if the sentence leaves a tilt unmentioned (`untold`).
     """
     if not rest:
         return []
@@ -217,7 +217,7 @@ def _not_found(rest: Sequence[ClaimFacts], claims: Claims, untold: bool) -> list
 
 
 def _place_words(facts: ClaimFacts, among: Sequence[ClaimFacts]) -> list[str]:
-    """Returns the titles of a claim's language, mode and group that differ among the claims."""
+    """Returns the titles of those of a claim's language, mode and group that vary in `among`."""
     return [
         facts.slots.get(name, level)
         for name, level in facts.place
@@ -232,7 +232,7 @@ def _what_title(facts: ClaimFacts, name: str, level: str) -> str:
 
 
 def place_name(facts: ClaimFacts, among: Sequence[ClaimFacts]) -> str:
-    """Names what distinguishes a claim from the others: model, compared values, language."""
+    """Names a claim by what tells it from the others: model, compared values, language."""
     model = facts.model if len({one.model for one in among}) > 1 else ""
     place = [
         f"in {title}" if name == "language" else title
@@ -249,7 +249,7 @@ def place_name(facts: ClaimFacts, among: Sequence[ClaimFacts]) -> str:
 
 
 def outweighing(claims: Claims) -> str:
-    """Writes `; place matters far more: …` if a nuisance outweighs every tilt, else ""."""
+    """Writes that a nuisance outweighs every tilt: `; order matters far more: …`; else ""."""
     nuisance = claims.nuisance
     if nuisance is None or not claims.outweighed:
         return ""
@@ -258,11 +258,13 @@ def outweighing(claims: Claims) -> str:
 
 
 def nuisance_words(claims: Claims, nuisance: Nuisance) -> str:
-    own = claims.of_nuisance
-    if own:
-        return clause(own, whole=False).inside
+    of_nuisance = claims.of_nuisance
+    if of_nuisance:
+        return clause(of_nuisance, whole=False).inside
     if not nuisance.levels:
         return f"{numerals.points(2 * nuisance.size)} between its levels"
     counted = claims.lead.slots.get("counted", "")
-    told = join_names([f"{numerals.percent(share)} ({title})" for title, share in nuisance.levels])
-    return f"“{counted}” in {told}" if counted else told
+    shares = join_names(
+        [f"{numerals.percent(share)} ({title})" for title, share in nuisance.levels]
+    )
+    return f"“{counted}” in {shares}" if counted else shares

@@ -1,1 +1,1 @@
-"""An audit of the user's own prompts: both versions of each, and a protocol over them."""
+"""An audit of the user's own prompts: two versions of each prompt, and a protocol over them."""

@@ -1,4 +1,4 @@
-"""The decision about each prompt and attribute, as a table that the user can change."""
+"""The decision about each prompt and attribute, in a table that the user can change."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ _SIDES = {"gender": ("woman", "man"), "race": ("Black", "white")}
 class PromptDecision:
     """The decision about one prompt and one attribute.
 
-    prompt: a hash of the conversation; line: number in the file; item: the unit that it belongs to;
+    prompt: a hash of the conversation; line: number in the file; item: the unit of the prompt;
     swap: the attribute; groups, texts: of both versions, with turns joined by `BETWEEN`.
     """
 
@@ -59,18 +59,18 @@ class PromptDecision:
 
     @property
     def asked(self) -> bool:
-        """True if the prompt has two versions, which are both asked."""
+        """True if the prompt has two versions, both of which are asked."""
         return self.decision in (PAIRED, MIRRORED, INSERTED)
 
     @property
     def question(self) -> str:
-        """The question that the prompt counts for; swaps and insertions are never pooled."""
+        """The question that the prompt counts for; swaps, mirrors and insertions stay apart."""
         apart = {MIRRORED: MIRRORED_QUESTION, INSERTED: " (name inserted)"}
         return self.swap + apart.get(self.decision, "")
 
 
 def joined(row: Logged) -> str:
-    """Returns a conversation as one text, beginning with the system prompt ("" if it has none)."""
+    """Returns a conversation as one text, beginning with the system prompt, which may be ""."""
     return BETWEEN.join((row.system, *(one.text for one in row.spoken)))
 
 
@@ -87,17 +87,17 @@ def decide(
         text = joined(row)
         language = _language(text)
         for swap in swaps:
-            found = pair(text, swap, language=language, seed=seed)
-            yield _decision(row, item, found, text, insert, seed)
+            paired = pair(text, swap, language=language, seed=seed)
+            yield _decision(row, item, paired, text, insert, seed)
 
 
 def without_rare_groups(made: Sequence[PromptDecision]) -> list[PromptDecision]:
-    """Sets aside pairs of groups with too few prompts; keeps each question's largest pair."""
+    """Sets aside prompts with a rare pair of groups; each question keeps its commonest pair."""
     numbers = Counter((one.question, pair_of(one)) for one in made if one.decision == PAIRED)
     largest: dict[str, tuple[str, ...]] = {}
     for (question, groups), _ in numbers.most_common():
         largest.setdefault(question, groups)
-    kept = []
+    frequent = []
     for one in made:
         groups = pair_of(one)
         if (
@@ -107,8 +107,8 @@ def without_rare_groups(made: Sequence[PromptDecision]) -> list[PromptDecision]:
         ):
             reason = f"too few prompts of a group: {' and '.join(groups)}"
             one = replace(one, decision=SET_ASIDE, reason=reason)
-        kept.append(one)
-    return kept
+        frequent.append(one)
+    return frequent
 
 
 def pair_of(one: PromptDecision) -> tuple[str, ...]:
@@ -129,7 +129,7 @@ def _language(text: str) -> str:
 def _decision(
     row: Logged, item: str, found: Pairing, text: str, insert: str, seed: int
 ) -> PromptDecision:
-    made = PromptDecision(
+    decision = PromptDecision(
         digest(text)[:12],
         row.line,
         item,
@@ -140,12 +140,12 @@ def _decision(
         found.texts,
     )
     if found.status == NO_CUE and insert and found.attribute in _SIDES:
-        return _inserted(made, text, insert, seed)
-    return made
+        return _inserted(decision, text, insert, seed)
+    return decision
 
 
 def _inserted(made: PromptDecision, text: str, insert: str, seed: int) -> PromptDecision:
-    """Inserts a matched name into a prompt without a cue: as signature, or in the system prompt."""
+    """Inserts a matched name into a prompt without a cue: as signature or in the system prompt."""
     side = ("women", "men")[int(made.prompt, 16) % 2]  # of names that cue race
     named = Picker(text, seed).pick(made.swap, INSERTED).names
     keys = (
@@ -183,7 +183,7 @@ def write(path: Path, decisions: Sequence[PromptDecision]) -> None:
 
 
 def _cell(text: str) -> str:
-    """Returns a conversation as a cell: turns separated by ⁂, a system prompt first after ⁂⁂."""
+    """Writes a conversation for a cell: ⁂ between turns; a system prompt comes first, after ⁂⁂."""
     system, _, spoken = text.partition(BETWEEN)
     return (f"⁂⁂ {system}\n⁂\n" if system else "") + spoken.replace(BETWEEN, "\n⁂\n")
 
@@ -195,15 +195,15 @@ def _of_cell(cell: str) -> str:
 
 
 def changed(path: Path, decisions: Sequence[PromptDecision]) -> list[PromptDecision]:
-    """Applies a table of changed decisions. Raises UsageError if a row is invalid."""
-    told: dict[tuple[str, str], tuple[int, Mapping[str, str]]] = {}
+    """Applies a table of decisions that the user changed. UsageError if a row is invalid."""
+    edits: dict[tuple[str, str], tuple[int, Mapping[str, str]]] = {}
     for line, row in read_rows(path, needs=COLUMNS):
-        told[row["prompt"], row["swap"]] = line, row
-    kept = []
+        edits[row["prompt"], row["swap"]] = line, row
+    result = []
     for decision in decisions:
-        place = told.get((decision.prompt, decision.swap))
-        kept.append(decision if place is None else _changed(path.name, *place, decision))
-    return kept
+        place = edits.get((decision.prompt, decision.swap))
+        result.append(decision if place is None else _changed(path.name, *place, decision))
+    return result
 
 
 def _changed(name: str, line: int, row: Mapping[str, str], one: PromptDecision) -> PromptDecision:
@@ -211,7 +211,7 @@ def _changed(name: str, line: int, row: Mapping[str, str], one: PromptDecision) 
     if decision not in DECISIONS:
         raise UsageError(f"{name}, line {line}: a decision is one of {', '.join(DECISIONS)}.")
     texts = tuple(_of_cell(row[side]) for side in ("first_text", "second_text"))
-    made = replace(
+    edited = replace(
         one,
         decision=decision,
         item=row["item"].strip() or one.item,
@@ -219,38 +219,38 @@ def _changed(name: str, line: int, row: Mapping[str, str], one: PromptDecision) 
         groups=(row["first"].strip(), row["second"].strip()),
         texts=(texts[0], texts[1]),
     )
-    if not made.asked:
-        return made
-    if not all((*made.groups, *(text.replace(BETWEEN, "").strip() for text in texts))):
+    if not edited.asked:
+        return edited
+    if not all((*edited.groups, *(text.replace(BETWEEN, "").strip() for text in texts))):
         raise UsageError(
             f"{name}, line {line}: a prompt that is asked needs first, first_text, second and "
             "second_text."
         )
-    if len({text.count(BETWEEN) for text in made.texts}) > 1:
+    if len({text.count(BETWEEN) for text in edited.texts}) > 1:
         raise UsageError(f"{name}, line {line}: both texts need the same number of turns (⁂).")
-    return made
+    return edited
 
 
 def summary(decisions: Sequence[PromptDecision], swaps: Sequence[str]) -> list[str]:
-    """Returns lines with the number of paired prompts, and the reasons for the others."""
+    """Returns lines with the numbers of prompts by decision, and why some were set aside."""
     lines = []
     for swap in swaps:
-        own = [decision for decision in decisions if decision.swap == swap]
-        counts = Counter(one.decision for one in own)
-        cued = len(own) - counts[NO_CUE] - counts[INSERTED]
+        of_swap = [decision for decision in decisions if decision.swap == swap]
+        counts = Counter(one.decision for one in of_swap)
+        cued = len(of_swap) - counts[NO_CUE] - counts[INSERTED]
         parts = [
             f"{counts[word]:,} {word}" for word in (PAIRED, MIRRORED, LEFT_OUT) if counts[word]
         ]
         if counts[SET_ASIDE]:
             reasons = Counter(
-                one.reason.partition(":")[0] for one in own if one.decision == SET_ASIDE
+                one.reason.partition(":")[0] for one in of_swap if one.decision == SET_ASIDE
             ).most_common(4)
             parts.append(
                 f"{counts[SET_ASIDE]:,} set aside ("
                 + ", ".join(f"{number} {reason}" for reason, number in reasons)
                 + ")"
             )
-        lines.append(f"{swap}: {cued:,} of {len(own):,} prompts name or imply it")
+        lines.append(f"{swap}: {cued:,} of {len(of_swap):,} prompts name or imply it")
         lines += [f"  {' · '.join(parts)}"] if parts else []
         if counts[MIRRORED]:
             lines.append("  mirrored: people of both groups, exchanged; without a direction")

@@ -1,4 +1,4 @@
-"""A page that shows each pair of prompts with its differences marked. It loads nothing."""
+"""A page that shows each pair of prompts with the differences marked. It loads no other file."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _TOKEN = re.compile(r"\w+|\s+|[^\w\s]")
 
 
 def write_page(path: Path, decisions: Sequence[PromptDecision], lines: Sequence[str]) -> None:
-    """Writes the page: counts, pairs with marks, then the prompts set aside and why."""
+    """Writes the page: counts, pairs with marks, then the prompts set aside, with reasons."""
     parts = [
         "<!doctype html><html lang='en'><meta charset='utf-8'><title>Pairs of prompts</title>",
         f"<style>{_STYLE}</style><h1>Pairs of prompts</h1>",
@@ -28,12 +28,12 @@ def write_page(path: Path, decisions: Sequence[PromptDecision], lines: Sequence[
         "command again.</p>",
     ]
     for question in dict.fromkeys(decision.question for decision in decisions if decision.asked):
-        own = [
+        rows = [
             decision for decision in decisions if decision.asked and decision.question == question
         ]
-        parts.append(f"<h2>{escape(question)}: {len(own):,} asked</h2><table>")
+        parts.append(f"<h2>{escape(question)}: {len(rows):,} asked</h2><table>")
         parts.append("<tr><th>line</th><th>first</th><th>second</th></tr>")
-        parts += [_row(decision) for decision in own]
+        parts += [_row(decision) for decision in rows]
         parts.append("</table>")
     aside = [decision for decision in decisions if not decision.asked and decision.reason]
     if aside:
@@ -67,11 +67,11 @@ def marked(first: str, second: str) -> tuple[str, str]:
 
 
 def changes(one: PromptDecision, most: int = 6) -> str:
-    """Lists the differences of a pair on one line for a terminal: “he → she”."""
+    """Writes the differences of a pair in one line for a terminal, such as “he → she”."""
     a, b = (_TOKEN.findall(text) for text in one.texts)
-    found = []
+    texts = []
     for kind, a1, a2, b1, b2 in SequenceMatcher(None, a, b, autojunk=False).get_opcodes():
         if kind != "equal":
-            found.append(f"{''.join(a[a1:a2]).strip() or '∅'} → {''.join(b[b1:b2]).strip() or '∅'}")
-    shown = ", ".join(dict.fromkeys(found[:most]))
-    return shown + (", …" if len(found) > most else "")
+            texts.append(f"{''.join(a[a1:a2]).strip() or '∅'} → {''.join(b[b1:b2]).strip() or '∅'}")
+    summary = ", ".join(dict.fromkeys(texts[:most]))
+    return summary + (", …" if len(texts) > most else "")

@@ -22,8 +22,8 @@ CUES, PAIRS, PROMPTS, PROTOCOL = "cues.csv", "pairs.html", "prompts.csv", "audit
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
-    """An audit that is ready to be asked. shape: format of the log; lines: a summary for people;
-    then: the answers in the log, by the hash of a prompt.
+    """An audit that is ready to run. shape: format of the log; lines: a summary for people; then:
+    {hash of a prompt: its answer in the log}.
     """
 
     protocol: Path
@@ -34,15 +34,15 @@ class Prepared:
 
     @property
     def asked(self) -> list[PromptDecision]:
-        """Lists the decisions whose prompts are asked."""
+        """Lists the decisions about prompts that are asked."""
         return [decision for decision in self.decisions if decision.asked]
 
 
 def prepare(file: Path, folder: Path, wishes: Wishes) -> Prepared:
     """Reads prompts, decides which cues to swap, and writes the audit into a folder.
 
-    An existing table of decisions overrides them. Raises UsageError, without any text of a prompt,
-    if nothing can be asked.
+    An existing table of decisions in the folder has priority. Raises UsageError, without any text
+    of a prompt, if nothing can be asked.
     """
     for swap in wishes.swaps:
         if swap not in ATTRIBUTES:
@@ -51,10 +51,10 @@ def prepare(file: Path, folder: Path, wishes: Wishes) -> Prepared:
     rows = list(map(redaction.redacted, log.rows)) if wishes.redact else list(log.rows)
     rows = list({(row.turns, row.user, row.session): row for row in rows}.values())
     items = _items(rows, wishes.unit)
-    found = deciding.decide(
+    decisions = deciding.decide(
         rows, items, wishes.swaps, insert=wishes.insert or "", seed=wishes.pair_seed
     )
-    made = deciding.without_rare_groups(list(found))
+    made = deciding.without_rare_groups(list(decisions))
     folder.mkdir(parents=True, exist_ok=True)
     folder.chmod(0o700)
     cues = folder / CUES
@@ -77,7 +77,7 @@ def prepare(file: Path, folder: Path, wishes: Wishes) -> Prepared:
 
 
 def _items(rows: Sequence[Logged], unit: str) -> list[str]:
-    """Returns the item of each prompt. Raises UsageError if the log lacks the user or session."""
+    """Returns the item of each prompt. UsageError if the log lacks the unit (user or session)."""
     if unit == "prompt":
         texts = [deciding.joined(row) for row in rows]
         return [f"p{rows[place].line:05d}" for place in near_copies(texts)]

@@ -1,8 +1,8 @@
 """Keeps nothing of an audit but numbers and keyed hashes.
 
-The audit runs in a folder for its owner alone that is deleted afterwards; no part of a prompt or an
-answer is printed or kept, nor are counted words. Hashes identify the same prompt in two audits;
-their key stays in the cache of this machine and is in no file of a run.
+The audit runs in a folder that only its owner can read and that is deleted afterwards; no part of a
+prompt or an answer is printed or kept, nor are the counts of words. Hashes identify the same prompt
+in two audits; their key stays in the cache of this machine and is in no file of a run.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _WORDS = "word"  # the attribute of counted words, which are texts of answers
 def keep(
     out: Path, working: Path, decisions: Sequence[PromptDecision], estimates: Sequence[Estimate]
 ) -> None:
-    """Writes the numbers of an audit, and the decision about each prompt by its keyed hash."""
+    """Writes the numbers of an audit, and the decision about each prompt, named by a keyed hash."""
     out.mkdir(parents=True, exist_ok=True)
     out.chmod(0o700)
     key = _key()
@@ -41,8 +41,8 @@ def keep(
             table.writerow(
                 (hashed, decision.line, decision.item, decision.swap, decision.decision, reason)
             )
-    kept = [row for row in estimates if _WORDS not in row.condition]
-    (out / NUMBERS).write_text(json_csv.as_csv(kept), encoding="utf-8")
+    rows = [row for row in estimates if _WORDS not in row.condition]
+    (out / NUMBERS).write_text(json_csv.as_csv(rows), encoding="utf-8")
     if (working / baselines.FILE).exists():
         shutil.copyfile(working / baselines.FILE, out / baselines.FILE)
 

@@ -1,4 +1,4 @@
-"""Replaces what identifies a person by stable placeholders, before anything is sent."""
+"""Replaces addresses and numbers that identify people by placeholders, before anything is sent."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ _DATE = re.compile(r"\d{4}[-./ ](?:\d{4}|\d{1,2}[-./ ]\d{1,2})|\d{1,2}[-./ ]\d{1
 
 
 def redacted(row: Logged) -> Logged:
-    """Returns a conversation with placeholders; equal values get the same placeholder."""
-    seen: dict[tuple[str, str], str] = {}
+    """Returns a conversation with placeholders; equal values share a placeholder."""
+    numbers: dict[tuple[str, str], str] = {}
 
     def placeholder(kind: str, value: str) -> str:
         digits = sum(map(str.isdigit, value))
         dated = _DATE.fullmatch(value) is not None
         if (kind == "PHONE" and (digits < 7 or dated)) or (kind == "CARD" and not _is_card(value)):
             return value
-        return seen.setdefault((kind, value), f"[{kind}-{len(seen) + 1}]")
+        return numbers.setdefault((kind, value), f"[{kind}-{len(numbers) + 1}]")
 
     turns = []
     for turn in row.turns:

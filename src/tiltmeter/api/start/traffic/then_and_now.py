@@ -1,8 +1,8 @@
 """Compares the answers in a log with today's answers to the same version of the same prompt.
 
 The log's answers are never one side of a pair: they were given on another day, by a system with
-unknown settings, and to one version alone, so that every change since then would look like a tilt.
-They only show whether the system that was asked is the one of the log.
+unknown settings, to one version alone, so that every change since then would look like a tilt. They
+only show if the system that is asked today is the system of the log.
 """
 
 from __future__ import annotations
@@ -25,15 +25,15 @@ _FEW = 10  # prompts, below which nothing is said
 
 
 def answers_then(rows: Sequence[Logged]) -> dict[str, str]:
-    """Returns {hash of the prompt, as in decisions: the log's answer}."""
+    """Returns {hash of a prompt, as in its decision: the answer in the log}."""
     return {digest(joined(row))[:12]: row.answer for row in rows if row.answer}
 
 
 def sentences(
     run: Run, decisions: Sequence[PromptDecision], then: Mapping[str, str]
 ) -> Iterator[str]:
-    """Yields a sentence per subject: the likeness of the log's answers to today's, compared with
-    the likeness among today's. Covers prompts asked exactly as in the log.
+    """Yields a sentence per subject that compares the likeness of the log's answers to today's with
+    the likeness among today's answers. Only prompts asked exactly as in the log count.
     """
     asked = {
         decision.texts[0].rpartition(BETWEEN)[2]: then[decision.prompt]
@@ -48,26 +48,26 @@ def sentences(
     ).rows():
         if outcome == ANSWER and prompt in asked:
             today[subject][prompt].append(text)
-    for subject, told in today.items():
-        gaps = [_gap(asked[prompt], texts) for prompt, texts in told.items() if len(texts) > 1]
+    for subject, answers in today.items():
+        gaps = [_gap(asked[prompt], texts) for prompt, texts in answers.items() if len(texts) > 1]
         if len(gaps) >= _FEW:
             yield _sentence(subject, gaps)
 
 
 def _gap(then: str, today: Sequence[str]) -> float:
-    """Returns an answer's mean likeness to today's answers, less the mean likeness among these."""
+    """Returns an answer's mean likeness to today's answers, less their likeness to each other."""
     among = [likeness(one, other) for one, other in combinations(today, 2)]
     return float(np.mean([likeness(then, one) for one in today]) - np.mean(among))
 
 
 def _sentence(subject: str, gaps: Sequence[float]) -> str:
-    found = pooled_mean(sums=np.array(gaps), n=np.ones(len(gaps)))
-    ends = numerals.interval(found.low, found.high, "share")
+    mean = pooled_mean(sums=np.array(gaps), n=np.ones(len(gaps)))
+    ends = numerals.interval(mean.low, mean.high, "share")
     among = f"those of {subject} today than these are to one another"
-    said = f"{len(gaps):,} prompts were asked as the log has them: its answers are"
-    if found.high is not None and found.high < 0:
+    text = f"{len(gaps):,} prompts were asked as the log has them: its answers are"
+    if mean.high is not None and mean.high < 0:
         return (
-            f"{said} less like {among} (likeness {numerals.share(found.value)} {ends}). The log is "
+            f"{text} less like {among} (likeness {numerals.share(mean.value)} {ends}). The log is "
             "of another system, version or setting, and nothing here speaks of it."
         )
-    return f"{said} not shown to be less like {among} (likeness {ends})."
+    return f"{text} not shown to be less like {among} (likeness {ends})."

@@ -1,4 +1,4 @@
-"""Groups near-copies of a prompt into one item: the same template with other names and numbers."""
+"""Groups near-copies of a prompt into one item: equal templates with other names and numbers."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ _BLOCK = 256  # prompts that are compared with all others at once
 
 
 def near_copies(texts: Sequence[str], language: str = "en") -> list[int]:
-    """Returns, per text, the index of the first text in its group of near-copies.
+    """Returns for each text the index of the first text in its group of near-copies.
 
-    Texts are near if the cosine of their character trigrams is high, with names and gendered words
-    masked and digits alike; nearness is transitive.
+    Texts are near if the cosine of their character trigrams is high, after names and gendered words
+    are masked and digits made equal; nearness is transitive.
     """
     vectors = np.stack([_vector(text, language) for text in texts]) if texts else np.zeros((0, 1))
     parent = list(range(len(texts)))
@@ -41,8 +41,8 @@ def near_copies(texts: Sequence[str], language: str = "en") -> list[int]:
 def _vector(text: str, language: str) -> np.ndarray[tuple[int], np.dtype[np.float32]]:
     plain = mask(text, ("gender", "race"), language)
     plain = re.sub(r"\d", "0", " ".join(plain.lower().split()))
-    found = np.zeros(_PLACES, dtype=np.float32)
+    vector = np.zeros(_PLACES, dtype=np.float32)
     for start in range(max(1, len(plain) - 2)):
-        found[crc32(plain[start : start + 3].encode()) % _PLACES] += 1
-    length = float(np.sqrt((found**2).sum()))
-    return found / length if length else found
+        vector[crc32(plain[start : start + 3].encode()) % _PLACES] += 1
+    length = float(np.sqrt((vector**2).sum()))
+    return vector / length if length else vector

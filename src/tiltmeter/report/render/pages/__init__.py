@@ -1,4 +1,4 @@
-"""Writes pages as files: a module per ending, with a function `write`; new formats go here."""
+"""Writes pages as files. Each file ending has a module here with a function `write`."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from ...page_model.page import Report
 
 
 def endings() -> list[str]:
-    """Returns the file endings that pages can have: `.html`, `.md`."""
+    """Returns the file endings that have a module: `.html`, `.md`."""
     return sorted(f".{module.name}" for module in iter_modules(__path__))
 
 
 def check_ending(path: Path | str) -> str:
-    """Returns a path's ending, by default `.html`. UsageError for unsupported endings."""
+    """Returns a path's ending, `.html` if it has none. UsageError for unsupported endings."""
     ending = Path(path).suffix.lower() or ".html"
     if ending not in endings():
         raise UsageError(
@@ -29,5 +29,5 @@ def check_ending(path: Path | str) -> str:
 
 
 def write_page(page: Report | RunsPage, path: Path | str, brief: bool = False) -> None:
-    """Writes a page in its path's format, atomically. brief: one sheet of paper."""
+    """Writes a page in the format of the path's ending, atomically. brief: one sheet of paper."""
     import_module(f".{check_ending(path)[1:]}", __name__).write(page, Path(path), brief)

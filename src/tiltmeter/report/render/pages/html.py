@@ -10,7 +10,7 @@ from .. import html
 
 
 def write(page: Report | RunsPage, path: Path, brief: bool = False) -> None:
-    """Writes the page; brief: only the part of a report that fits a sheet of paper."""
+    """Writes the page. brief: only the part of a report that fits a sheet of paper."""
     if isinstance(page, Report):
         html.write_html(page, path, brief)
         return

@@ -1,4 +1,4 @@
-"""Writes a page as Markdown: the same words and numbers, for a pull request or an appendix."""
+"""Writes a page as Markdown, with the same words and numbers, for a pull request or an appendix."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _SPECIAL = re.compile(r"([\\`*_\[\]<>|~&#])")
 
 
 def write(page: Report | RunsPage, path: Path, brief: bool = False) -> None:
-    """Writes the page; brief is ignored."""
+    """Writes the page as Markdown; ignores `brief`."""
     write_whole(path, markdown(page))
 
 
@@ -44,7 +44,7 @@ def escape(text: str) -> str:
 
 @singledispatch
 def lines(block: object) -> Iterator[str]:
-    """Yields the Markdown lines of a block, by its type."""
+    """Yields the Markdown lines of a block; registered per type of block."""
     raise TypeError(f"no Markdown for {type(block).__name__}")
 
 
