@@ -215,7 +215,9 @@ class Asked:
         if data.get("infinitive_last"):
             names = ("modal", "permits") if denied else ("modal",)
             return words + (clause.split()[-_LAST:] if self._language.has(clause, *names) else [])
-        return words + self._modal.findall(clause) + (self._permits.findall(clause) if denied else [])
+        return (
+            words + self._modal.findall(clause) + (self._permits.findall(clause) if denied else [])
+        )
 
     def is_elliptical(self, clause: str) -> bool:
         """True if a clause is only a subject and a modal verb, perhaps negated ("I would not."), in

@@ -278,8 +278,8 @@ class Marker:
         pronouns = {word for name in ("she", "he") for word in pack.list_of(name)}
         against = [self._language.role(name) for name in ("contrast", "coordinate")]
         for part in rest:
-            weighs = not reserves or pronouns & {*part.split()} or self._language.has(part, *DENYING)
-            if weighs and any(role.match(part, 1) for role in against):
+            weighs = pronouns & {*part.split()} or self._language.has(part, *DENYING)
+            if (weighs or not reserves) and any(role.match(part, 1) for role in against):
                 return True
         *_, last = ["", *(part for part in rest if self.content(part))]
         words = re.findall(r"\w+", self._idle.sub(" ", last))

@@ -19,7 +19,7 @@ from .mentions import MENTION, SENTENCE_OF, WORDLESS, MarkedClause, Marker, unio
 ONE_SENTENCE = 80  # characters of an answer that says little but “neither of the two”
 DECLINING = 4  # sentences of an answer in which it may decline
 LISTED = 3  # statements: two that head a description, and one that is announced
-_BOTH_FIRST = re.compile(rf" (?:@\d+(?:\+\d+)+ )?@{BOTH} ")  # "tea and coffee both …"
+_BOTH_FIRST = lazy(rf" (?:@\d+(?:\+\d+)+ )?@{BOTH} ")  # "tea and coffee both …"
 Stated = list[set[str]]  # the values of each mention that states a choice
 
 
