@@ -251,7 +251,9 @@ class Counted:
             labels = self._read_rows(query)
             sorted_rows = labels.sort_some(some)
             rows = sorted_rows[labels.alike(query).mask[sorted_rows]]
-            told = labels.frame[rows].select("output", "value", "weight").rows()
+            chosen = labels.frame.select("output", "value", "weight")
+            # given an array, polars would import numpy.ma, which takes as long as all this
+            told = chosen[rows.tolist()].rows() if len(rows) else []
             texts = [
                 (output, f"{value}" if weight == 1 else f"{value} {weight:.2f}")
                 for output, value, weight in told
