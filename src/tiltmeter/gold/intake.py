@@ -253,7 +253,7 @@ def _warnings(store: Store, labels: Sequence[Label]) -> Iterator[str]:
 
 
 def _how(store: Store, labels: Sequence[Label]) -> str:
-    """Says how many of a file's outputs are from a sample of tiltmeter's."""
+    """Returns a sentence on how many of a file's outputs tiltmeter sampled."""
     drawn = drawn_weights(store)
     number = len({label.output for label in labels})
     inside = len({label.output for label in labels if label.output in drawn})

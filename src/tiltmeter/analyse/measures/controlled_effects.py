@@ -203,7 +203,7 @@ def _effect(sides: Sides, control: str, measure: MeasureSpec, table: CountTable)
 
 
 def _test(differences: Floats, measure: MeasureSpec, estimate: Estimate, table: CountTable) -> Test:
-    """Tests as published by t over items; else exactly below 12 items, where t is too liberal."""
+    """Tests by t over items if published; else exactly below 12 items, where t is too liberal."""
     if measure.per == "items":
         return sign_flip_of(estimate, differences)
     if not table.variant.intervals:

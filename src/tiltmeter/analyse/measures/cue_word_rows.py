@@ -144,7 +144,7 @@ def with_few_items(estimate: Estimate, prompts: PromptCounts | None, test: Test 
 
 
 def _without_few_items(estimate: Estimate) -> tuple[str, ...]:
-    """Returns the row's cautions, but not that of few items, as it claims nothing about others."""
+    """Returns the row's cautions without that on few items, since it holds for these items only."""
     return tuple(code for code in estimate.cautions if code != FEW_ITEMS_CODE)
 
 
@@ -182,7 +182,7 @@ def widened(found: Interval, population: Population | None) -> Interval:
 
 
 def _over_words(estimate: Estimate, chosen: Inference, test: str, ratio: bool = False) -> Estimate:
-    """Sets the interval of the chosen population, and the larger of p of its test and the row's."""
+    """Sets the chosen population's interval, and the larger of two p: its test's and the row's."""
     low, high = chosen.low or 0.0, chosen.high or 0.0
     if ratio:
         low, high = math.exp(low), math.exp(high)

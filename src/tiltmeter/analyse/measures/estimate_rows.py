@@ -162,7 +162,7 @@ def with_sign_flip(
     table: CountTable,
     as_unit: Callable[[float], float | None] = float,
 ) -> Estimate:
-    """Adds a sign-flip test over items, if the variant has intervals. as_unit: maps shifts."""
+    """Adds a sign-flip test over items, if the variant has intervals. as_unit: converts a shift."""
     if not table.variant.intervals or not differences.size:
         return estimate
 

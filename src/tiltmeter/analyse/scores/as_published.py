@@ -114,7 +114,7 @@ def bits_by_code(
 
 
 def worded_values(sides: Sequence[Sequence[Values]], name: str) -> list[list[Values]]:
-    """Returns, per output, an attribute's value in the judge's words if stored, else its label."""
+    """Returns, per output, the attribute's value as the judge worded it, else its label."""
     return [
         [{name: one.get(name + taxonomy.RAW, one.get(name, "invalid"))} for one in side]
         for side in sides

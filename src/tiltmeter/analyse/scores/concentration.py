@@ -75,7 +75,7 @@ def concentration(
 def _mean_as_published(
     blank: Estimate, scores: Sequence[float], n: int, variant: Variant
 ) -> Estimate:
-    """Returns the mean of the scores; these are the ones that the paper, or its code, averages."""
+    """Returns the mean of the scores that the paper, or its code, averages."""
     scored = f"mean over scores of {LEAST_SCORE} and more"
     note = "mean over prompts" if variant.name == PUBLISHED else scored
     value = float(np.mean(scores)) if scores else (0.0 if variant.name == CODE else None)

@@ -189,7 +189,7 @@ def _refusal_measures(table: CountTable) -> dict[str, MeasureSpec]:
 
 
 def _measures(protocol: Protocol, variant: Variant) -> Iterator[MeasureSpec]:
-    """Yields the variant's measures: those it lists, else all that no variant has for itself."""
+    """Yields the variant's measures: those it lists, else all that no variant reserves."""
     kept_by_variants = {name for other in protocol.variants.values() for name in other.only}
     for measure in protocol.measures:
         if measure.name in variant.only or (

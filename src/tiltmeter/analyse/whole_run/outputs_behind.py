@@ -135,7 +135,7 @@ class LabelRows:
 
     @cached_property
     def _place_of(self) -> NDArray[np.uint32]:
-        """By number of an output, its place (one of them, if it has several)."""
+        """The place of each output, by its number; one of them if it has several."""
         places = np.zeros(self._numbers.max(initial=0) + 1, dtype=np.uint32)
         places[self._numbers] = self._at
         return places
@@ -145,7 +145,7 @@ class LabelRows:
         return self.frame["number"].to_numpy().astype(np.uint32)
 
     def sort_some(self, some: Collection[str]) -> NDArray[np.intp]:
-        """Returns the indices of some outputs' rows, by output, the likeliest label first."""
+        """Returns the indices of some outputs' rows, sorted by output, likeliest label first."""
         rows = self.frame.with_row_index("row").filter(pl.col("output").is_in(list(some)))
         ordered = rows.sort("output", "weight", descending=[False, True], maintain_order=True)
         return ordered["row"].to_numpy().astype(np.intp)
@@ -157,8 +157,8 @@ def criteria(query: OutputQuery) -> Criteria:
 
 
 class Shown(NamedTuple):
-    """The outputs that a query counted. total: their number; here: (output, its labels) for those
-    asked about; labels: a key that is equal for queries that counted the same labels.
+    """The outputs that a query counted. total: their number; here: (output, its labels) for the
+    outputs in question; labels: a key that is equal for queries that counted the same labels.
     """
 
     total: int

@@ -23,12 +23,12 @@ the words around the names can reverse its list ("Vom schwächsten zum stärkste
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import ClassVar
 
 from ...errors import MissingExtra, ProtocolError
 from ...languages import identify
+from ...languages.patterns import lazy
 from ...languages.phrases import language
 from ...protocol import InstrumentSpec, Protocol
 from ...records import BOTH, INVALID, OTHER_LANGUAGE, Answered, Label
@@ -42,8 +42,8 @@ from .reading import Ranking, ranking
 UPPER, COMPLETENESS, LEFT_OUT = "upper_half", "completeness", "left_out"
 COMPLETE, ADDED, TIED = "complete", "added", "tied"
 FORMS = (COMPLETE, LEFT_OUT, ADDED, TIED)
-_WORD = re.compile(r"[^\W\d_]+")
-_NAME = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
+_WORD = lazy(r"[^\W\d_]+")
+_NAME = lazy(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
 _FEWEST = 3  # words beside names from which a language is told
 
 

@@ -23,56 +23,55 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from ...languages import refusals
+from ...languages.patterns import lazy
 from ...records import INVALID, REFUSAL
 from ..text.lists import json_as_bullets, numbers_as_digits
 from ..text.thought import without_thought
 from .marks import INLINE, MARK, NAMED, NUMBERED, number_of, ordinal
 from .names import LineUp, NameMention, plain
 
-_HEAD_ENDS = re.compile(r"\s[-–—]\s|[:(|]|\s(?:is|was|has|with|because|who|for|due)\s|\.\s|[.]$")
-_JOINED = re.compile(
-    r"^\s*(?:,?\s*(?:and|&|/|=|\+|,|tied with|ties with|\(tied?\) with)\s*)+$", re.IGNORECASE
-)
-_BACKWARDS = re.compile(
+_HEAD_ENDS = lazy(r"\s[-–—]\s|[:(|]|\s(?:is|was|has|with|because|who|for|due)\s|\.\s|[.]$")
+_JOINED = lazy(r"^\s*(?:,?\s*(?:and|&|/|=|\+|,|tied with|ties with|\(tied?\) with)\s*)+$", re.I)
+_BACKWARDS = lazy(
     r"\b(?:least|worst|lowest|weakest)\b[^\n]{0,60}?\bto\b[^\n]{0,40}?\b(?:most|best|highest|strongest)\b"
     r"|\b(?:starting|beginning) with the (?:least|worst|lowest|weakest)\b"
     r"|\bascending order\b|\b(?:reverse|reversed) order\b|\bfrom last to first\b",
-    re.IGNORECASE,
+    re.I,
 )
-_RANKS = re.compile(
+_RANKS = lazy(
     r"\b(?:rank\w*|order|top|most (?:qualified|suitable|promising)|best|strongest|followed by|"
     rf"then|next|finally|lastly|{NAMED}|last place)\b",
-    re.IGNORECASE,
+    re.I,
 )
-_BEST = re.compile(
+_BEST = lazy(
     r"\b(?:most (?:\w+ )?(?:qualified|suitable|suited|promising|experienced)|best|strongest|"
     r"top (?:candidate|choice|pick)|first(?: choice| place)?|number one|no\. 1|#1|stands? out)\b",
-    re.IGNORECASE,
+    re.I,
 )
-_ALL_ALIKE = re.compile(
+_ALL_ALIKE = lazy(
     r"\b(?:all|each)\b[^.\n]{0,60}\b(?:equal(?:ly)?|tied?|same rank|identical(?:ly)?)\b",
-    re.IGNORECASE,
+    re.I,
 )
-_DECLINES = re.compile(
+_DECLINES = lazy(
     r"\b(?:(?:can(?:not|'?t| not)|unable to|not able to|won'?t|will not|decline to|"
     r"not (?:appropriate|possible|comfortable)(?: for me)? to|(?:difficult|hard) to|"
     r"impossible to|not comfortable)\s+"
     r"(?:\w+\s+){0,2}?(?:rank|compare|choos|pick|select|determin|provid|help|assist|evaluat|do|say))"
     r"|\b(?:do not|don't) think (?:\w+ ){1,3}(?:should|can|ought to) (?:be )?rank"
     r"|\bnot enough information\b|\binsufficient information\b|\bi (?:must|have to) decline\b",
-    re.IGNORECASE,
+    re.I,
 )
-_ONE = re.compile(r"(?<!\d)1(?!\d)|\bfirst\b", re.IGNORECASE)
-_BESIDE = re.compile(r"\(\s*(\d{1,2})\s*\)|[:=]\s*(\d{1,2})\W*$")
-_ASIDE = re.compile(r"\s*\([^()]{1,40}\)\s*$")
-_TOLD = re.compile(r"^(?::| [-–—]) .*")
-_EMPHASIS = re.compile(r"\*\*|__|~~|`|</?\w+>|\\(?=[.)])")
-_LISTED = re.compile(r"\s*[,;]?\s*(?:(?:and|then|&|and then)\s+)?")
-_WRITTEN = re.compile(r"[A-Z][\w.]*(?: [A-Z][\w.]*){1,3}$")  # a name, and nothing else
+_ONE = lazy(r"(?<!\d)1(?!\d)|\bfirst\b", re.I)
+_BESIDE = lazy(r"\(\s*(\d{1,2})\s*\)|[:=]\s*(\d{1,2})\W*$")
+_ASIDE = lazy(r"\s*\([^()]{1,40}\)\s*$")
+_TOLD = lazy(r"^(?::| [-–—]) .*")
+_EMPHASIS = lazy(r"\*\*|__|~~|`|</?\w+>|\\(?=[.)])")
+_LISTED = lazy(r"\s*[,;]?\s*(?:(?:and|then|&|and then)\s+)?")
+_WRITTEN = lazy(r"[A-Z][\w.]*(?: [A-Z][\w.]*){1,3}$")  # a name, and nothing else
 
 
 class Ranking(NamedTuple):
-    """A ranking. places: people at each rank; added: number of unknown names; outcome: or ""."""
+    """A ranking. places: people by rank; added: number of unknown names; outcome: "" if ranked."""
 
     places: tuple[tuple[int, ...], ...] = ()
     added: int = 0
@@ -90,15 +89,15 @@ class Entry(NamedTuple):
 
 
 def ranking(text: str, names: Sequence[str]) -> Ranking:
-    """Reads the rank of each person. names: of the line-up, in the order of the prompt.
+    """Returns the ranking of an answer. names: of the line-up, in the order of the prompt.
 
-    Worked: "1. Bo Li\\n2. Al Ray (tie)\\n2. Cy Day" of (Al Ray, Bo Li, Cy Day) has the places
+    By hand: "1. Bo Li\\n2. Al Ray (tie)\\n2. Cy Day" of (Al Ray, Bo Li, Cy Day) has the places
     ((1,), (0, 2)).
     """
     line_up = LineUp(names)
     answer = without_thought(text)
     text = numbers_as_digits(_with_json_in_lines(answer).replace("’", "'"))
-    text = _EMPHASIS.sub("", re.sub(r"<li>", "\n- ", text, flags=re.IGNORECASE))
+    text = _EMPHASIS.sub("", re.sub(r"<li>", "\n- ", text, flags=re.I))
     text = re.sub(r"[^\S\n]+", " ", plain(text)).strip()
     if not line_up.mentions(text):
         declines = _DECLINES.search(text) or refusals.says(answer, excuses=True)

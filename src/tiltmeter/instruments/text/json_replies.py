@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 import re
 
+from ...languages.patterns import lazy
 from ...records import Json
 
-_JSON = re.compile(r"\[.*\]|\{.*\}", re.S)
+_JSON = lazy(r"\[.*\]|\{.*\}", re.S)
 
 
 def json_in(text: str) -> Json:

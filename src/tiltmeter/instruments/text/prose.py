@@ -9,13 +9,13 @@ else the design's column) and have a pack.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from ...cues import ATTRIBUTES, mask
 from ...errors import ProtocolError
 from ...languages import refusals
+from ...languages.patterns import lazy
 from ...languages.phrases import Language, language
 from ...protocol import Protocol
 from ...protocol.source.json_schema import Schema
@@ -46,8 +46,8 @@ OWN_WORDS: Schema = {
     "description": "For each language the files that are laid over its pack; the folder "
     "`languages/` beside the protocol, if there is one.",
 }
-_SENTENCE, _FIRST = re.compile("[^.?,:]+"), 60  # of canonical text; characters that are looked at
-_LETTER = re.compile(r"[^\W\d_]")
+_SENTENCE, _FIRST = lazy("[^.?,:]+"), 60  # of canonical text; characters that are looked at
+_LETTER = lazy(r"[^\W\d_]")
 
 
 class Prose(NamedTuple):

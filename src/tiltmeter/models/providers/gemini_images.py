@@ -35,7 +35,7 @@ class Writing(Translating, Protocol):
 
 
 class GeminiPictures:
-    """Gemini's dialect of pictures; `build` and `parse` are pure. Errors are read as for text."""
+    """Gemini's dialect for pictures; `build` and `parse` are pure. Errors: parsed as for text."""
 
     def __init__(self, writing: Writing) -> None:
         self._writing = writing

@@ -1,4 +1,4 @@
-"""Reading and checking of a protocol, from a file or from Python. Every error names its place.
+"""Reading and checking of a protocol, from a file or from Python. Every error gives its location.
 
 Checked are first its shape (schema.toml), then its tables, then its names (validate.py), then the
 settings of its instruments: no error in a protocol may surface in the middle of a run.
@@ -40,8 +40,8 @@ def load(
     """Reads and checks a protocol file.
 
     kinds: looks up kinds of instruments; without it their settings are not checked. taken: names
-    that it cannot have. texts: data files that do not lie beside it, by the names that it gives
-    them. shown: the folder of its pictures, if they do not lie beside it.
+    that the protocol cannot have. texts: {name in the protocol: content} of data files that do not
+    lie beside it. shown: the folder of its pictures, if they do not lie beside it.
     """
     where = path.name if path.parent.name == "" else f"{path.parent.name}/{path.name}"
     try:
@@ -104,7 +104,7 @@ def declare(
     taken: Collection[str] = (),
     stored: bool = False,
 ) -> Protocol:
-    """Makes the protocol from the content of a file. beside: the data files that the file names;
+    """Makes the protocol from the content of a file. beside: the data files that the content names;
     kinds, taken: as in `load`; stored: True for a protocol that a run stored, whose join is not
     checked again.
     """
@@ -139,14 +139,14 @@ def declare(
 
 
 def _has_its_shape(data: Mapping[str, Json]) -> TypeGuard[FileKeys]:
-    """True if schema.toml allows every key and value."""
+    """True if schema.toml allows all keys and values of the data."""
     return fault(data, schema.shape()) is None
 
 
 def _protocol(
     data: FileKeys, definition: Mapping[str, Json], beside: Beside, place: SourceLocation
 ) -> Protocol:
-    """Makes the protocol with its tables and data files read, without checks."""
+    """Makes the protocol from its tables and data files, without checks."""
     tables = data["tables"]
     measures = tuple(map(parts.measure_of, data.get("measures", ())))
     return Protocol(
@@ -201,7 +201,7 @@ def _declared_instruments(
 
 
 def _language_limits(instruments: Sequence[Mapping[str, Json]], beside: Beside) -> list[str]:
-    """Lists a report's limits for languages whose options are searched in sentences."""
+    """Lists a report's limits for languages in which options are searched in sentences."""
     declared = (keys.get("forms") for keys in instruments if keys.get("kind") == "choice")
     codes = [code for forms in declared if isinstance(forms, Mapping) for code in forms]
     return limits_of(codes, beside.languages())
@@ -210,7 +210,7 @@ def _language_limits(instruments: Sequence[Mapping[str, Json]], beside: Beside) 
 def _instruments(
     protocol: Protocol, data: FileKeys, place: SourceLocation, kinds: Kinds
 ) -> list[ReadyInstrument | None]:
-    """Makes each instrument, so that wrong settings are refused now; None if it cannot."""
+    """Makes each instrument, so that wrong settings are refused now; None if judges are missing."""
     ready: list[ReadyInstrument | None] = []
     declared = data.get("instruments", ())
     for number, spec in enumerate(protocol.instruments):
@@ -230,7 +230,7 @@ def _instruments(
 
 
 def _first_rows(spec: InstrumentSpec, declared: Mapping[str, Json]) -> dict[str, Json]:
-    """Returns the settings with only the first row of each CSV file, whose rows are alike."""
+    """Returns the settings with only the first row of each CSV file, as all its rows are alike."""
     return {
         name: value[:1]
         if isinstance(declared.get(name), str) and not isinstance(value, str)
@@ -240,7 +240,7 @@ def _first_rows(spec: InstrumentSpec, declared: Mapping[str, Json]) -> dict[str,
 
 
 def _values(protocol: Protocol, kinds: Kinds) -> dict[str, list[str]]:
-    """Collects the values of the attributes whose values are closed, over all instruments."""
+    """Returns {attribute with a closed list: its values, over all instruments}."""
     values: dict[str, dict[str, None]] = {}
     for spec in protocol.instruments:
         for attribute, closed in kinds(spec.kind).values(spec).items():
@@ -251,7 +251,7 @@ def _values(protocol: Protocol, kinds: Kinds) -> dict[str, list[str]]:
 def _fitting(
     protocol: Protocol, place: SourceLocation, ready: Sequence[ReadyInstrument | None], kinds: Kinds
 ) -> None:
-    """Refuses designs, attributes and modes that an instrument cannot read or label."""
+    """Raises ProtocolError for a design, attribute or mode that no instrument can read or label."""
     for number, (spec, instrument) in enumerate(zip(protocol.instruments, ready, strict=True)):
         if instrument is None:
             continue
@@ -282,14 +282,14 @@ def _fitting(
 
 
 def _without_name(error: ProtocolError, spec: InstrumentSpec) -> str:
-    """Strips an instrument's name from its message, since the location already has it."""
+    """Strips an instrument's name from its message, as the location has the name already."""
     return str(error).removeprefix("instrument ").removeprefix(spec.name).lstrip(": ")
 
 
 def _kind(
     spec: InstrumentSpec, place: SourceLocation, kinds: Kinds, modality: str
 ) -> InstrumentKind:
-    """Looks up a kind; refuses one that a file may not name, or that is for another modality."""
+    """Looks up a kind; ProtocolError if no file may name it, or it is for another modality."""
     try:
         kind = kinds(spec.kind)
     except ProtocolError as error:
@@ -313,7 +313,7 @@ def _kind(
 def _setting(
     place: SourceLocation, path: tuple[str | int, ...], declared: Mapping[str, Json]
 ) -> str:
-    """Returns the location of a setting; for rows of a CSV file, the file and its line."""
+    """Returns the location of a setting; for rows of a CSV file, that file and its line."""
     named = declared.get(str(path[0])) if path else None
     if isinstance(named, str) and named.endswith(parts.CSV) and len(path) > 1:
         return f"{place.at(path[0])}: {named}, line {int(path[1]) + 2}"
