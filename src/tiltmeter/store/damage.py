@@ -210,8 +210,8 @@ def translate_errors(path: Path) -> Iterator[None]:
             ) from None
         if "disk I/O" in str(error):
             raise StoreError(
-                f"{path} cannot be read or written ({error}). Look at the disk, is it full?, and "
-                "run the same command again."
+                f"{path} cannot be read or written ({error}). Check if the disk is full, then run "
+                "the same command again."
             ) from None
         raise StoreError(f"{path} cannot be used: {error}.") from None
     except (sqlite3.ProgrammingError, sqlite3.DataError, sqlite3.IntegrityError):

@@ -56,7 +56,7 @@ class Lease:
             host = held.get("host", "a machine")
             raise RunBusy(
                 f"Another tiltmeter is writing to {self._folder}, on {host}. Wait for it, or stop "
-                "it; a minute after it ended without a word, try again."
+                "it; if it was killed, try again after a minute."
             )
         aside = self._path.with_name(f"{LEASE_FILE}.{self._owner}")
         with suppress(FileNotFoundError):  # another one was quicker

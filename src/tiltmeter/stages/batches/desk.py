@@ -64,12 +64,12 @@ class BatchDesk:
         """True if a request is in an open batch. Raises Unanswered if it failed or is held."""
         if self._steps.tries.get(request.key, 0) >= TRIES:
             raise Unanswered(
-                "batches gave no answer to it, or one was lost. The same command asks it again"
+                "its batches gave no answer, or were lost. Run the same command to ask it again"
             )
         if request.key in self._held:
             raise Unanswered(
-                "they may be paid for in a batch that cannot be read. The same command looks "
-                "again; with --pay-again they are asked anew"
+                "it may be paid for in a batch that cannot be read. Run the same command to look "
+                "again, or add --pay-again to ask it anew"
             )
         self.deferred += request.key in self._out
         return request.key in self._out

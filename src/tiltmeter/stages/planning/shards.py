@@ -88,7 +88,7 @@ def enter(store: Store, wanted: ShardRecord | None) -> None:
     held = settings.shard(store)
     if held is None and wanted is not None and settings.frozen(store):
         raise RunMismatch(
-            f"{store.folder} holds a run that is no shard. Take another --out, or leave --shard "
+            f"{store.folder} holds a run that is not a shard. Take another --out, or leave --shard "
             "out."
         )
     if held is None:
@@ -105,8 +105,8 @@ def enter(store: Store, wanted: ShardRecord | None) -> None:
     if option:
         raise RunMismatch(
             f"{store.folder} holds a shard that was begun with another {option} (before "
-            f"{_words(held, option)}, now {_words(wanted, option)}), and its other shards with "
-            "it. Take another --out."
+            f"{_words(held, option)}, now {_words(wanted, option)}), like its other shards. Type "
+            "it as before, or take another --out."
         )
 
 

@@ -76,7 +76,7 @@ def read_given(source: str | Path | Protocol, protocol: Protocol, path: Path) ->
         rows = list(registry.importer(protocol.name)(protocol, path))
         given = GivenContent(rows, path.name, sha256(intake.read_bytes(path)).hexdigest())
     if not rows:
-        raise UsageError(f"{path} holds nothing that could be imported.")
+        raise UsageError(f"{path} holds no rows to import. Name another file.")
     return given
 
 

@@ -77,14 +77,14 @@ def _refuse_strangers(runs: Sequence[Path], out: Path) -> None:
                 raise UsageError(f"{out} is a shard itself. Name another folder: --out RUN")
             if looks.plan(store):
                 raise UsageError(
-                    f"{run} stops early: its looks are of that run alone, and it cannot be merged."
+                    f"{run} stops early, so it cannot be merged. Merge the others without it."
                 )
             refuse_damaged(store)
             waiting = sum(row.requests for row in batches.rows(store, batches.UNFINISHED))
             if waiting:
                 raise UsageError(
-                    f"{run}: {count_of(waiting, 'request')} in batches that have not ended. The "
-                    "command that handed them in collects them; merge then."
+                    f"{run} has {count_of(waiting, 'request')} in batches that have not ended. Run "
+                    "the command that submitted them to collect them, then merge."
                 )
             known = _compare(known, store)
 
@@ -123,7 +123,7 @@ def _compare_shards(known: tuple[Path, ShardRecord], folder: Path, shard: ShardR
 
 
 def _refuse(first: Path, other: Path, why: str) -> None:
-    raise RunMismatch(f"{first} and {other} are no parts of one run: {why}.")
+    raise RunMismatch(f"{first} and {other} are not parts of one run: {why}.")
 
 
 def _short(value: object) -> str:

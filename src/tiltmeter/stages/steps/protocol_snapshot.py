@@ -142,7 +142,7 @@ def protocol_of(store: Store) -> tuple[Protocol, str]:
     for mode in trials.modes(store):
         if mode not in protocol.modes:
             raise StoreError(
-                f"{store.folder} is damaged at trials.mode: {str(mode)[:60]!r} is no mode of "
+                f"{store.folder} is damaged at trials.mode: {str(mode)[:60]!r} is not a mode of "
                 f"{protocol.name}. Restore it from a copy."
             )
     return protocol, note
@@ -154,13 +154,13 @@ def _protocol_of(store: Store) -> tuple[Protocol, str]:
     if not definition:
         if not source:
             raise StoreError(
-                f"{store.folder} holds nothing yet: what was to fill it was broken off. Type that "
-                "command again."
+                f"{store.folder} holds no run yet: the command that fills it was interrupted. "
+                "Type that command again."
             )
         if not registry.is_protocol(source):
             raise StoreError(
-                f"{store.folder} is damaged at meta.source: {source[:60]!r} is no protocol that "
-                "is installed, and the run keeps none. Restore it from a copy."
+                f"{store.folder} is damaged at meta.source: {source[:60]!r} is not an "
+                "installed protocol, and the run keeps no copy of it. Restore the run from a copy."
             )
         frozen = settings.frozen(store)
         if (source, str(frozen.get("version"))) in EARLIER:
