@@ -6,7 +6,7 @@ labels are kept and no longer `current`); `label_calls` names the calls that lab
 `artefacts` are files by name (estimates, taxonomies, gold samples); `meta` is a table of JSON
 values.
 
-All results that arrive in one turn of the event loop are committed together, so a killed process
+All results that arrive in a few turns of the event loop are committed together, so a killed process
 loses at most the calls in flight. One process writes at a time (lock.py). Closing a run checkpoints
 it back into one file. All SQL stands in this room: statements that write here, queries that serve
 one purpose in queries/.
