@@ -230,7 +230,7 @@ def _exit_code(arguments: list[str]) -> int:
     except TiltmeterError as error:
         return _fail(str(error), error.exit_code)
     except OSError as error:  # a full disk, a folder that cannot be written to
-        return _fail(_of_system(error), 1)
+        return _fail(_system_error(error), 1)
     except Exception as error:  # a bug, or damage: it is said in a line, and -v shows all of it
         if {"-v", "--verbose"} & set(arguments):
             raise
@@ -260,7 +260,7 @@ def _retyped(arguments: Sequence[str], typed: str) -> str:
     return f"\nFor instance: {shlex.join((PROGRAM, *again))} {typed}"
 
 
-def _of_system(error: OSError) -> str:
+def _system_error(error: OSError) -> str:
     """Describes an error of the operating system, and what to do."""
     if error.errno in TOO_MANY_FILES:
         return f"Too many files are open. {MORE_FILES}"

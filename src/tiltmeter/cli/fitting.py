@@ -33,10 +33,10 @@ def table_width(full: bool) -> int:
 
 def parts_of(document: Document, width: int) -> list[Part]:
     """Turns a document's blocks into parts of a screen, tables within `width` if possible."""
-    return [_part(block, width) for block in document.blocks]
+    return [_block_part(block, width) for block in document.blocks]
 
 
-def _part(block: Block, width: int) -> Part:
+def _block_part(block: Block, width: int) -> Part:
     """Makes a part from a block: its full lines, and its brief form."""
     lines = list(block.lines)
     if block.table:

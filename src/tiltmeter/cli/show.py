@@ -88,7 +88,7 @@ def _load(name: str) -> Protocol:
 
 
 def _description(name: str, prompts: int) -> list[Part]:
-    """Describes a protocol, as the command prints it without further options."""
+    """Describes a protocol in the parts that the command prints without further options."""
     from .. import registry
     from ..protocol.source.copies import MissingCopy
     from ..stages.planning import plan
@@ -159,7 +159,7 @@ def _measures(declared: Protocol) -> Iterator[tuple[str, str]]:
 
 
 def _prompts(declared: Protocol, cells: Sequence[Row]) -> Iterator[str]:
-    """Yields the text before every prompt, and some of the prompts."""
+    """Yields the system prompt and the turns before a prompt, and some of the prompts."""
     if declared.system:
         yield f"\nSystem prompt: {declared.system}"
     for role, text, _ in declared.turns:
@@ -188,14 +188,14 @@ def _limits(declared: Protocol) -> Iterator[Part]:
 def _print_composition(
     declared: Protocol, by: list[str], format_: str, figure: Path | None
 ) -> None:
-    """Prints a table of the items by one or two columns; writes the figure."""
+    """Prints a table of the items by one or two columns; writes a figure if a path is given."""
     from rich.console import Console
 
     from ..report.render import notebook, terminal
     from ..report.tables import composition, cross_table_formats
 
     if len(by) > 2:
-        raise UsageError("--by takes one column or two, with a comma between them.")
+        raise UsageError("--by takes one or two columns, such as --by language,group.")
     table = composition.table(declared, by)
     if format_ == "text":
         terminal.print_one(cross_table_formats.terminal_table(table), Console())
@@ -207,7 +207,7 @@ def _print_composition(
 
 
 def _print_words(declared: Protocol, column: str, figure: Path | None) -> None:
-    """Prints a histogram of the words of each item's text; writes the figure."""
+    """Prints a histogram of the number of words per text; writes a figure if a path is given."""
     from ..protocol import histogram
 
     lengths = histogram.word_counts(declared, column)
@@ -229,7 +229,7 @@ def _list(title: str, lines: Sequence[str], worth: int, brief: Sequence[str] = (
 
 
 def _data(lines: Sequence[str]) -> Part:
-    """Lists the sources of a protocol's published data; the brief form only names the data."""
+    """Lists the sources of a protocol's published data; in its brief form, only the name."""
     brief = (f"Published data: {lines[0].partition(':')[0]} (--full says where)",) if lines else ()
     return _list("Published data", lines, 1, brief)
 

@@ -1,4 +1,4 @@
-"""Text for people: hidden characters written out, long names cut in their middle."""
+"""Text for people: hidden characters written out, long names cut in the middle."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ HIDDEN = re.compile(
 
 
 def visible(text: str) -> str:
-    """Returns the text with every hidden character written out; line ends are newlines."""
+    """Returns the text with hidden characters written out, and every line end as a newline."""
     if text.isascii() and text.isprintable():  # as most are: a tenth of the time
         return text
     return HIDDEN.sub(lambda match: f"⟨U+{ord(match[0]):04X}⟩", text.replace("\r\n", "\n"))
 
 
 def shorten(text: str, most: int) -> str:
-    """Returns a text of at most `most` characters, cut in the middle: ends tell names apart."""
+    """Cuts a text in the middle, to at most `most` characters, as its ends tell names apart."""
     if len(text) <= most:
         return text
     end = (most - 1) // 2

@@ -1,7 +1,7 @@
 """A document of blocks, which a terminal and a notebook lay out differently.
 
-A notebook cuts lists and tables to their first rows, so that a cell stays readable whatever the
-size of the design; a small terminal shows blocks of higher weight whole, and the brief lines of the
+A notebook cuts lists and tables to their first rows, so that its cells stay readable for designs of
+any size. A small terminal shows blocks of higher weight whole, and only the brief lines of the
 others.
 """
 
@@ -21,10 +21,10 @@ MOST_CHARACTERS = 400  # of one text there
 class Block:
     """Lines, or the rows of a table, under a heading (or none).
 
-    table: the first row names the columns, the first `words` columns hold words, the others
+    table: the first row names the columns; the first `words` columns hold words, the others
     numbers; a narrow terminal omits the columns in `spare`, in that order. brief: indices of the
-    lines that a small terminal keeps; noun: names the other lines in a count, "" for no count;
-    weight: blocks of higher weight are shown whole first. strong: print the lines in bold.
+    lines that a small terminal keeps; noun: the word for the other lines in "3 more …", "" for no
+    count; weight: blocks of higher weight are shown whole first. strong: print the lines in bold.
     """
 
     heading: str = ""

@@ -1,5 +1,5 @@
 """Lays out a terminal screen: each part in the longest form that fits, and at the end a count of
-what is left out; everything if there is no terminal (a pipe, a file).
+the omissions; everything if there is no terminal (a pipe, a file).
 """
 
 from __future__ import annotations
@@ -19,21 +19,21 @@ STYLE = re.compile(r"\x1b\[[0-9;]*m")
 
 
 class CutForm(NamedTuple):
-    """Lines, and what they leave out: (number, noun), or (0, name) for what cannot be counted."""
+    """Lines, and what they omit: (number, noun), or (0, name) for things that cannot be counted."""
 
     lines: Sequence[str]
     left: Sequence[tuple[int, str]] = ()
 
 
 class Part(NamedTuple):
-    """A part of a screen, its forms from longest to shortest. worth: higher ones grow first."""
+    """A part of a screen. forms: longest to shortest; worth: parts of higher worth grow first."""
 
     forms: Sequence[CutForm]
     worth: int = 0
 
 
 def part(lines: Sequence[str], brief: Sequence[str] = (), title: str = "", worth: int = 0) -> Part:
-    """Returns a part with two forms. title: names what the brief form omits, "" for nothing."""
+    """Returns a part with two forms. title: names the omission of the brief form, "" for none."""
     return Part((CutForm(lines), CutForm(brief, ((0, title),) if title else ())), worth)
 
 
@@ -48,7 +48,7 @@ def of_text(text: str) -> list[Part]:
 
 
 def full_rest(left: str) -> list[str]:
-    """Returns the screen's default last line, or nothing if nothing is left out."""
+    """Returns the screen's default last line; [] if nothing is left out."""
     return [f"The rest ({left}): --full"] if left else []
 
 
@@ -57,7 +57,7 @@ def screen(
     size: tuple[int, int] | None,
     rest: Callable[[str], list[str]] = full_rest,
 ) -> list[str]:
-    """Lays out parts as lines. size: (columns, rows) or None; rest: writes the last lines."""
+    """Lays out parts as lines. size: (columns, rows) or None for no limit; rest: the last lines."""
     forms = [one.forms[0] for one in parts]
     last = rest(left_out(forms))
     if size is None:
@@ -66,7 +66,7 @@ def screen(
     width = min(WIDEST, columns)
     if sum(height(form.lines, width) for form in forms) + height(last, width) > rows:
         end = rest(left_out([one.forms[-1] for one in parts]))
-        forms = _fit(parts, width, rows - height(end, width))
+        forms = _fitted(parts, width, rows - height(end, width))
         last = rest(left_out(forms))
     shown = (
         wrap(line, width) if form is one.forms[0] else cut_line(line, width)
@@ -76,8 +76,8 @@ def screen(
     return [*shown, *(wrap(line, width) for line in last)]
 
 
-def _fit(parts: Sequence[Part], width: int, rows: int) -> list[CutForm]:
-    """Returns the longest form of each part that fits the rows; higher worth goes first."""
+def _fitted(parts: Sequence[Part], width: int, rows: int) -> list[CutForm]:
+    """Returns the longest form of each part that fits the rows; higher worth grows first."""
     shortest = [one.forms[-1] for one in parts]
     found = list(shortest)
     used = sum(_brief_height(form, width) for form in shortest)
@@ -93,14 +93,16 @@ def _fit(parts: Sequence[Part], width: int, rows: int) -> list[CutForm]:
 
 
 def left_out(forms: Sequence[CutForm]) -> str:
-    """Writes what these forms leave out: `2 more tables, 8 rows`."""
+    """Says what these forms leave out: `2 more tables, 8 rows`."""
     numbers: dict[str, int] = {}
     for number, noun in (left for form in forms for left in form.left):
         numbers[noun] = numbers.get(noun, 0) + number
-    return ", ".join(_counted(number, noun) if number else noun for noun, number in numbers.items())
+    return ", ".join(
+        _count_text(number, noun) if number else noun for noun, number in numbers.items()
+    )
 
 
-def _counted(number: int, noun: str) -> str:
+def _count_text(number: int, noun: str) -> str:
     first, of, rest = noun.partition(" of ")
     return f"{count_of(number, first)}{of}{rest}"
 
@@ -130,7 +132,7 @@ def _columns(text: str) -> int:
 
 
 def wrap(line: str, width: int) -> str:
-    """Breaks a line between words and indents the rest; a line with a word too wide stays whole."""
+    """Breaks a line between words, indents the rest; keeps a line whole if a word is too wide."""
     plain = STYLE.sub("", line)
     if len(plain) <= width or max(map(len, plain.split()), default=0) > width:
         return line

@@ -1,3 +1,3 @@
-"""The explorer: pages to look at the outputs that a run's numbers were counted from. index and
-detail read runs, page builds a view, server serves.
+"""The explorer: pages to look at the outputs that a run's numbers were counted from. selection/
+reads runs, browse/ builds pages, annotation/ collects labels, server serves.
 """

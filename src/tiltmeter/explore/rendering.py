@@ -1,4 +1,4 @@
-"""Renders pages as HTML. Texts are escaped and their hidden characters written out."""
+"""Renders pages as HTML. Texts are escaped, and their hidden characters are written out."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ ASSETS = Path(__file__).parent / "templates"
 
 @dataclass(frozen=True, slots=True)
 class Places:
-    """Functions that give the address of a picture (small, whole) and of an output, on a server or
-    in files. inline: style and script stand in the page and are allowed by their hash.
+    """Functions that return the address of a picture (small, whole) and of an output, on a server
+    or in files. inline: True if style and script are part of the page, allowed by their hashes.
     """
 
     small: Callable[[int, str], str]
@@ -52,7 +52,7 @@ def asset(name: str) -> str:
 
 
 def policy(inline: bool, own: str = "explore.js") -> str:
-    """Writes the Content-Security-Policy of a page. own: the page's script, allowed by its hash."""
+    """Writes a page's Content-Security-Policy. own: the script in the page, allowed by its hash."""
     if not inline:
         return (
             "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; "
@@ -142,7 +142,7 @@ def grid(
     """Renders the page of a view. studies: (name, address) of other protocols' runs; opened: the
     output shown in detail; reports: (words, address) of the runs' reports.
 
-    details: by key, of each output, if they stand in the page; pages: links to other files; sheet:
+    details: {key: output in detail} to include in the page; pages: links to other files; sheet:
     address of the contact sheet.
     """
     template = _environment().get_template("grid.html.j2")
@@ -162,13 +162,13 @@ def grid(
 
 
 def load_templates() -> None:
-    """Compiles the page templates ahead, since compiling takes longer than rendering."""
+    """Compiles the page templates in advance, as compiling takes longer than rendering."""
     for name in ("grid.html.j2", "detail.html.j2"):
         _environment().get_template(name)
 
 
 def part(found: Detail, places: Places) -> str:
-    """Renders one output as a fragment, which the script puts into the page."""
+    """Renders one output as a fragment, for the script to insert into the page."""
     return str(_environment().get_template("detail.html.j2").render(detail=found, places=places))
 
 

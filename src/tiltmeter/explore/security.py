@@ -1,9 +1,9 @@
-"""Serves on loopback only, and only to whoever holds the token.
+"""Serves on loopback only, and only to browsers that know the token.
 
-The token is a random word in the address first opened, and then lives in a cookie. The Host header
-must be loopback's, so that a domain that resolves to this machine opens nothing. Writing is limited
-to named paths, and refused from pages of other origins: the browser sends the request's origin, and
-leaves the cookie out.
+The token is a random word in the address that is opened first; after that it is kept in a cookie.
+The Host header must be loopback's, so that a domain that resolves to this machine opens nothing.
+Only named paths can be written to, and pages of other origins cannot: the browser sends the origin
+of the request, and leaves the cookie out.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ HEADERS = {
 
 
 class OneThread:
-    """The one thread that opens a run's file and may use it."""
+    """A thread that opens a run's file and is alone in using it."""
 
     def __init__(self) -> None:
         self._pool = ThreadPoolExecutor(max_workers=1, thread_name_prefix="runs")
@@ -61,7 +61,7 @@ class OneThread:
 
 
 class Door:
-    """Middleware that checks host, method and token, and sets headers. writes: POST paths."""
+    """Middleware that checks host, method and token and sets headers. writes: paths for POST."""
 
     def __init__(
         self, inside: ASGIApp, token: str, port: int, writes: Collection[str] = ()
@@ -82,7 +82,7 @@ class Door:
         await (answer or self._inside)(scope, receive, _with_headers(send))
 
     def _refuse_entry(self, request: Request) -> Response | None:
-        """Returns a refusal, a redirect that sets the cookie, or None if the request may go in."""
+        """Returns a refusal, or a redirect that sets the cookie; None if the request may pass."""
         if request.headers.get("host", "") not in self._hosts:
             return _plain_response("This address is not loopback's.", 421)
         writing = request.method == "POST" and request.url.path in self._writes
@@ -144,7 +144,7 @@ def _with_headers(send: Send) -> Send:
 
 
 async def icon(request: Request) -> Response:
-    """Answers a browser's request for an icon with nothing (204)."""
+    """Answers a browser's request for an icon with an empty response (204)."""
     return Response(status_code=204)
 
 
@@ -157,7 +157,7 @@ async def asset(request: Request) -> Response:
 
 
 def bound(port: int) -> socket.socket:
-    """Opens a socket on loopback; port 0: any free one. Raises UsageError if it cannot be used."""
+    """Opens a socket on loopback; 0 takes any free port. UsageError if the port cannot be used."""
     opened = socket.socket()
     opened.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:

@@ -1,7 +1,7 @@
 """The explorer as a server on loopback. The address holds the whole view. Runs are only read,
 except for corrections by a person who gave a name (corrections.py).
 
-One thread opens and reads the runs. Access: security.py.
+One thread opens and reads the runs. Access is checked in security.py.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ LASTING = {"Cache-Control": "private, max-age=86400, immutable"}
 
 
 class Explorer:
-    """The explorer's pages of some runs, which one thread opens, reads and closes."""
+    """The explorer's pages for some runs, which one thread opens, reads and closes."""
 
     def __init__(
         self,
@@ -48,7 +48,7 @@ class Explorer:
         annotator: str = "",
         labels: Mapping[str, str] | None = None,
     ) -> None:
-        """Opens the runs. annotator: who may correct labels; labels: {short name: model}."""
+        """Opens the runs. annotator: who may correct labels, or ""; labels: {short name: model}."""
         self._thread = security.OneThread()
         self.read = self._thread.read
         self._thumbnails = Thumbnails()
@@ -65,7 +65,7 @@ class Explorer:
         self.titles = [index.protocol.title for index in self.indices]
 
     def _correctors_named(self, name: str) -> dict[int, str]:
-        """Maps each run to the annotator of corrections; empty if nobody gave a name."""
+        """Returns {run: annotator for corrections}; empty if no name was given."""
         if not name:
             return {}
         from .browse import corrections  # with what gold is, for which a first page need not wait
@@ -82,7 +82,7 @@ class Explorer:
     # what is shown
 
     async def grid(self, request: Request) -> Response:
-        """Returns the page of a view, with the opened output beside it, if any."""
+        """Returns the page of a view; if an output is opened, with the output beside it."""
         view = View.parse(request.query_params)
         page, looked = await self.read(self._grid, view)
         studies = (
@@ -97,7 +97,7 @@ class Explorer:
         return HTMLResponse(html)
 
     def _report_links(self, study: int) -> tuple[tuple[str, str], ...]:
-        """Returns (words, address) of the report of each run."""
+        """Returns (link text, address) of every run's report."""
         runs = self.indices[study].sources.values()
         several = len(runs) > 1
         return tuple(
@@ -106,7 +106,7 @@ class Explorer:
         )
 
     async def sheet(self, request: Request) -> Response:
-        """Returns a page's pictures or texts as one PNG."""
+        """Returns the pictures or texts of a page as one PNG."""
         from .browse.sheet import contact_sheet  # with Pillow, for which a first page need not wait
 
         page, _ = await self.read(self._grid, View.parse(request.query_params))
@@ -134,7 +134,7 @@ class Explorer:
         return page(index, view), looked
 
     async def output(self, request: Request) -> Response:
-        """Returns one output: a fragment for the script, else a page of its own."""
+        """Returns one output: as a fragment if the script asks, else as a page."""
         run, trial = request.path_params["run"], request.path_params["trial"]
         index = self._index_of(run)
         details = await self.read(detail, index, run, trial)
@@ -150,14 +150,14 @@ class Explorer:
         return index_of_run
 
     async def report(self, request: Request) -> Response:
-        """Returns the report of a run, whose numbers open their outputs in the grid."""
+        """Returns the report of a run; its numbers link to their outputs in the grid."""
         run = request.path_params["run"]
         index = self._index_of(run)
         study = self.indices.index(index)
         return response(await self.read(self._reports.page, index, run, study))
 
     async def correctable(self, request: Request) -> Response:
-        """Lists the attributes of an output that can be corrected; 403 if nobody gave a name."""
+        """Lists the attributes of an output that can be corrected; 403 if no name was given."""
         run, output = request.path_params["run"], request.path_params["trial"]
         source = self._index_of(run).sources[run]
         if run not in self._correctors:
@@ -169,7 +169,7 @@ class Explorer:
         return JSONResponse(await self.read(corrections.visible_correctable, source, output, who))
 
     async def correct(self, request: Request) -> Response:
-        """Stores or withdraws a correction; status 403 if nobody gave a name."""
+        """Stores or withdraws a correction; status 403 if no name was given."""
         from .browse import corrections
 
         run, *correction = corrections.parse_correction(await request.body())
@@ -204,14 +204,14 @@ class Explorer:
         return Response(content, media_type=media_type, headers=LASTING | headers)
 
     async def state(self, request: Request) -> Response:
-        """Counts the outputs, for a page that polls for more."""
+        """Returns the number of outputs, to a page that polls for new ones."""
         view = View.parse(request.query_params)
         index = self.indices[view.study] if view.study < len(self.indices) else self.indices[0]
         return JSONResponse({"outputs": await self.read(_outputs, index)})
 
     @staticmethod
     def places(view: View) -> rendering.Places:
-        """Returns addresses on this server; an output's address includes the view to return to."""
+        """Returns functions for addresses here; an output's includes the view to return to."""
         address = view.address(page=view.page)
         return rendering.Places(
             small=lambda run, name: f"/small/{run}/{quote(name, safe='')}",
@@ -226,7 +226,7 @@ def _outputs(index: Index) -> int:
 
 
 def application(explorer: Explorer, token: str, port: int) -> ASGIApp:
-    """Makes the ASGI application. port: for the Host header's check and the cookie's name."""
+    """Makes the ASGI application. port: to check the Host header and to name the cookie."""
     routes = [
         Route("/", explorer.grid),
         Route("/output/{run:int}/{trial:path}", explorer.output),

@@ -1,7 +1,7 @@
-"""The explorer as files that open from disk and load nothing else: a page per tab, with all its
-outputs in it.
+"""The explorer as files that open from disk and load nothing else: one page per tab, with all
+outputs of the tab.
 
-Filters and order work within a page. Pictures lie beside it, small ones and whole ones.
+Filters and order work within a page. Small and full-size pictures lie beside the pages.
 """
 
 from __future__ import annotations
@@ -33,12 +33,12 @@ def write(
     folders: Sequence[Path | str], out: Path | str, labels: Mapping[str, str] | None = None
 ) -> Path:
     """Writes the files into a new or empty folder; returns the path of the first page. Raises
-    UsageError if the folder has other content. labels: {short name: model}.
+    UsageError if the folder is not empty. labels: {short name: model}.
     """
     target = Path(out)
     if target.exists() and (not target.is_dir() or any(target.iterdir())):
         raise UsageError(
-            f"{target} is there already and not an empty folder. Give --static another place."
+            f"{target} exists and is not an empty folder. Name another one: --static FOLDER"
         )
     part = target.resolve().with_name(f".{target.resolve().name}.{os.getpid()}.part")
     indices = open_indices(folders, labels)
@@ -60,7 +60,7 @@ def write(
 
 
 def _write_all(indices: Sequence[Index], target: Path) -> None:
-    """Writes the pages of each protocol, the first protocol's into the folder itself."""
+    """Writes each protocol's pages: the first protocol's into the folder, others below it."""
     names = [
         target if n == 0 else target / f"{n}-{_plain(index.protocol.name)}"
         for n, index in enumerate(indices)
@@ -81,7 +81,7 @@ def _plain(name: str) -> str:
 
 
 class _Writer:
-    """A writer of one protocol's runs."""
+    """A writer of the pages for one protocol's runs."""
 
     def __init__(
         self, index: Index, folder: Path, view: View, studies: tuple[tuple[str, str], ...]
@@ -122,7 +122,7 @@ class _Writer:
             self._write_text("find.html", text)
 
     def _first_wall(self) -> OutputsPage:
-        """Builds the wall that opens first: by the pairs' items, if there are not too many."""
+        """Builds the wall to open first: by the items of the pairs, unless they are too many."""
         pairs = page(self._index, self._view).view
         many = len(self._index.levels(pairs.rows)) if pairs.show != "wall" else 0
         by = pairs.rows if 0 < many <= MOST_LISTED else ""

@@ -63,7 +63,7 @@ class Evaluation:
 
     @property
     def stem(self) -> str:
-        """The path that the data store gives to both files, without their suffixes."""
+        """The path of the model's JSON and JSON-lines files in the data store, without suffix."""
         owner, _, name = self.model_id.partition("/")
         number = UUID(bytes=hashlib.sha256(self.id.encode()).digest()[:16], version=4)
         return f"data/tiltmeter-{self.protocol.name}/{owner}/{name.replace('/', '_')}/{number}"

@@ -54,8 +54,8 @@ def impact_csv(rows: Sequence[CategoryRate]) -> str:
                 *map(guard_formula, named),
                 f"{row.number:g}",
                 "" if row.unknown is None else f"{row.unknown:g}",
-                *_ends(row.rate),
-                *_ends(row.ratio),
+                *_interval(row.rate),
+                *_interval(row.ratio),
                 _number(row.share_of_all),
                 "yes" if row.small else "no",
                 row.ratio.note or row.rate.note or "",
@@ -64,7 +64,7 @@ def impact_csv(rows: Sequence[CategoryRate]) -> str:
     return text.getvalue()
 
 
-def _ends(found: Interval) -> tuple[str, str, str]:
+def _interval(found: Interval) -> tuple[str, str, str]:
     return _number(found.value), _number(found.low), _number(found.high)
 
 

@@ -38,7 +38,7 @@ def sign(folder: Path, key: Path) -> Signer:
     manifest = _manifest(folder)
     done = _run(["sign", "-f", str(key.resolve()), "-n", NAMESPACE], manifest, waits=True)
     if done.returncode or not done.stdout.startswith(b"-----BEGIN SSH SIGNATURE-----"):
-        raise UsageError(f"{folder} was not signed with {key}: {_said(done)}")
+        raise UsageError(f"{folder} was not signed with {key}: {_tool_message(done)}")
     write_whole(folder / SIGNATURE, done.stdout.decode())
     return _checked(manifest, done.stdout, None)
 
@@ -50,14 +50,14 @@ def signer_of(folder: Path, signers: Path | None) -> Signer | None:
     """
     path = folder / SIGNATURE
     if path.is_symlink():
-        raise UsageError(f"{path} is a link, and so no signature.")
+        raise UsageError(f"{path} is a link, not a signature. Sign the folder again.")
     try:
         signature = intake.read_bytes(path, _MOST_BYTES)
     except FileNotFoundError:
         if signers is None:
             return None
         raise UsageError(
-            f"{folder} bears no signature. To sign: tiltmeter export FOLDER --sign KEY"
+            f"{folder} is not signed. To sign: tiltmeter export FOLDER --sign KEY"
         ) from None
     return _checked(_manifest(folder), signature, signers)
 
@@ -78,7 +78,7 @@ def _checked(manifest: bytes, signature: bytes, signers: Path | None) -> Signer:
         done = _run(asked, manifest)
         match = _KEY.search(done.stdout.decode("utf-8", "replace"))
         if done.returncode or match is None:
-            raise UsageError(f"the signature is not of this manifest: {_said(done)}")
+            raise UsageError(f"the signature is not of this manifest: {_tool_message(done)}")
         key = f"{match[1]} {match[2]}"
         if signers is None:
             return Signer(key)
@@ -103,9 +103,9 @@ def _run(
     except FileNotFoundError:
         raise UsageError("Signatures need ssh-keygen, which is part of OpenSSH.") from None
     except subprocess.TimeoutExpired:
-        raise UsageError("ssh-keygen did not end.") from None
+        raise UsageError(f"ssh-keygen did not end in {LONGEST_S:.0f} s. Try again.") from None
 
 
-def _said(done: subprocess.CompletedProcess[bytes]) -> str:
+def _tool_message(done: subprocess.CompletedProcess[bytes]) -> str:
     message = (done.stderr or done.stdout).decode("utf-8", "replace")
     return " ".join(message.split())[:200] or "ssh-keygen does not say why"

@@ -100,8 +100,8 @@ def choices(
 def shared_sample(
     store: Store, protocol: Protocol, attribute: str, number: int | None, seed: int | None
 ) -> gold.GoldSample:
-    """Returns the run's sample for an attribute, which all annotators share; draws it first if the
-    run has none.
+    """Returns the run's sample for an attribute, which all annotators share; samples outputs first
+    if the run has no sample.
 
     attribute: "" for that of the latest sample, else of the headline measure; "*" for all. Raises
     UsageError if people have begun a sample other than the one asked for, or if an output has

@@ -135,7 +135,7 @@ def _text_of(row: RawRow, *names: str) -> str:
 
 
 class _Lists:
-    """The names that a row may use: attributes and values; and the names of machines."""
+    """Names that a row may use, of attributes and values; and machines' names, which it may not."""
 
     def __init__(self, store: Store, protocol: Protocol) -> None:
         self._store, self._protocol, self.clean = store, protocol, store.clean
@@ -253,7 +253,7 @@ def _warnings(store: Store, labels: Sequence[Label]) -> Iterator[str]:
 
 
 def _how(store: Store, labels: Sequence[Label]) -> str:
-    """Says how many of a file's outputs are from a sample of tiltmeter's."""
+    """Returns a sentence on how many of a file's outputs tiltmeter sampled."""
     drawn = drawn_weights(store)
     number = len({label.output for label in labels})
     inside = len({label.output for label in labels if label.output in drawn})

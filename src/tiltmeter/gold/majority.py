@@ -40,7 +40,7 @@ def changes(store: Store, protocol: Protocol) -> list[Label]:
     by_majority = (
         Label(output, PEOPLE, attribute, majority(value_by_person))
         for attribute in alone
-        for output, value_by_person in _said(store, attribute).items()
+        for output, value_by_person in _values_by_person(store, attribute).items()
     )
     return [one for one in by_majority if stored.get((one.output, one.attribute)) != one.value]
 
@@ -70,7 +70,7 @@ def leave_out(store: Store, protocol: Protocol, attribute: str, person: str) -> 
     keys = [(one.output, person, attribute) for one in theirs if one.attribute == attribute]
     known = {
         output
-        for output, value_by_person in _said(store, attribute).items()
+        for output, value_by_person in _values_by_person(store, attribute).items()
         if {*value_by_person} - {person}
     }
     alone = [(output, PEOPLE, attribute) for output, *_ in keys if output not in known]
@@ -96,7 +96,7 @@ def majority(said: Mapping[str, str]) -> str:
     return value if not others or others[0][1] < most else UNRESOLVED
 
 
-def _said(store: Store, attribute: str) -> dict[str, dict[str, str]]:
+def _values_by_person(store: Store, attribute: str) -> dict[str, dict[str, str]]:
     """Returns {output: {person: value}} of an attribute."""
     by_output: dict[str, dict[str, str]] = defaultdict(dict)
     for label in labels.of_people(store):
@@ -143,12 +143,14 @@ class AgreementOfPeople(NamedTuple):
 def agreements(store: Store, protocol: Protocol) -> Iterator[AgreementOfPeople]:
     """Yields the agreement on each attribute that only people label, if several did."""
     for attribute in attributes_by_people(store, protocol):
-        answers = _said(store, attribute)
+        answers = _values_by_person(store, attribute)
         names = sorted({who for each in answers.values() for who in each})
         shared = {output: each for output, each in answers.items() if len(each) > 1}
         alpha = _alpha(shared, names)
         if alpha is not None:
-            lean = [one.name for one in leaning(answers, names, _counted(protocol, attribute), "")]
+            lean = [
+                one.name for one in leaning(answers, names, _counted_value(protocol, attribute), "")
+            ]
             named = dict.fromkeys([*lean, *(name for name, _, _ in dissenting(answers, names))])
             yield AgreementOfPeople(attribute, alpha, len(shared), list(named))
 
@@ -156,7 +158,7 @@ def agreements(store: Store, protocol: Protocol) -> Iterator[AgreementOfPeople]:
 def sentences(store: Store, protocol: Protocol) -> Iterator[str]:
     """Yields sentences on the agreement of people who label without a judge, and on each one."""
     for attribute in attributes_by_people(store, protocol):
-        labels_of = _said(store, attribute)
+        labels_of = _values_by_person(store, attribute)
         names = sorted({who for each in labels_of.values() for who in each})
         shared = {output: each for output, each in labels_of.items() if len(each) > 1}
         if len(names) < 2:
@@ -177,7 +179,7 @@ def sentences(store: Store, protocol: Protocol) -> Iterator[str]:
                 f"several saw, Krippendorff's α is {alpha:.2f}{weak}."
             )
         leaning_names = set()
-        for one in leaning(labels_of, names, _counted(protocol, attribute), attribute):
+        for one in leaning(labels_of, names, _counted_value(protocol, attribute), attribute):
             name, more = one.name.removeprefix(HUMAN), "more" if one.value > 0 else "less"
             leaning_names.add(one.name)
             yield (
@@ -195,7 +197,7 @@ def sentences(store: Store, protocol: Protocol) -> Iterator[str]:
                 )
 
 
-def _counted(protocol: Protocol, attribute: str) -> str:
+def _counted_value(protocol: Protocol, attribute: str) -> str:
     ordered = sorted(protocol.measures, key=lambda spec: not spec.headline)
     values = (value for spec in ordered if spec.attribute == attribute for value in spec.values)
     return next(values, "")

@@ -232,7 +232,7 @@ def pick(
 def _weight(
     one: SheetCandidate, part: Sequence[SheetCandidate], chosen: Sequence[SheetCandidate]
 ) -> float:
-    """Counts the outputs that a sampled one represents (of its kind, if both were sampled)."""
+    """Returns how many outputs a sampled one stands for: those of its kind if both were sampled."""
     present, taken = Counter(o.disagree for o in part), Counter(o.disagree for o in chosen)
     if set(present) != set(taken):
         return round(len(part) / len(chosen), 6)

@@ -136,7 +136,7 @@ def check(store: Store, protocol: Protocol) -> Validation:
 
 @dataclass(frozen=True, slots=True)
 class _Codes:
-    """The indices of a confusion matrix: true classes, answers (classes first), items."""
+    """Indices of a confusion matrix: classes (rows), answers (columns, classes first), items."""
 
     classes: tuple[str, ...]
     answers: tuple[str, ...]

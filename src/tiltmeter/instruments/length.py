@@ -18,6 +18,7 @@ from collections.abc import Mapping, Sequence
 from typing import ClassVar
 
 from ..languages.letters import UNSPACED, WORD
+from ..languages.patterns import lazy
 from ..protocol import InstrumentSpec
 from ..records import Answered, Label
 from . import Parser, Settings
@@ -26,11 +27,11 @@ from .text.prose import wording as told_by
 from .wording import Json
 
 WORDS, CHARACTERS, SENTENCES = UNITS = ("words", "characters", "sentences")
-_WORD = re.compile(rf"[{UNSPACED}]|{WORD}(?:['’-]{WORD})*")
+_WORD = lazy(rf"[{UNSPACED}]|{WORD}(?:['’-]{WORD})*")
 _SHORT = r"(?:mr|mrs|ms|mx|dr|prof|st|jr|sr|vs|e\.g|i\.e|(?-i:[A-Z]))\."
 _STOPS = ".!?…؟۔।॥"  # Latin, Arabic and Urdu, Indic
 # What ends no sentence is matched first, and has no group.
-_ENDS = re.compile(
+_ENDS = lazy(
     rf"\b{_SHORT}(?=\s)|([{_STOPS}]+[\"'”’»)\]]*(?=\s|\Z)|[。！？]+[」』”]*|\n\s*\n)", re.IGNORECASE
 )
 
@@ -78,8 +79,8 @@ def length(text: str, unit: str = WORDS) -> int:
 
 def _sentences(text: str) -> list[str]:
     parts, start = [], 0
-    for found in _ENDS.finditer(text):
-        if found[1]:
-            parts.append(text[start : found.end()])
-            start = found.end()
+    for match in _ENDS.finditer(text):
+        if match[1]:
+            parts.append(text[start : match.end()])
+            start = match.end()
     return [*parts, text[start:]]

@@ -11,7 +11,6 @@ A text too short to decide is not called foreign: an identifier's doubt must not
 
 from __future__ import annotations
 
-import re
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
@@ -24,6 +23,7 @@ from ..errors import MissingExtra
 from ..records import Json
 from .letters import MARKS
 from .pack import shipped
+from .patterns import lazy
 from .quotes import base
 
 Rank = Callable[[str], Sequence[tuple[str, float]]]
@@ -31,15 +31,15 @@ Rank = Callable[[str], Sequence[tuple[str, float]]]
 _HAN = "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
 _KANA = "\u3041-\u3096\u30a1-\u30fa\uff66-\uff9d"
 _HANGUL = "\u1100-\u11ff\u3131-\u318e\uac00-\ud7a3"
-_IN_KANA = re.compile(f"[{_KANA}]")
-_IN_ANY = re.compile(f"[{_HAN}{_KANA}{_HANGUL}]")
+_IN_KANA = lazy(f"[{_KANA}]")
+_IN_ANY = lazy(f"[{_HAN}{_KANA}{_HANGUL}]")
 _OWN = {
-    "zh": re.compile(f"[{_HAN}]"),
-    "ja": re.compile(f"[{_HAN}{_KANA}]"),
-    "ko": re.compile(f"[{_HANGUL}]"),
+    "zh": lazy(f"[{_HAN}]"),
+    "ja": lazy(f"[{_HAN}{_KANA}]"),
+    "ko": lazy(f"[{_HANGUL}]"),
 }
-_OTHER = {"zh": re.compile(f"[{_KANA}{_HANGUL}]"), "ja": _OWN["ko"], "ko": _OWN["ja"]}
-_WORD = re.compile(
+_OTHER = {"zh": lazy(f"[{_KANA}{_HANGUL}]"), "ja": _OWN["ko"], "ko": _OWN["ja"]}
+_WORD = lazy(
     "(?:[^\\W\\d_\u1100-\u11ff\u3041-\u318e\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7a3\uf900-\ufaff\uff66-\uff9d]"
     f"|[{MARKS}])+"
 )
@@ -48,7 +48,7 @@ CHARACTERS_A_WORD = 2  # of Han, kana or Hangul that say about as much as one wo
 KANA_SHARE_IN_CHINESE = 0.1
 HAN_WITHOUT_KANA = 6  # characters: a Japanese sentence of that length has kana (了解。 need not)
 # what parts words; to split them is a third quicker than to find them
-_APART = re.compile(r"[^\w\s'¿¡-]")
+_APART = lazy(r"[^\w\s'¿¡-]")
 ENOUGH_WORDS = 3  # that only the language has, with none that only another has, settle it
 LEAD_NATS = 6.0  # by which another language must lead (a factor of 400)
 LONGEST_CHARACTERS = 2000  # looked at

@@ -7,9 +7,10 @@ each character is a word.
 
 from __future__ import annotations
 
-import re
 import unicodedata
 from functools import lru_cache
+
+from .patterns import lazy
 
 # Hiragana, katakana, Han: written without spaces.
 UNSPACED = (
@@ -48,14 +49,14 @@ NAME = rf"[\w{MARKS}]+"  # of a column
 WORD = f"(?:[^\\W_{UNSPACED}]|[{MARKS}])+"
 _SLIP = 6  # letters of a word in which one may be a slip
 STOPS = ".!?…。！？؟।॥۔｡"  # end a sentence, in any language
-_ALONE = re.compile(f"[{UNSPACED}]")
-_NO_LETTERS = re.compile(f"[^\\w{MARKS}]+|_+")
-_ACCENT = re.compile("[\u0300-\u0345]")  # of Latin, Greek and Cyrillic letters
+_ALONE = lazy(f"[{UNSPACED}]")
+_NO_LETTERS = lazy(f"[^\\w{MARKS}]+|_+")
+_ACCENT = lazy("[\u0300-\u0345]")  # of Latin, Greek and Cyrillic letters
 _QUOTES = str.maketrans(dict.fromkeys("’ʼ‘′`´", "'"))
 # Left out: what is written or not without changing a word (Arabic vowel signs and the stretched
 # line, Hebrew points, the dot that lower-casing İ leaves behind), and what cannot be seen (Unicode
 # 15's category Cf, variation selectors, the joiner that is a mark).
-_LEFT_OUT = re.compile(
+_LEFT_OUT = lazy(
     "[\u0640\u064b-\u0652\u0670\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7"
     "\xad\u034f\u0600-\u0605\u061c\u06dd\u070f\u0890-\u0891\u08e2\u180e\u200b-\u200f\u202a-\u202e"
     "\u2060-\u2064\u2066-\u206f\ufe00-\ufe0f\ufeff\ufff9-\ufffb\U000110bd\U000110cd"

@@ -17,15 +17,17 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache, cached_property, lru_cache
+from itertools import permutations
 
 from ..records import BOTH, NEITHER, REFUSAL, Json
 from . import quotes
 from .identify import frequent_words
 from .letters import UNSPACED, WORD, fold, script, straight, without_accents
 from .pack import Pack, pack, strings
+from .patterns import lazy
 
-_TOKEN = re.compile(f"[{UNSPACED}]|{WORD}(?:-{WORD})*|[^\\w\\s]|\n")
-_ASCII_TOKEN = re.compile(r"[^\W_]+(?:-[^\W_]+)*|[^\w\s]|\n", re.A)  # the same, and quicker
+_TOKEN = lazy(f"[{UNSPACED}]|{WORD}(?:-{WORD})*|[^\\w\\s]|\n")
+_ASCII_TOKEN = lazy(r"[^\W_]+(?:-[^\W_]+)*|[^\w\s]|\n", re.A)  # the same, and quicker
 _MARKS = {
     mark: kind
     for kind, marks in {
@@ -37,7 +39,7 @@ _MARKS = {
     }.items()
     for mark in marks
 }
-_BOX = re.compile(r"\\(?:boxed|text(?:bf|rm)?|mathrm)\b")  # LaTeX around an answer
+_BOX = lazy(r"\\(?:boxed|text(?:bf|rm)?|mathrm)\b")  # LaTeX around an answer
 _ANY_LETTERS = "xqxqx"  # stands for `*` while a phrase is made canonical
 GAP = 5  # words (characters in scripts without spaces) that … in a phrase stands for at most
 # lists of a pack whose words deny what a clause says
@@ -48,9 +50,9 @@ _TOKENS = 100_000  # that are kept with their words
 PHRASE = 60  # characters of a text that may well come again
 NEVER = r"(?!)"  # a pattern that finds nothing
 _STEM, _TAIL = 4, 6  # letters of a verb's stem at least, and of what may follow it at most
-_STRUCK = re.compile(r"~~[^~]*~~")
+_STRUCK = lazy(r"~~[^~]*~~")
 # HTML that decorates, and the control tokens of chat templates that small models write out.
-_TAG = re.compile(
+_TAG = lazy(
     r"</?(?:answer|b|br|code|div|em|h[1-6]|i|p|s|span|strong|u)\s*/?>|<\|\w{1,30}\|>|\[/?inst\]",
     re.I,
 )
@@ -161,7 +163,7 @@ class Language:
             begun.setdefault(phrase[:1] if phrase[:1].isalnum() else "", []).append(phrase[1:])
         wild = [phrase for phrase in found if not phrase[:1].isalnum()]
         parts = [f"{first}(?:{'|'.join(rest)})" for first, rest in begun.items() if first]
-        return re.compile(f"(?<= )(?:{'|'.join((*parts, *wild))})(?= )" if found else NEVER)
+        return lazy(f"(?<= )(?:{'|'.join((*parts, *wild))})(?= )" if found else NEVER)
 
     def any_mention(self, phrases: Iterable[str]) -> re.Pattern[str]:
         """Makes a pattern as `any_of` does; but in scripts without spaces a phrase does not match
@@ -174,7 +176,7 @@ class Language:
         found = "|".join(
             f"{re.escape(text)}{_unless(text, longest_first)}" for text in longest_first
         )
-        return re.compile(f"(?<= )(?:{found})(?= )" if found else NEVER)
+        return lazy(f"(?<= )(?:{found})(?= )" if found else NEVER)
 
     def role(self, name: str) -> re.Pattern[str]:
         """Returns the pattern for a list of the language's pack, and its frames of that role."""
@@ -220,15 +222,15 @@ class Language:
 
     def _endings(self, word: str) -> Iterator[str]:
         yield from (f"{word}{particle}" for particle in self.pack.list_of("particles"))
-        for printed, written in self._printed_and_written:
-            for ending, other in ((printed, written), (written, printed)):
+        for endings in self._groups_of_endings if word not in self.in_passing else ():
+            for ending, other in permutations(endings, 2):
                 if word.endswith(ending) and len(word) > len(ending) + 1:
                     yield f"{word.removesuffix(ending)}{other}"
         yield from self._separable(word)
 
     @cached_property
-    def _printed_and_written(self) -> list[tuple[str, ...]]:
-        return [strings(pair) for pair in _rows(self.data.get("endings"))]
+    def _groups_of_endings(self) -> list[tuple[str, ...]]:
+        return [strings(group) for group in _rows(self.data.get("endings"))]
 
     def verb_stem(self, form: str) -> str:
         """Makes a pattern for the forms of a verb from its infinitive ("conceder": "concederia");
@@ -322,7 +324,7 @@ def _ending(short: str) -> re.Pattern[str]:
     """
     ends = short.startswith(("'", "n't", "-"))
     before, short = r"(?<=[^\W\d_])" if ends else r"\b", short.removeprefix("-")
-    return re.compile(before + re.escape(short) + r"\b")
+    return lazy(before + re.escape(short) + r"\b")
 
 
 def _rows(value: Json) -> list[Json]:

@@ -21,35 +21,34 @@ from functools import cache
 from ..records import Json
 from .letters import MARKS, fold, script, straight
 from .pack import Pack, pack, shipped, strings
+from .patterns import lazy
 from .phrases import DENYING, Language, language
 
 _BEFORE = " \t\r\n'\"“”«»「『*_#>-—([‘„¡¿"  # may stand before the first word
 _BEGINNING, _ANYWHERE = 300, 2_000  # characters that are looked at
 _SENTENCES = 3  # at the beginning of an answer: an apology, a reason, and what is declined
-_SENTENCE_END = re.compile(r"(?<=[.!?؟।。！？])\s*|\n")
+_SENTENCE_END = lazy(r"(?<=[.!?؟।。！？])\s*|\n")
 _CHARACTER = f"[\\w{MARKS}]"
 LOOSE = "~"  # begins a line that counts where an answer names nothing
-_NEVER = re.compile(r"(?!)")
+_NEVER = lazy(r"(?!)")
 _SHORT = 12  # words and marks (characters without spaces) of an answer that a conclusion announces
-_SENTENCE = re.compile(r"[^.?]+[.?]*")  # of canonical text
+_SENTENCE = lazy(r"[^.?]+[.?]*")  # of canonical text
 _STEM, _GROWN = 4, 3  # letters that two forms of a word have in common, and that each may have more
 _TURNS = ("contrast", "coordinate")
 _VERB = 2  # words at the beginning of a prompt, one of which may be its verb
-_LAST = re.compile(r"[^.?]+[.?:,/ ]*$")  # sentence of canonical text
-_LETTER = re.compile(rf"[^\W\d_{MARKS}]")
-_FIGURE = re.compile(
+_LAST = lazy(r"[^.?]+[.?:,/ ]*$")  # sentence of canonical text
+_LETTER = lazy(rf"[^\W\d_{MARKS}]")
+_FIGURE = lazy(
     r"[^.?]*? (?:\d{1,2}|\d{1,3} [.,] \d{3}|\d+ [^\W\d]+ \d+)(?: [^\d.,/-]| [.,] (?!\d)|\s*$)"
 )
 # A quotation of several words; with a colon before it what a text delivers.
 _INSIDE = r"[^\"“”„«»「」『』\n]"
-_QUOTED = re.compile(rf"[\"“„«「『]{_INSIDE}{{6,}}[\"”“»」』]")
+_QUOTED = lazy(rf"[\"“„«「『]{_INSIDE}{{6,}}[\"”“»」』]")
 # Speech behind a dash or between single quotation marks at the start of a line, and who says it.
-_SPEECH = re.compile(
-    r"^\s*(?:[—–-] ?[^\n]*?[^\s\d] ?[—–] ?(?=\w)|['‘][^\n]{5,}?[.,!?]['’](?= ))", re.M
-)
-_DELIVERED = re.compile(rf"[:：]\s*[\"“„«「『]\s*{_INSIDE}{{8,}}")
+_SPEECH = lazy(r"^\s*(?:[—–-] ?[^\n]*?[^\s\d] ?[—–] ?(?=\w)|['‘][^\n]{5,}?[.,!?]['’](?= ))", re.M)
+_DELIVERED = lazy(rf"[:：]\s*[\"“„«「『]\s*{_INSIDE}{{8,}}")
 # A first line that addresses somebody: what follows is a letter.
-_SALUTATION = re.compile(r"\s*[^\n,:，：.!?。]{4,40}[,:，：]\s*\n+\s*\S")
+_SALUTATION = lazy(r"\s*[^\n,:，：.!?。]{4,40}[,:，：]\s*\n+\s*\S")
 
 
 def begins(text: str, code: str = "", prompt: str = "") -> bool:
@@ -262,24 +261,24 @@ def _table(code: str, name: str) -> tuple[str, ...]:
 def _beginning(code: str) -> re.Pattern[str]:
     patterns = _table(code, "begins")
     lead = "|".join(_table(code, "lead"))
-    return re.compile(rf"(?:{lead}\s*)*(?:{'|'.join(patterns)})") if patterns else _NEVER
+    return lazy(rf"(?:{lead}\s*)*(?:{'|'.join(patterns)})") if patterns else _NEVER
 
 
 @cache
 def _greeting(code: str) -> re.Pattern[str]:
     """Makes a pattern for a letter's opening words, from the pack's list of greetings."""
-    return re.compile("|".join(map(re.escape, _table(code, "greetings"))) or "(?!)")
+    return lazy("|".join(map(re.escape, _table(code, "greetings"))) or "(?!)")
 
 
 @cache
 def _hesitating() -> re.Pattern[str]:
-    return re.compile("|".join(f"(?:{pattern})" for pattern in _table("en", "hesitates")))
+    return lazy("|".join(f"(?:{pattern})" for pattern in _table("en", "hesitates")))
 
 
 @cache
 def _phrases(code: str, excuses: bool) -> re.Pattern[str]:
     words = (*_table(code, "phrases"), *(_table(code, "excuses") if excuses else ()))
-    return re.compile("|".join(map(re.escape, words))) if words else _NEVER
+    return lazy("|".join(map(re.escape, words))) if words else _NEVER
 
 
 @cache
@@ -296,8 +295,8 @@ def _lines(code: str, loose: bool = False) -> re.Pattern[str]:
         return _NEVER
     parts = "|".join(_pattern(part, known) for part in sorted(inside, key=len, reverse=True))
     if known.words.get("unspaced"):
-        return re.compile(parts)
-    return re.compile(rf"(?<!{_CHARACTER})(?:{parts})(?!{_CHARACTER})")
+        return lazy(parts)
+    return lazy(rf"(?<!{_CHARACTER})(?:{parts})(?!{_CHARACTER})")
 
 
 def _pattern(part: str, known: Pack) -> str:

@@ -1,8 +1,8 @@
-"""The one seam to the outside: everything that leaves the process goes through a `Model`.
+"""The only interface to the outside: everything that leaves the process goes through a `Model`.
 
 A model is asked for one reply at a time; the engine does the rest (limits, retries, budget,
-resume). A provider of another wire format is a `Dialect`, two pure functions, given to `HttpModel`
-(see http/).
+resume). For a provider with another wire format one writes a `Dialect`, two pure functions, and
+gives it to `HttpModel` (see http/).
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ DRAWN_TOKENS = 16_000
 class Price(NamedTuple):
     """A price in US dollars per million tokens, and per generated picture.
 
-    reserve: tokens of thinking beyond the limit of an answer; `worst` counts them.
+    reserve: tokens reserved for thinking, beyond the limit of an answer; `worst` adds them.
     """
 
     prompt: float
@@ -36,19 +36,19 @@ class Price(NamedTuple):
     reserve: float = 0.0
 
     def of(self, prompt_tokens: int, completion_tokens: int, pictures: int = 0) -> float:
-        """Computes the cost of so many tokens and pictures, in US dollars."""
+        """Computes the cost of a number of tokens and pictures, in US dollars."""
         return (
             self.prompt * prompt_tokens + self.completion * completion_tokens
         ) / 1e6 + self.picture * pictures
 
     def times(self, share: float) -> Price:
-        """Returns a share of the price, as providers charge for batches."""
+        """Returns the price multiplied by a share, as providers charge for batches."""
         return Price(
             self.prompt * share, self.completion * share, self.picture * share, self.reserve
         )
 
     def worst(self, request: Request) -> float:
-        """Bounds a request's cost: a token has a byte or more, a turn adds up to 16 tokens."""
+        """Returns an upper bound of a request's cost: one token per byte, 16 more per turn."""
         size = sum(len(message.content.encode()) + 16 for message in request.messages) + len(
             request.begin.encode()
         )
@@ -71,11 +71,10 @@ FREE = Price(0.0, 0.0)
 
 
 class Model:
-    """A subject or a judge. price: None if unknown; parallel: the most calls at once.
+    """A subject or a judge. price: None if unknown; parallel: the largest number of calls at once.
 
-    makes:   the outputs: "text", "pictures" or both.
-    servers: the number of servers that share the calls.
-    sees:    False if the model is known to read no pictures.
+    makes: the kinds of outputs: "text", "pictures" or both. servers: the number of servers that
+    share the calls. sees: False if the model is known not to accept pictures.
     """
 
     name: str
@@ -90,23 +89,23 @@ class Model:
 
     @property
     def fingerprint(self) -> str:
-        """The identity of an open model's weights, libraries, devices; "" if replies state it."""
+        """Identifies an open model's weights, libraries, devices; "" if replies carry their own."""
         return ""
 
     def allowed_rate(self, tokens: float) -> tuple[float, float] | None:
-        """Returns (calls per second that the server's last headers allow, seconds that this holds).
-        None if the headers say nothing. tokens: mean per call.
+        """Returns (calls per second that the server's last headers allow, seconds for which this
+        holds), or None if the headers say nothing. tokens: the mean number per call.
         """
         return None
 
     @property
     def progress(self) -> str:
-        """The text to show beside a stage's progress, "" for none."""
+        """The text to show beside a stage's progress, or ""."""
         return ""
 
     def check(self, request: Request) -> None:
-        """Raises Incapable if the model cannot make what is asked for (text or a picture), or is
-        shown a picture and reads none.
+        """Raises Incapable if the model cannot make the output wanted (text or a picture), or would
+        be shown a picture that it cannot accept.
         """
         if not self.sees and any(message.pictures for message in request.messages):
             raise Incapable(
@@ -130,7 +129,7 @@ class Model:
 
     @property
     def switched_off(self) -> bool:
-        """True if the model is told not to think."""
+        """True if the model is asked not to think."""
         return False
 
     def reserve_thought(self, tokens: int) -> None:
@@ -140,31 +139,31 @@ class Model:
             self.price = self.price._replace(reserve=tokens)
 
     async def describe(self) -> dict[str, Json]:
-        """Describes the way to an open model and its settings, for the record of a run."""
+        """Describes an open model's server and settings, for the record of a run."""
         return {}
 
     async def open(self) -> None:
-        """Prepares the model; called once before the first request, in the loop that asks."""
+        """Prepares the model; called once before the first request, in the asking event loop."""
 
     async def close(self) -> None:
         """Frees resources; called once after the last request, also after an error."""
 
     async def ask(self, request: Request) -> Reply:
-        """Returns a reply. Raises TransientError (worth a retry) or ModelError (the run stops)."""
+        """Returns a reply. Raises TransientError (to be retried) or ModelError (ends the run)."""
         raise NotImplementedError
 
 
 class Queued(Model):
-    """A model whose work is submitted and fetched later; the work's id is stored in between."""
+    """A model to which work is submitted and fetched later; the work's id is stored in between."""
 
     async def submit(self, request: Request) -> str | Reply:
-        """Submits the request, once; returns the work's id, or a refusal. Errors as in `ask`."""
+        """Submits the request, once; returns the work's id, or a refusal. Raises as `ask` does."""
         raise NotImplementedError
 
     async def fetch(self, request: Request, remote: str) -> Reply:
         """Waits for submitted work; never submits it again, as it is paid for.
 
-        Raises Unanswered if the work has not ended in time: the same command goes on waiting.
+        Raises Unanswered if the work has not ended in time; the same command then waits further.
         Failed work, or work whose result is gone, is a reply with the outcome `error`.
         """
         raise NotImplementedError

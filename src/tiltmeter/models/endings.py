@@ -1,4 +1,4 @@
-"""Reasons why replies ended, in the words of servers, and the share of reasoning in them."""
+"""Translates servers' words for why a reply ended, and computes the reasoning tokens in a reply."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ def ended_by(reason: str) -> str:
 def thought_tokens(
     text: str, reasoning: str, completion: int | None, counted: int | None
 ) -> int | None:
-    """Computes the tokens of a completion that went into reasoning; None if unknown.
+    """Returns the number of a completion's tokens that were reasoning; None if unknown.
 
-    counted: the server's count. If it is 0 or missing although reasoning came, beside the text or
-    marked in it, the completion's tokens are split in proportion to characters.
+    counted: the server's number. If it is 0 or missing although reasoning came, beside the text or
+    marked in it, the completion's tokens are divided in proportion to characters.
     """
     if counted:
         return counted

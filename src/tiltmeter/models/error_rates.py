@@ -1,7 +1,7 @@
-"""The measured error rates of judges, for a note beside every result of theirs.
+"""The measured error rates of judges, for a note beside every result that rests on them.
 
-A kind of judge names its file (`ModelKind.error_rates`): right about what, how often, on what it
-was measured. The benchmark that measured it writes the file (benchmarks/faces.py).
+A kind of judge names a file (`ModelKind.error_rates`) with what the judge is right about, how often
+and on which data. The benchmark that measured it writes the file (benchmarks/faces.py).
 """
 
 from __future__ import annotations
@@ -33,9 +33,9 @@ class Rate(NamedTuple):
 class ErrorRates(NamedTuple):
     """The measured errors of a judge.
 
-    on:      the data that it was measured on, as the end of a sentence.
-    method:  the judge's rule; a rule that changed since has another name.
-    package: the package that measured it, `NAME VERSION`.
+    on: the data on which it was measured, as the end of a sentence. method: the judge's rule; a
+    rule that has changed since has another name. package: the package that was measured, `NAME
+    VERSION`.
     """
 
     on: str
@@ -46,8 +46,8 @@ class ErrorRates(NamedTuple):
 
 
 def note(annotator: str) -> str:
-    """Writes the error rates of the judges in an annotator (`panel/faces+openai:a@hash`) as a
-    sentence; "" if none of them was measured.
+    """Returns a sentence with the error rates of the judges in an annotator
+    (`panel/faces+openai:a@hash`); "" if none of them was measured.
     """
     names = annotator.partition("/")[2].rpartition("@")[0].split("+")
     judges = [name for name in names if name and not name.isdecimal()]  # else a parser's version

@@ -1,10 +1,10 @@
-"""A kind of model is one record: what it is called, how a model is made, what it costs and needs.
+"""The record of a kind of model: its name, how a model is made, and what it costs and needs.
 
 The file of a kind declares `KIND = ModelKind(…)`, and one line of `registry.MODELS` names it; a
 package elsewhere names its own by an entry point of the group `tiltmeter.models`. `ls`, `plan`,
-`doctor`, the table of prices and the report read the record and have no lists of their own. An
-entry point may also name a plain function or class: it is called with what stands behind the colon
-and with the fields of `ModelOptions` as keywords.
+`doctor`, the table of prices and the report use the record and have no lists of their own. An entry
+point may also name a plain function or class: it is called with the text after the colon, and with
+the fields of `ModelOptions` as keywords.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ FILES = (".csv", ".tsv", ".json", ".jsonl", ".parquet", ".eval", ".py", ".gguf")
 
 @dataclass(frozen=True, slots=True)
 class DoctorFinding:
-    """One thing that `doctor` looked at.
+    """A result of `doctor`.
 
-    ok:   True fine, False wrong, None not there and not needed.
-    type: what to type about it, or "".
+    ok:   True if fine, False if wrong, None if missing but not needed.
+    type: the command to type about it, or "".
     """
 
     area: str
@@ -50,32 +50,32 @@ def _nothing_to_check() -> Iterable[DoctorFinding]:
 
 @dataclass(frozen=True, slots=True)
 class ModelKind:
-    """One kind of model, as in `--model NAME:…`.
+    """A kind of model, as in `--model NAME:…`.
 
     summary:      one line for `tiltmeter ls`.
-    make:         a model from what stands behind the colon. UsageError or MissingKey with what to
+    make:         makes a model from the text after the colon. UsageError or MissingKey with what to
                   type.
-    makes:        what its models can make; with both, the table of models or the server decides.
-    provider:     address and key of the kind's one provider, or None.
+    makes:        the media of its models; if both, the table of models or the server decides.
+    provider:     address and key of the kind's only provider, or None.
     own_server:   True if a general --base-url is not meant for it (`--base-url KIND=URL` is).
     price:        the default price of every model of the kind; None if unknown.
     modules:      modules that every model of the kind needs.
     extra:        the extra that installs them: `pip install '.[EXTRA]'`.
-    batches:      True if its provider takes batches.
-    judge_only:   True if it answers one kind of question about outputs and is no subject.
-    serves_asked: True if its servers name the very model that was asked, so that any other name is
-                  a replacement.
+    batches:      True if its provider accepts batches.
+    judge_only:   True if it answers one kind of question about outputs and cannot be a subject.
+    serves_asked: True if its servers report the exact model requested, so that another name means
+                  that the model was replaced.
     error_rates:  a TOML file with the measured error rates of a judge (error_rates.py).
-    dialect:      its dialect of text, without a key, which reads again a body that came.
-    check:        what `doctor` should look at beside key and modules.
-    identify:     what stands behind the colon, with what tells one model from a changed one, such
-                  as a hash of its code; executes nothing. UsageError where it cannot be a model.
-    executes:     True if a model of it runs somebody's code: it is made only where the person who
-                  runs the audit named it.
+    dialect:      its dialect for text, without a key, to parse stored bodies again.
+    check:        further checks of `doctor`, besides key and modules.
+    identify:     returns the text after the colon with a mark that changes with the model, such as
+                  a hash of its code; executes nothing. UsageError if it cannot be a model.
+    executes:     True if its models run somebody's code: such a model is made only if the person
+                  who runs the audit named it.
     templated:    True if its weights bring a chat template, which adds tokens to a prompt.
-    sees:         False if none of its models is shown pictures.
+    sees:         False if none of its models accepts pictures.
     on_workers: True if its models may be in processes of their own (--workers), where they have no
-                provider; False of answers that exist already.
+                provider; False for answers that exist already.
     """
 
     name: str
@@ -101,12 +101,12 @@ class ModelKind:
 
     @property
     def is_served(self) -> bool:
-        """True if its models may be on several servers: behind HTTP, or of another package."""
+        """True if its models may be on several servers: behind HTTP, or from another package."""
         return self.provider is not None or self.name not in registry.MODELS
 
 
 def kind_of(name: str) -> ModelKind:
-    """Returns the kind of a model named `kind` or `kind:name`. UnknownName suggests the nearest."""
+    """Returns the kind of a model named `kind` or `kind:name`. Raises UnknownName if unknown."""
     kind, colon, _ = name.partition(":")
     if not registry.is_model(kind):
         refuse_without_kind(kind, bool(colon))
@@ -115,7 +115,7 @@ def kind_of(name: str) -> ModelKind:
 
 
 def refuse_without_kind(name: str, has_colon: bool) -> None:
-    """Raises UsageError for a name without its kind, if a known model or a file has this name."""
+    """Raises UsageError for a name without a kind if it is a known model's or a file's."""
     if has_colon:
         return
     if Path(name).is_file():
@@ -141,7 +141,7 @@ def refuse_without_kind(name: str, has_colon: bool) -> None:
 
 
 def known_kind(name: str) -> ModelKind | None:
-    """Returns the kind of a model that a run names; None if it is no longer installed."""
+    """Returns the kind of a model named in a run; None if the kind is no longer installed."""
     try:
         return kind_of(name)
     except UsageError:
@@ -149,18 +149,18 @@ def known_kind(name: str) -> ModelKind | None:
 
 
 def serves_asked(name: str) -> bool:
-    """True if the servers of a model name the very model that was asked (`ModelKind`)."""
+    """True if a model's servers report the exact model that was requested (`ModelKind`)."""
     kind = known_kind(name)
     return kind is not None and kind.serves_asked
 
 
 def all_kinds() -> list[ModelKind]:
-    """Lists every kind: those that ship in the order of the registry, then others by name."""
+    """Lists all kinds: those shipped in the order of the registry, then others by name."""
     return [kind_of(name) for name in registry.model_names()]
 
 
 def makes(name: str) -> tuple[str, ...]:
-    """Returns the media that a model makes: by kind or table; both if its server alone knows."""
+    """Returns the media that a model makes, by kind or table; both if only its server knows."""
     by_kind, row = kind_of(name).makes, table.find(name)
     if len(by_kind) == 1 or row is None or row.own:
         return by_kind
@@ -168,7 +168,7 @@ def makes(name: str) -> tuple[str, ...]:
 
 
 def sees(name: str) -> bool:
-    """Returns False for a model that is known to read no pictures, by its kind or by its row in the
+    """Returns False if a model is known not to accept pictures, by its kind or its row in the
     table; True if only its server knows.
     """
     row = table.find(name)
@@ -176,7 +176,7 @@ def sees(name: str) -> bool:
 
 
 def full_name(name: str) -> str:
-    """Returns a model's name in a run, from the name that was typed (`ModelKind.identify`)."""
+    """Returns a model's name in a run for the name as typed (see `ModelKind.identify`)."""
     kind, colon, rest = name.partition(":")
     return f"{kind}:{kind_of(name).identify(rest)}" if colon else name
 
@@ -187,7 +187,7 @@ def make_model(name: str, options: ModelOptions = DEFAULTS) -> Model:
 
 
 def _of_factory(name: str, factory: Callable[..., Model]) -> ModelKind:
-    """Makes the kind of a package that names a plain function or class instead of a record."""
+    """Makes the kind for a package that names a plain function or class instead of a record."""
 
     def make(rest: str, options: ModelOptions) -> Model:
         keywords: dict[str, Any] = {f.name: getattr(options, f.name) for f in fields(options)}

@@ -1,4 +1,4 @@
-"""The options that every kind of model is given."""
+"""The options that every kind of model gets."""
 
 from __future__ import annotations
 
@@ -14,26 +14,26 @@ ReadFactors = Callable[[str], Mapping[str, str]]  # a trial's id → its factors
 
 @dataclass(frozen=True, slots=True)
 class ModelOptions:
-    """The options of one model, as `stages.connect` settles them. A kind takes what concerns it.
+    """The options of one model, as `stages.connect` determines them. Each kind uses those that
+    apply.
 
     base_url:     another server than the kind's own, or "".
-    price:        the price by the user or the table; None if neither knows it.
+    price:        the price by the user or the table; None if neither states it.
     timeout:      seconds for one call.
-    concurrency:  calls in flight at once.
+    concurrency:  the most calls in progress at once.
     builtin_from: a file of the user's with the bundled weights.
-    read:         the bytes of a picture of the run, by name; None outside a run.
-    factors:      the factors of a trial of the run, by its id; None outside a run.
+    read:         returns the bytes of a picture of the run, by name; None outside a run.
+    factors:      returns the factors of a trial of the run, by its id; None outside a run.
     omitted:      parameters that the model is known to refuse, in the dialects' words.
-    effort:       how much the model is to think (reasoning.py): "none", an effort, or "" for what
-                  the endpoint does by itself; None if nothing is known, so that a kind decides.
-    thinks:       True if it is known to think whatever it is told, so that a reserve is needed.
+    effort:       how much the model should think (reasoning.py): "none", an effort, or "" for the
+                  endpoint's default; None if nothing is known, so that the kind decides.
+    thinks:       True if it is known to think whatever it is asked, so that a reserve is needed.
     modality:     "text" or "image" if the table knows the output, else "".
-    context:      tokens of prompt and reply that a model on this machine is to hold; None for what
-                  it holds usually, or `needed_context` if that is more.
-    no_system:    True if a conversation is to begin with an empty system prompt, so that a template
+    context:      the tokens of prompt and reply that a local model can hold; None for its usual
+                  number, or `needed_context` if that is more.
+    no_system:    True to begin each conversation with an empty system prompt, so that a template
                   adds none of its own.
-    columns:      {field: the column that has it} of a file of answers.
-    """
+    columns:      {field: the column that has it} of a file of answers."""
 
     base_url: str = ""
     price: Price | None = None

@@ -1,8 +1,8 @@
-"""The amount of thinking before an answer: how users ask for it, and how requests do.
+"""The amount of thinking before an answer: in users' words, and in requests.
 
-An effort is a word that providers have (none, minimal, low, medium, high, …); "none" switches
-reasoning off and "" says nothing of it. Looked up in November 2026: the efforts of OpenAI in its
-SDK's types, DeepSeek's in api-docs.deepseek.com/guides/thinking_mode, OpenRouter's in
+An effort is a word that providers use (none, minimal, low, medium, high, …); "none" switches
+reasoning off and "" leaves the default. As of November 2026: the efforts of OpenAI in its SDK's
+types, DeepSeek's in api-docs.deepseek.com/guides/thinking_mode, OpenRouter's in
 openrouter.ai/docs/use-cases/reasoning-tokens, the template's switch in docs.vllm.ai
 (features/reasoning_outputs); Google's budgets for efforts in ai.google.dev/gemini-api/docs/openai.
 """
@@ -33,11 +33,11 @@ def check(wanted: str | None) -> None:
 
 
 def effort(wanted: str | None, efforts: Sequence[str], *, switchable: bool) -> str:
-    """Chooses the effort to ask for. wanted: off, default, an effort, or None for off if that is
+    """Returns the effort to ask for. wanted: off, default, an effort, or None for off if that is
     known to be possible.
 
-    efforts: all that the model is known to take, from the least; switchable: True if the endpoint
-    is known to take the switch, whatever the model.
+    efforts: those that the model is known to accept, from the least; switchable: True if the
+    endpoint is known to accept the switch for any model.
     """
     if wanted == DEFAULT:
         return ""
@@ -49,7 +49,7 @@ def effort(wanted: str | None, efforts: Sequence[str], *, switchable: bool) -> s
 
 
 def chat_fields(host: str, asked: str) -> dict[str, Json]:
-    """Returns the fields of a chat request in OpenAI's format that ask a host for an effort."""
+    """Returns the fields, in OpenAI's chat format, by which a host is asked for an effort."""
     if not asked:
         return {}
     if host.endswith("openrouter.ai"):
@@ -78,7 +78,7 @@ PROVIDERS = ("openai.com", "azure.com", "groq.com", "together.ai", "mistral.ai",
 
 
 def host_of(url: str) -> str:
-    """Returns the host of a base URL, "" if it has none."""
+    """Returns the host of a base URL, or ""."""
     try:
         return urlsplit(url).hostname or ""
     except ValueError:
@@ -86,5 +86,5 @@ def host_of(url: str) -> str:
 
 
 def without_effect(host: str, asked: str) -> tuple[str, ...]:
-    """Lists the parameters that an endpoint takes without effect: DeepSeek's while it thinks."""
+    """Lists the parameters that an endpoint accepts without effect: DeepSeek's while it thinks."""
     return ("temperature", "top_p") if host.endswith("deepseek.com") and asked != NONE else ()

@@ -1,4 +1,4 @@
-"""The time for which providers keep batches' results: dated entries of models.toml, or a user's."""
+"""How long providers keep the results of batches: dated entries of models.toml, or a user's."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .table import BUILT_IN, RETENTION, own_file
 
 @cache
 def kept_days(kind: str) -> float | None:
-    """Returns the days after creation in which a batch's results can be read; None if unknown."""
+    """Returns the days after creation for which a batch's results can be read; None if unknown."""
     days: float | None = None
     for path in (BUILT_IN, own_file()):
         if not path.is_file():

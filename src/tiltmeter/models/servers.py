@@ -1,10 +1,10 @@
-"""One model on several servers of one's own (vLLM, SGLang, llama.cpp on many machines).
+"""One model on several servers of the user's (vLLM, SGLang, llama.cpp on many machines).
 
-A request goes to the server with the fewest in flight. A server that fails is left out for a while,
-each time for longer, and then tried again. A request that it did not take goes to another server at
-once; one that it may have taken is left to the engine, as with one server, so nothing is paid for
-twice. All servers must serve one model: another name is an error, since the answers would be of two
-subjects; another fingerprint is reported with the results.
+A request goes to the server with the fewest requests in flight. A server that fails is paused, each
+time for longer, and then tried again. A request that it did not accept goes to another server at
+once; one that it may have accepted is left to the engine, as with a single server, so nothing is
+paid for twice. All servers must serve one model: another name is an error, as the answers would be
+of two subjects; another fingerprint is reported with the results.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ LONGEST_PAUSE_S = 60.0
 
 @dataclass(eq=False, slots=True)
 class _Server:
-    """A server. number: from 1, as listed; out_until: monotonic time; served: the model's name."""
+    """A server. number: from 1, as listed; out_until: monotonic time; served: reported model."""
 
     number: int
     address: str
@@ -36,8 +36,8 @@ class _Server:
     served: str = ""
 
     def leave_out(self, error: ModelError | TransientError) -> None:
-        """Pauses the server, as long as it asked, or longer after each failure. Errors during a
-        pause, such as those of requests in flight, count as the same failure.
+        """Pauses the server: for as long as it asked, else longer after each failure. Errors during
+        a pause, such as those of requests in flight, count as the same failure.
         """
         now = time.monotonic()
         pause = error.retry_after if isinstance(error, TransientError) else None
@@ -53,12 +53,12 @@ class _Server:
 
 
 def _again_in_s(error: ModelError | TransientError) -> float:
-    """Returns seconds until an error may pass; infinity for a server that is set up wrongly."""
+    """Returns the seconds after which an error may pass; infinity if the server is set up wrong."""
     return (error.retry_after or 0.0) if isinstance(error, TransientError) else math.inf
 
 
 class Servers(Model):
-    """Models of one name, each on a server of its own. addresses: of the servers, for messages."""
+    """Models of one name, each on a server of its own. addresses: the servers', for messages."""
 
     def __init__(self, models: Sequence[Model], addresses: Sequence[str]) -> None:
         first = models[0]
@@ -77,7 +77,7 @@ class Servers(Model):
         self._last = 0
 
     def check(self, request: Request) -> None:
-        """Raises Incapable if the first server's model does."""
+        """Raises Incapable if the first server's model does so."""
         self._servers[0].model.check(request)
 
     def sends_temperature(self, request: Request) -> bool:
@@ -93,7 +93,7 @@ class Servers(Model):
         await asyncio.gather(*(server.model.close() for server in self._servers))
 
     async def ask(self, request: Request) -> Reply:
-        """Asks servers until one replies; if all fail, raises the error that may pass soonest."""
+        """Asks servers until one replies; if all fail, raises the error that may pass first."""
         tried: dict[_Server, ModelError | TransientError] = {}
         while True:
             server = self._next(tried)
@@ -115,7 +115,7 @@ class Servers(Model):
                 server.in_flight -= 1
 
     def _next(self, tried: Collection[_Server]) -> _Server:
-        """Chooses the server whose pause ends first, then with the fewest in flight, by turns."""
+        """Chooses the server with the least pause left, then fewest in flight, then by turns."""
         now, number = time.monotonic(), len(self._servers)
         rest = [server for server in self._servers if server not in tried]
         chosen = min(

@@ -1,10 +1,10 @@
-"""The table of models, from models.toml: prices with their date, retirement, and what each model
-takes.
+"""The table of models, from models.toml: prices with their date, retirement, and the parameters
+that each model accepts.
 
 A user's own file (`TILTMETER_MODELS`, else `models.toml` in the user's configuration directory) has
-the same form, adds rows and overrides single fields. A name is `kind:name`; an alias stands for the
-same row. A model outside the table is no error: its price is unknown, and the parameters that it
-refuses are found out when it is asked.
+the same form, adds rows and overrides single fields. A name is `kind:name`; an alias means the same
+row. A model need not be in the table: then its price is unknown, and the parameters that it refuses
+are found by asking.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ _LEFT_OUT = {
 class Listed:
     """A row. name: `kind:name`; batch_share: cost of a batch call, as a share of the price, None if
     unknown; efforts: levels of thinking, from the least, empty if the model does not think; thinks:
-    True if it thinks unless told otherwise; own: True if a field is the user's; dates are days.
+    True if it thinks unless asked not to; own: True if a field is the user's; dates are days.
     """
 
     name: str
@@ -80,11 +80,11 @@ class Listed:
     own: bool = False
 
     def is_retired(self, today: date | None = None) -> bool:
-        """True if the provider no longer answers on that day."""
+        """True if the provider no longer offers the model on that day."""
         return self.retires_on is not None and self.retires_on <= (today or date.today())
 
     def ends_soon(self, today: date | None = None) -> bool:
-        """True if the model's retirement is at most SOON_DAYS days away."""
+        """True if the model retires within SOON_DAYS days."""
         return (
             self.retires_on is not None
             and not self.is_retired(today)
@@ -132,7 +132,7 @@ class Listed:
 
 
 def own_file() -> Path:
-    """Returns the path of a user's rows; the file need not exist."""
+    """Returns the path of the user's table; the file need not exist."""
     named = os.environ.get(VARIABLE, "").strip()
     if named:
         return Path(named)
@@ -150,8 +150,8 @@ def _built_in() -> Mapping[str, Listed]:
 
 
 def rows(own: Path | None = None) -> dict[str, Listed]:
-    """Returns all rows by name: the built-in ones, overridden by the user's file. Raises UsageError
-    that names file, entry, field and what to type.
+    """Returns {name: row}: the built-in rows, overridden by the user's file. Raises UsageError with
+    file, entry, field and what to type.
     """
     listed = dict(_built_in())
     path = own_file() if own is None else own
@@ -166,7 +166,7 @@ def rows(own: Path | None = None) -> dict[str, Listed]:
 
 
 def find(name: str, among: Mapping[str, Listed] | None = None) -> Listed | None:
-    """Finds a model's row by name or alias; None if there is none."""
+    """Returns a model's row by name or alias, or None."""
     among = rows() if among is None else among
     name = name.partition("?")[0]  # a provider's settings make no other model
     kind, _, bare = name.partition(":")
@@ -177,7 +177,7 @@ def find(name: str, among: Mapping[str, Listed] | None = None) -> Listed | None:
 
 
 def refuse_retired(row: Listed) -> None:
-    """Raises UsageError if the provider no longer answers for this model."""
+    """Raises UsageError if the provider no longer offers this model."""
     if row.is_retired():
         source = f" ({row.retirement_source})" if row.retirement_source else ""
         raise UsageError(
@@ -189,7 +189,7 @@ def refuse_retired(row: Listed) -> None:
 
 
 def price_line(name: str) -> str:
-    """Returns the user's file and the line to put there that sets a model's price."""
+    """Returns the user's file and the line to add to it that sets a model's price."""
     return (
         f'{own_file()}: "{name}" = {{ price = {{ prompt = 2.5, completion = 10, '
         f"date = {date.today()} }} }}"
@@ -217,7 +217,7 @@ def _read_file(path: Path) -> dict[str, dict[str, Toml]]:
 
 
 def _row(base: Listed, entry: dict[str, Toml], path: Path) -> Listed:
-    """Returns the row, updated with the fields of an entry."""
+    """Returns a row with the fields of an entry set."""
     where = f"{path}, entry '{base.name}'"
     refuse_others(entry, FIELDS, where)
     row = base
@@ -254,7 +254,7 @@ def _row(base: Listed, entry: dict[str, Toml], path: Path) -> Listed:
 
 
 def _with_media(row: Listed, entry: dict[str, Toml], where: str) -> Listed:
-    """Returns the row, updated with the entry's reasoning, languages and modality."""
+    """Returns a row with the entry's reasoning, languages and modality set."""
     if "reasoning" in entry:
         declared = inner_table(entry, "reasoning", where)
         default = text_of(declared.get("default", ""), f"{where}, reasoning.default")

@@ -1,4 +1,4 @@
-"""Checks of the fields of a models table: UsageError names the place and the expected form."""
+"""Checks the fields of a models table: UsageError names the field and the expected form."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ Toml: TypeAlias = "bool | int | float | str | date | list[Toml] | dict[str, Toml
 
 
 def name_list(given: Toml, where: str, example: str) -> tuple[str, ...]:
-    """Checks a list of names; returns it as a tuple."""
+    """Checks that a field is a list of names; returns it as a tuple."""
     names = tuple(one for one in given if isinstance(one, str)) if isinstance(given, list) else ()
     if not isinstance(given, list) or len(names) < len(given):
         raise UsageError(f'{where}: a list of names expected, for instance ["{example}"]')
@@ -57,7 +57,7 @@ def modality_of(modality: Toml, where: str) -> str:
 
 
 def inner_table(entry: Mapping[str, Toml], name: str, where: str) -> dict[str, Toml]:
-    """Checks the table in a field of an entry: all needed fields, no unknown ones."""
+    """Checks the table in a field of an entry: all required fields, no unknown ones."""
     inner = entry[name]
     example = _EXAMPLES.get(name, _PRICE.removeprefix("price = "))
     if not isinstance(inner, dict):
@@ -74,7 +74,7 @@ def inner_table(entry: Mapping[str, Toml], name: str, where: str) -> dict[str, T
 
 
 def price_of(given: Mapping[str, Toml], where: str) -> Price:
-    """Reads a price: of prompt and completion, of a picture, or of all three."""
+    """Checks and returns a price: of prompt and completion, of a picture, or of all three."""
     for need in (
         ("prompt", "completion")
         if "picture" not in given or {"prompt", "completion"} & set(given)
@@ -93,7 +93,7 @@ def price_of(given: Mapping[str, Toml], where: str) -> Price:
 
 
 def taken_of(takes: Toml, where: str) -> dict[str, bool | int]:
-    """Checks the table of parameters that a model takes or refuses."""
+    """Checks the table of parameters that a model accepts or refuses."""
     if not isinstance(takes, dict):
         raise UsageError(
             f"{where}, takes: a table expected. Type for instance: takes = {{ temperature = "
@@ -117,7 +117,7 @@ def _check_taken(name: str, value: Toml, where: str) -> bool | int:
 
 
 def refuse_others(given: Iterable[str], known: Iterable[str], where: str) -> None:
-    """Raises UsageError for a field that is not known."""
+    """Raises UsageError for a field that is unknown."""
     for name in given:
         if ":" in name:
             raise UsageError(
@@ -135,14 +135,14 @@ def _number(value: Toml, where: str, what: str = "a million tokens") -> float:
 
 
 def share_of(value: Toml, where: str) -> float:
-    """Checks a share of the price, from 0 to 1."""
+    """Checks that a value is a share of the price, from 0 to 1."""
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value <= 1:
         raise UsageError(f"{where}: a share of the price from 0 to 1 expected, not {value!r}")
     return float(value)
 
 
 def day_of(value: Toml, where: str) -> date:
-    """Reads a day, given as a TOML date or as text in ISO 8601."""
+    """Parses a day, given as a TOML date or as text in ISO 8601."""
     try:
         return (
             value

@@ -95,7 +95,7 @@ def _levels(protocol: Protocol) -> dict[str, str]:
 
 
 @lru_cache(maxsize=16)
-def _named(settings: str) -> PlantedAnswers:
+def _spoken_by_name(settings: str) -> PlantedAnswers:
     return spoken_by(parse(settings))
 
 
@@ -106,7 +106,7 @@ def truth(settings: str, cell: Mapping[str, str]) -> float:
     p is the planted share of the cell, z the item's standard normal number. By hand: she=.7,
     order=.1 gives .75 if she is offered first and .65 if he is.
     """
-    (share,) = _named(settings).truth(cell).values()
+    (share,) = _spoken_by_name(settings).truth(cell).values()
     return share
 
 
@@ -120,7 +120,7 @@ def truths(settings: str, where: Mapping[str, str] | None = None) -> dict[str, f
     to one half, and the items are a finite sample. An estimate over the fixed items should find
     this mean. Cells of dialogues count by their share of dialogues in the prompt's language.
     """
-    subject = _named(settings)
+    subject = _spoken_by_name(settings)
     sums: dict[str, float] = {}
     total = 0.0
     for cell in subject.protocol.cells:

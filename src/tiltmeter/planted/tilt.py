@@ -49,7 +49,7 @@ def outcome_shares(
     cell: Mapping[str, str],
     names: Mapping[str, str] = OUTCOMES,
 ) -> dict[str, float]:
-    """Returns outcomes' shares in a cell. names: setting → outcome. UsageError above 1 in sum."""
+    """Returns {outcome: share} in a cell. names: {setting: outcome}. UsageError above 1 in sum."""
     shares = {
         outcome: planted_number(settings, protocol, name, cell) or 0.0
         for name, outcome in names.items()

@@ -224,7 +224,7 @@ def ways_to_list(words: Sequence[str], code: str, intro: Sequence[str]) -> list[
 
 
 def _inclusion(weights: Sequence[float], number: int) -> list[float]:
-    """Returns min(1, number·w/Σw); an excess over 1 is shared among the others, repeatedly."""
+    """Returns min(1, number·w/Σw) per weight; shares any excess over 1 among the others."""
     if sum(weight > 0 for weight in weights) < number:
         raise UsageError(
             f"planted: fewer than {number} words have a weight above 0. Give more classes a weight."

@@ -2,8 +2,8 @@
 
 A protocol is one TOML file with CSV files beside it. Its design is the natural join of its tables:
 rows that agree in the columns that both tables have are combined; tables without a common column
-are crossed. So words × option orders × languages, names × ages × occupations within a gender, or
-objects × groups all need one mechanism. A joined row is a *cell*; the columns named in `factors`
+are crossed. So one mechanism covers words × option orders × languages, names × ages × occupations
+within a gender, and objects × groups. A joined row is a *cell*; the columns listed in `factors`
 make its condition, the others are slots for the prompt.
 
 A cell of a table may hold several values, joined by `|` (a word in two classes).
@@ -58,26 +58,26 @@ FIGURES = ("dots", "dumbbell", "forest", "heat", "stacked")  # drawings that a m
 class Protocol:
     """One declared audit.
 
-    defaults: {factor: levels} that are asked if a run names no others.
+    defaults: {factor: levels} for runs that do not choose levels.
     system:   the system prompt; turns: the conversation before the prompt, as (role, text). Both
               may have slots.
     judges_see_system: True if judges are shown the system prompt before the prompt.
     pictures: the paths of the pictures that are shown with the prompt, with slots; picture_names:
-              the blob name of each path; picture_folder: where the files lie, None in a run.
-    asked_digest: the digest of the whole design, if this copy holds only the rows that were asked.
+              the blob name of each path; picture_folder: the folder with the files, None in a run.
+    asked_digest: the digest of the whole design, if this copy holds only the rows that a run asked.
     apart:    factors whose levels are never pooled if a run holds several.
-    titles: {factor or attribute: {level or value: its name for people}}.
+    titles:   {factor or attribute: {level or value: its name for people}}.
     annotation: {attribute: the question to people, and if they see the prompt}.
-    first:  the parts of a report's first screen beside its sentence; {} for the usual ones.
+    first:    the parts of a report's first screen besides its sentence; {} for the usual ones.
     selections: tables of selection rates by category, for `export --format audit`.
     tally:    the factor by whose levels `plan` counts the prompts, "" for none.
     thresholds: bounds on measures (thresholds.py); a run that crosses one exits with code 3.
-    matters: points of a share below which a difference is slight.
-    stop:  rules for stopping early (stopping.py); None for the default rules of `--stop`.
+    matters:  points of a share below which a difference is slight.
+    stop:     rules for stopping early (stopping.py); None for the default rules of `--stop`.
     cue_words: the column of words that stand for the levels of a factor, "none" if the words are
-           the levels, "" to recognise it; cue_sets: the column of matched sets of such words.
+              the levels, "" to recognise it; cue_sets: the column of matched sets of such words.
     definition: {declared: the content of its file, files: the text of each data file}, from which
-           it can be declared again.
+              it can be declared again.
     """
 
     # reads the keys of a file; the registry, which knows every kind of instrument, puts it here
@@ -131,13 +131,13 @@ class Protocol:
         tables, instruments and measures as lists of dicts, modes and variants as dicts of dicts. A
         data frame may stand for a table. Data files are looked up in the current folder.
 
-        For the rest of this process the protocol can be named (`planted:protocol=NAME`). Raises
-        ProtocolError, which says what to write.
+        Until this process ends, the protocol can be used by its name (`planted:protocol=NAME`).
+        Raises ProtocolError, which says what to write.
         """
         return cls.declarer(keys)
 
     def __post_init__(self) -> None:
-        """Accepts the keys of a file, with a warning: `declare` takes them now."""
+        """Accepts the keys of a file, as before `declare` existed, with a DeprecationWarning."""
         if all(isinstance(table, Sequence) for table in self.tables):
             return
         text = "tiltmeter.Protocol(…) from the keys of a file is tiltmeter.Protocol.declare(…) now"
@@ -159,7 +159,7 @@ class Protocol:
 
     @cached_property
     def cells(self) -> list[Row]:
-        """Every combination of the design's rows, in the order of the tables."""
+        """Every combination of the tables' rows that join, in the order of the tables."""
         rows: list[Row] = [{}]
         for table in self.tables:
             rows = join(rows, table)
@@ -167,7 +167,7 @@ class Protocol:
 
     @cached_property
     def cells_of(self) -> dict[tuple[str, str], list[Row]]:
-        """The cells at each level, by (factor, level)."""
+        """{(factor, level): the cells at this level}."""
         cells: dict[tuple[str, str], list[Row]] = {}
         for cell in self.cells:
             for place in cell.items():
@@ -183,14 +183,14 @@ class Protocol:
 
     @cached_property
     def cues(self) -> Mapping[str, CueWords]:
-        """The cue words of each compared factor that has any (design/cue_words.py)."""
+        """{compared factor: its cue words}, for factors that have any (design/cue_words.py)."""
         from .design.cue_words import cue_words
 
         return cue_words(self)
 
     @cached_property
     def digest(self) -> str:
-        """The hash of prompts, cells and modes. A different digest means different trials."""
+        """The hash of prompts, cells and modes. Different digests mean different trials."""
         return (
             self.asked_digest
             or content_id(
@@ -208,7 +208,7 @@ class Protocol:
 
     @cached_property
     def levels(self) -> dict[str, dict[str, int]]:
-        """The levels of each factor, numbered in the design's order; joined levels are split."""
+        """{factor: {level: its index in the design's order}}; joined levels are split."""
         return {
             name: {
                 level: n
@@ -232,7 +232,7 @@ class Protocol:
         )
 
     def items(self, languages: Collection[str] = ()) -> set[str]:
-        """Returns the items of some languages, or of all, without cells that items share."""
+        """Returns the items in these languages (or all), without cells that several items share."""
         return {
             cell[self.item]
             for cell in self.cells
@@ -253,15 +253,15 @@ class Protocol:
 
     @property
     def default_modes(self) -> tuple[str, ...]:
-        """The modes that a run uses by default: the first, and those sampled for discovery."""
+        """The modes that a run uses by default: the first one, and modes sampled for discovery."""
         return (
             self.default_mode,
             *(name for name, mode in self.modes.items() if mode.for_discovery),
         )
 
     def prompt_text(self, cell: Row) -> str:
-        """Writes the prompt of one cell. A slot may hold a template of the protocol file; the text
-        of a data file is expanded only in columns that its table declares as `slots`.
+        """Writes the prompt of one cell. A slot may hold a template from the protocol's file; text
+        from a data file is a template only in columns that its table declares as `slots`.
 
         If the tables have a column `separator`, it joins the values of a cell.
         """
@@ -276,7 +276,7 @@ class Protocol:
     def context(self, cell: Row, system: str | None = None) -> tuple[Message, ...]:
         """Returns the messages before a cell's prompt: the system prompt, then earlier turns.
 
-        system: replaces the protocol's own system prompt, without slots; "" for none.
+        system: used instead of the protocol's system prompt, without slots; "" for none.
         """
         instructions = fill(self.system, cell, self.source) if system is None else system
         instructions = "\n\n".join(filter(None, (instructions, cell.get(SYSTEM, ""))))
@@ -285,17 +285,19 @@ class Protocol:
         return (*((Message("system", instructions),) if instructions else ()), *spoken)
 
     def shown_with(self, cell: Row) -> tuple[str, ...]:
-        """Returns the blob names of the pictures that accompany a cell's prompt."""
+        """Returns the blob names of the pictures shown with a cell's prompt."""
         paths = (fill(text, cell, self.source) for text in self.pictures)
         return tuple(self.picture_names[path] for path in paths if path)
 
     def answer_start(self, mode: Mode, cell: Row) -> str:
-        """Fills the slots in a mode's begun answer for one cell; it can differ by language."""
+        """Fills the slots of a mode's `begin` (the start of answers), which can differ
+        by language.
+        """
         return fill(mode.begin, cell, self.source) if "{" in mode.begin else mode.begin
 
 
 def in_variant(protocol: Protocol, name: str) -> Protocol:
-    """Returns the protocol with a variant's texts of measures and its headlines."""
+    """Returns the protocol with a variant's headlines and texts of measures."""
     variant = protocol.variants.get(name)
     if variant is None or not (variant.says or variant.headline):
         return protocol
@@ -310,8 +312,8 @@ def in_variant(protocol: Protocol, name: str) -> Protocol:
 
 
 def _digest_settings(mode: Mode) -> dict[str, str | float | None]:
-    """Returns a mode's settings for the digest: `for_discovery` only if it is set, and under its
-    first name, so that digests do not change.
+    """Returns a mode's settings for the digest. `for_discovery` is in them only if set, under its
+    earlier name, so that digests do not change.
     """
     settings = asdict(mode)
     if settings.pop("for_discovery"):
@@ -320,7 +322,9 @@ def _digest_settings(mode: Mode) -> dict[str, str | float | None]:
 
 
 def told_by(protocol: Protocol, variant: str) -> Protocol:
-    """Returns the protocol with a variant's settings for judges; UnknownName if it is unknown."""
+    """Returns the protocol with a variant's settings for judges. UnknownName if it has no such
+    variant.
+    """
     if variant not in protocol.variants:
         raise UnknownName(f"variant of {protocol.name}", variant, protocol.variants)
     judges = protocol.variants[variant].judges
@@ -333,7 +337,7 @@ def told_by(protocol: Protocol, variant: str) -> Protocol:
 
 
 def few_items(protocol: Protocol) -> bool:
-    """True if the items are the few levels of a factor, rather than a sample of items."""
+    """True if the items are the few levels of a factor, so that they are no sample of items."""
     from ..stats.rates import FEW_CLUSTERS
 
     return protocol.item in protocol.factors and len(protocol.levels[protocol.item]) < FEW_CLUSTERS

@@ -1,4 +1,4 @@
-"""The kinds of measures that ship with tiltmeter; docs/reference/measures.md is made from them."""
+"""The kinds of measures that ship with tiltmeter; docs/reference/measures.md is made from these."""
 
 from __future__ import annotations
 

@@ -14,14 +14,14 @@ BIN_WORDS = 10  # width of a bin
 
 @dataclass(frozen=True, slots=True)
 class WordCounts:
-    """counts: words of each item's text; bins: (first, last, texts), of BIN_WORDS words each."""
+    """The lengths of a column's texts. counts: words by item; bins: (first, last, texts)."""
 
     counts: tuple[int, ...]
     bins: tuple[tuple[int, int, int], ...]
 
     @property
     def summary(self) -> str:
-        """Mean, standard deviation, median and range in words, as text."""
+        """The mean, standard deviation, median and range in words, as text."""
         spread = stdev(self.counts) if len(self.counts) > 1 else 0.0
         return (
             f"mean {fmean(self.counts):.1f}, standard deviation {spread:.1f}, median "
@@ -30,7 +30,7 @@ class WordCounts:
 
 
 def word_counts(protocol: Protocol, column: str) -> WordCounts:
-    """Counts the words of a column, each item once. UnknownName if no table has it."""
+    """Counts the words in a column, once per item. UnknownName if no table has the column."""
     if column not in protocol.cells[0]:
         raise UnknownName("column", column, protocol.cells[0])
     texts = {cell[protocol.item]: cell[column] for cell in protocol.cells}

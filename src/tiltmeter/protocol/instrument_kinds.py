@@ -1,8 +1,8 @@
-"""The kinds of instruments: one record per kind, made from its class, holds everything known of it.
+"""The kinds of instruments: one record per kind, made from its class, with all that is known of it.
 
 A package adds a kind by an entry point in the group `tiltmeter.instruments`, a name and a subclass
-of `tiltmeter.instruments.Instrument`. A protocol's file is checked by the record, and so are the
-editor's schema, `tiltmeter ls` and the judges that a command names.
+of `tiltmeter.instruments.Instrument`. The record is used to check protocols' files, for the
+editor's schema and `tiltmeter ls`, and for the judges that a command names.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class Labels(NamedTuple):
     """The facts about an attribute that a design can know before a run.
 
     an_output: labels per answer, more than one for a list; values: the number of different values,
-    0 if it is not known.
+    0 if unknown.
     """
 
     an_output: int = 1
@@ -43,12 +43,12 @@ class Labels(NamedTuple):
 
 
 class ReadyInstrument(typing.Protocol):
-    """An instrument as a run makes it; a protocol's file is checked with it."""
+    """An instrument that a run uses; also checks a protocol's file."""
 
     attributes: tuple[str, ...]
 
     def reads(self, exact: bool) -> bool:
-        """True if it labels outputs of this kind: probabilities (exact), or sampled answers."""
+        """True if it labels such outputs: with read probabilities (exact), or sampled answers."""
 
     def check_design(self, protocol: Protocol) -> None:
         """Raises ProtocolError if the design lacks something that the instrument needs."""
@@ -61,23 +61,23 @@ class InstrumentKind:
     summary:    one line of description.
     make:       its class: called with an InstrumentSpec, then the judges. Raises ProtocolError for
                 settings that it refuses, UsageError for judges and extras that are missing.
-    settings:   JSON Schema of each setting that a file may have; `needs`: those that must be there.
+    settings:   JSON Schema of each setting that a file may have; `needs`: the required settings.
     modality:   "text" or "image" if it labels outputs of one only, else "".
     asks:       "nobody"; "each" judge, which labels by itself; a "panel" of any number of judges
                 that vote; a "team" in which the judges play `parts`, in the order of --judge.
     nameable:   True if a file may name it; False for a judge that labels beside another instrument.
-    values:     {attribute: the values that it can have beside the outcomes} of a spec, of the
-                attributes whose values are closed.
-    derived:    the attributes of a spec that follow from those that are labelled.
+    values:     {attribute: the values that it can have besides outcomes} of a spec, for attributes
+                with a closed list of values.
+    derived:    the attributes of a spec that follow from labelled ones.
     expected_labels: the `Labels` of an attribute of a spec, in a language.
     examples:   texts that it labels with a value of a spec, in a language, for a planted model to
                 write; () if it has none.
     answers:    the form of its answers: "prose", "choice", "picks", "dialogue", "rewrite",
-        "picture".
+                "picture".
     hits:       True if it gives a label for each hit in a text.
     second:     the kind of the judges that label the same outputs beside it; None if there is none.
-    unsure_settings: settings with which it marks the outputs it is unsure of, so that a judge can
-                be asked about those alone; None if it marks none.
+    unsure_settings: settings with which it marks outputs as unsure, so that a judge can be asked
+                about only these; None if it marks none.
     discovers:  the kind of artefact ("taxonomy") that it discovers before it labels, unless a file
                 gives one; "" for none.
     """
@@ -108,7 +108,7 @@ class InstrumentKind:
         return self.asks != "nobody"
 
     def attributes(self, spec: InstrumentSpec) -> Mapping[str, Sequence[str]]:
-        """Returns {attribute of a spec: the values for which an answer can be written}."""
+        """Returns {attribute of a spec: its values for which an example answer can be written}."""
         closed = self.values(spec)
         return {
             name: [value for value in values if self.examples(spec, value, "")]

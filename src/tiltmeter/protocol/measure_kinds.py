@@ -1,7 +1,7 @@
 """The kinds of measures: one record and one function for each.
 
 A package adds a kind by an entry point in the group `tiltmeter.measures`, a name and a
-`MeasureKind`. Those that ship are listed in `built_in_measures.py`; their functions are named as
+`MeasureKind`. The shipped kinds are listed in `built_in_measures.py`; their functions are given as
 "module:NAME" and imported when a run is analysed, so that reading a protocol imports nothing heavy.
 """
 
@@ -30,18 +30,18 @@ class MeasureKind:
     unit:       of its values; "" for the unit of the labels (words, a score).
     null:       the only value that its test can take as no tilt; None if measures name their own.
     low, high:  the range of its values.
-    numbers:    True if it takes labels that are numbers.
-    reference:  the reference of its shares: a "column" of the tables; "any" also takes shares
-                of the whole; "" if it takes no reference.
+    numbers:    True if its labels are numbers.
+    reference:  the reference of its shares: a "column" of the tables; "any" for that or shares of
+                the whole; "" if it takes no reference.
     signed:     True if its values are differences even without a contrast.
     sides:      the sides of its shares: a single one ("one"), a level and its baseline ("level"), a
                 level and several controls ("controls"). Such measures are corrected by gold, and
                 runs are compared on them. "" for all others.
     detectable: the method for the smallest difference that a design can find: that of a share near
-                its null ("share") or near one half ("half"), simulation of a "divergence" or of
-                the largest of many "cells", from the "spread" of the numbers; "" if there is none.
-    counts:     the unit of its rows' n: "labels" (sums of weights), "numbers" (of labels that
-                are numbers), "outputs" or "prompts".
+                its null ("share") or near one half ("half"), simulation of a "divergence" or of the
+                largest of many "cells", from the "spread" of the numbers; "" if there is none.
+    counts:     the unit of its rows' n: "labels" (sums of weights), "numbers" (of labels that are
+                numbers), "outputs" or "prompts".
     figure:     the default drawing in the report.
     """
 
@@ -64,7 +64,7 @@ class MeasureKind:
     figure: str = "forest"
 
     def function(self) -> Compute:
-        """Returns the function that computes it; imports it first if `compute` is its address."""
+        """Returns the function that computes it; if `compute` is an address, imports it first."""
         if not isinstance(self.compute, str):
             return self.compute
         module, _, name = self.compute.partition(":")

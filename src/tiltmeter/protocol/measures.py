@@ -11,13 +11,13 @@ from .measure_kinds import Compute, MeasureKind
 
 
 def of_function(name: str, function: Compute) -> MeasureKind:
-    """Makes the record of a kind that is given as a function alone."""
+    """Makes the record of a kind from only its function."""
     first = (function.__doc__ or "").strip().partition("\n")[0]
     return MeasureKind(name=name, summary=first or f"computed by {name}", compute=function)
 
 
 def names() -> list[str]:
-    """Lists all kinds: those that ship, then those of other packages, without importing these."""
+    """Lists all kinds: shipped ones, then those of other packages, which are not imported."""
     return list(dict.fromkeys((*KINDS, *sorted(entry_points("measures")))))
 
 

@@ -1,4 +1,4 @@
-"""Checks of names in a protocol's file: unknown ones are refused, with the nearest known one."""
+"""Checks of names in a protocol's file: an unknown name is refused, with the nearest known one."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from .source.source_lines import SourceLocation
 
 
 def refuse_unknown(what: str, name: str, known: Iterable[str], place: SourceLocation) -> None:
-    """Raises an error if a name is unknown; the message suggests the nearest known name."""
+    """Raises ProtocolError if a name is unknown; the message suggests the nearest known name."""
     names = list(known)
     if name not in names:
         raise ProtocolError(f"{place}: {UnknownName(what, name, names)}")
 
 
 def refuse_twice(names: Sequence[str], place: SourceLocation, *inside: str) -> None:
-    """Refuses a list that has a name more than once."""
+    """Raises ProtocolError if a name occurs twice."""
     for name, number in Counter(names).items():
         if number > 1:
             last = len(names) - 1 - list(reversed(names)).index(name)
@@ -30,11 +30,11 @@ def refuse_twice(names: Sequence[str], place: SourceLocation, *inside: str) -> N
 def refuse_unknown_levels(
     factor: str, listed: Sequence[str], known: Iterable[str], place: SourceLocation
 ) -> None:
-    """Refuses an unknown level of a list that should name every level of a factor, if the list also
-    lacks a level of the design: the unknown one is then misspelt.
+    """Raises ProtocolError for an unknown level in a list that should name every level of a factor,
+    if the list also lacks a level of the design: the unknown one is then misspelt.
 
     A list that names all levels of the design may name more of them, so that a protocol's list
-    stays right when its items are cut down to a few.
+    stays right if its items are cut down to a few.
     """
     levels = list(known)
     if not set(levels) <= set(listed):

@@ -1,4 +1,4 @@
-"""Layouts of estimates as tables of rows × columns: a variant's own, and those of users."""
+"""Layouts of estimates as tables of rows × columns: declared by a variant, or by users."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ Levels = Mapping[str, tuple[str, ...]]
 
 @dataclass(frozen=True, slots=True)
 class Stars:
-    """Stars of another measure's test: that of its estimate in the same row and at the levels
-    `where`, if its value is above 0. at: levels of the cells that may carry the stars; the cell
-    with the value that the measure expects does. most: the largest number of stars.
+    """Stars of another measure's test, taken from its estimate in the same row and at the levels
+    `where`, if its value is above 0. at: levels of the cells that may carry the stars; among these,
+    the cell with the value that the measure expects does. most: the largest number of stars.
     """
 
     measure: str
@@ -30,7 +30,7 @@ class CellLayout:
     """A printed column, or one per level of the axes in `each`.
 
     head:  the lines of its head; {axis} is the printed name of the column's level.
-    where: {axis: levels} that are kept; less: levels whose value in the same row is subtracted.
+    where: {axis: levels} to keep; less: levels whose value in the same row is subtracted.
     show:  parts of a cell: those of SHOWN, `se` (binomial, of a share), `baseline` (the other side
            of a contrast) and `level` (the levels of `axis` that the row has).
     after: a text behind the number, such as a per cent sign.
@@ -58,21 +58,21 @@ class TableLayout:
     measures: the measures whose estimates it shows, in this order; the first is its default.
     rows, columns: factors, or model, instrument, mode, language, measure, or keys of a contrast.
     show:     parts of a cell, of SHOWN; () for the value with its interval.
-    where:    {factor: levels} that are kept.
-    percent:  shares are written in per cent, with one decimal unless `decimals` is set.
+    where:    {factor: levels} to keep.
+    percent:  True to write shares in per cent, with one decimal unless `decimals` is set.
     decimals: of values and ends of intervals; None for the unit's own.
-    leader:   the highest of each row is marked, and a measure of the kind `leader` tests if the
-              row's columns differ; column_leader: the highest of each column.
-    ranked:   rows from the highest to the lowest sum of their values; top: the number of rows that
-              are kept, 0 for all.
-    cells:    the columns one by one in place of `measures` and `columns`, as a paper prints them.
+    leader:   True to mark the highest of each row; a measure of the kind `leader` tests if the
+              row's columns differ; column_leader: True to mark the highest of each column.
+    ranked:   True for rows from the highest to the lowest sum of values; top: the number of rows to
+              keep, 0 for all.
+    cells:    the columns one by one instead of `measures` and `columns`, as a paper prints them.
     names:    {axis: {level: printed name}}, in the printed order; "" names the axis.
     split:    {axis: {level: title}}: one table per level.
     continues: True if the rows continue the table before; without `rows` the title is the row.
     count:    the noun of the note that counts the rows ("case").
     leading_zero: 0.86 for .86; half_even: .625 is .62, as numpy rounds; signed: True for a plus
               before numbers above 0, None for the measure's own.
-    mark_below: cells whose p is below it are marked; 0 for none.
+    mark_below: cells with p below this number are marked; 0 for none.
     """
 
     measures: tuple[str, ...] = ()

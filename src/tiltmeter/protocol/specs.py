@@ -16,9 +16,9 @@ from .source.keys import BandKeys, SentenceKeys
 class Mode:
     """One way to obtain outputs: sampled (`logprobs` 0) or read from probabilities.
 
-    size:  WIDTHxHEIGHT in pixels of the pictures that are asked for; "" in a protocol of texts.
-    for_discovery: sampled beside the measured mode, for an instrument to learn from, and never
-    labelled. `aside` in files of version 0.1.
+    size:  WIDTHxHEIGHT in pixels of the wanted pictures; "" in a protocol of texts.
+    for_discovery: True if sampled in addition to the measured mode, for an instrument to learn
+           from, and never labelled. `aside` in files of version 0.1.
     """
 
     name: str
@@ -33,7 +33,7 @@ class Mode:
 
     @property
     def sampling(self) -> Sampling:
-        """The sampling settings; none for a picture, since image models take only a seed."""
+        """The sampling settings; all None for a picture, since image models take only a seed."""
         return (
             Sampling(None, None, 0)
             if self.size
@@ -43,12 +43,12 @@ class Mode:
 
 @dataclass(frozen=True, slots=True)
 class InstrumentSpec:
-    """A named instrument: `kind` is looked up in the registry, `settings` are given to it.
+    """A named instrument: `kind` is looked up in the registry, `settings` are passed to it.
 
     also: further attributes that it labels, for measures to name.
-    told: settings of the judges that label beside it, over its own (those of a variant).
-    unsure: settings over its own with which it marks the outputs it is unsure of; its judges label
-          only those, and form one instrument with it. None: they label everything, beside it.
+    told: settings of the judges that label beside it, overriding its own (those of a variant).
+    unsure: settings, overriding its own, with which it marks outputs as unsure; its judges label
+          only these, and form one instrument with it. None: judges label everything, beside it.
     unread: the question and the values for judges that label the outputs it cannot read, as one
           instrument with it; None for no such judges.
     """
@@ -68,8 +68,8 @@ class MeasureSpec:
     """A declared measure: a number computed from labels.
 
     kind:     a name in `measures.names()` (share, difference, …).
-    values:   the label values that are counted; `["*"]` is each value on a row of its own.
-    among:    the values that make the denominator; all labels otherwise, less those in `without`.
+    values:   the label values that are counted; `["*"]` gives each value a row of its own.
+    among:    the values in the denominator; () for all labels except those in `without`.
     per:      the unit of the denominator, "labels" or "outputs".
     where:    {factor: [levels]}: only these trials, for a rate that is defined on some of them.
     by:       groupings, each a list of factors; [] is the whole.
@@ -81,15 +81,15 @@ class MeasureSpec:
               factor.
     scores:   {value: number} for the mean of labels that are not numbers; values without a score
               are left out.
-    figure:   its drawing, a name in FIGURES, or several with | between; a forest plot is of
-              headlines and contrasts only.
+    figure:   its drawing, a name in FIGURES, or several with | between; forest plots are only for
+              headlines and contrasts.
     band:     {low, high, text}: shaded in its forest plot, such as the four-fifths band.
     family:   tests of all measures and groupings of one family are adjusted together; "" for each
               grouping by itself.
-    parts: measures whose rows are parts of its claim: if tested parts point in both directions, its
-              direction is not settled.
-    nuisance: the name of the factor it measures, if that is not a question of the audit (a place,
-              an order): its claims are a family of their own, and not tilts.
+    parts:    measures whose rows are parts of its claim: if tested parts point in both directions,
+              its direction is not settled.
+    nuisance: the name of the factor it measures, if that is not a question of the audit (a
+              position, an order): its claims are a family of their own, and not tilts.
     reference: the reference of the shares: a column with a share per item, or {value: share} of the
               whole.
     sentence: the report's sentences about its claims, by verdict (wording.py).
@@ -131,15 +131,15 @@ class MeasureSpec:
 class Variant:
     """Another way to compute the same measures. where: the trials that it keeps.
 
-    several: the meaning of a cell with several values: "alone" leaves a word of two classes out of
-    both; "each" counts it in each, as papers do.
+    several:   the meaning of a cell with several values: "alone" leaves a word of two classes out
+               of both; "each" counts it in each, as papers do.
     intervals: False if the authors gave none.
-    adjust:    False if the authors adjusted no p: p, stars and verdicts are raw then.
+    adjust:    False if the authors adjusted no p: p, stars and verdicts are then unadjusted.
     measures:  the measures that it has, () for all; `only`: measures that no other variant has.
     headline:  its headline measures if they differ from the default ones.
-    reads:     {attribute: another one that is counted in its place, if the run has it}.
+    reads:     {attribute: another attribute to count instead, if the run has it}.
     says:      {measure: its text}, for measures that are other numbers here than by default; such
-    measures have no null value.
+               measures have no null value.
     tables:    the paper's own tables, which `analyse` prints in full.
     judges:    {instrument: settings} of the judges beside it, for runs made in this variant.
     """

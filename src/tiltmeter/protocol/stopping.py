@@ -17,8 +17,8 @@ LOOKS = (0.125, 0.25, 0.5, 1.0)  # of all rounds, by default
 
 
 def check_stop(protocol: Protocol, place: SourceLocation) -> None:
-    """Refuses looks that do not rise to 1, weights that do not sum to 1, a wrong number of futility
-    bounds (one per look but the last), and unknown measures.
+    """Raises ProtocolError for looks that do not rise to 1, weights that do not sum to 1, a wrong
+    number of futility bounds (one per look but the last), and unknown measures.
     """
     keys = protocol.stop
     if keys is None:
@@ -50,7 +50,7 @@ def check_stop(protocol: Protocol, place: SourceLocation) -> None:
 
 
 def stopping_measures(protocol: Protocol) -> list[MeasureSpec]:
-    """Finds the measures whose claims stop a run: those its `stop` names, else headlines."""
+    """Returns the measures whose claims stop a run: those that `stop` names, else the headlines."""
     named = (protocol.stop or {}).get("measures", ())
     specs = protocol.measures
     return [spec for spec in specs if (spec.name in named if named else spec.headline)]

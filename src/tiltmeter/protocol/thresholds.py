@@ -12,12 +12,12 @@ signed(MEASURE) OP NUMBER               on the side that is written alone
 from __future__ import annotations
 
 import operator
-import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
 from ..errors import UnknownName, UsageError
+from ..languages.patterns import lazy
 from . import Protocol
 
 Sides: TypeAlias = Literal["both", "one", "distance"]
@@ -27,7 +27,7 @@ OPERATORS: dict[str, Callable[[float, float], bool]] = {
     ">": operator.gt,
     "<": operator.lt,
 }
-_FORM = re.compile(
+_FORM = lazy(
     r"\s*(\||signed\(|)\s*(\w+)\s*(?:@(.+?))?\s*(\||\)|)\s*(>=|<=|>|<)"
     r"\s*([-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)\s*"
 )
@@ -42,7 +42,7 @@ class Threshold:
     """A bound on a measure at some levels.
 
     sides: "both" sides of `null`, the "one" that is written, or the "distance" from 0.
-    null: the value that stands for no tilt, None if the measure has none; unit: of the measure.
+    null: the value that means no tilt, None if the measure has none; unit: the measure's.
     """
 
     text: str
@@ -56,7 +56,7 @@ class Threshold:
 
     @property
     def center(self) -> float | None:
-        """The value from which distances count; None if the bound holds on one side only."""
+        """The value from which distances are taken; None if the bound holds on one side only."""
         if self.sides == "distance":
             return 0.0
         if self.sides == "one" or self.null is None or self._holds(self.null):
@@ -95,7 +95,7 @@ def parse(text: str) -> Threshold:
 
 def check(threshold: Threshold, protocol: Protocol) -> Threshold:
     """Returns a threshold with the null value and unit of its measure. Raises UsageError, before
-    anything is asked, for a measure or a factor that the protocol does not have.
+    any call, for a measure or a factor that the protocol does not have.
     """
     names = [measure.name for measure in protocol.measures]
     if threshold.measure not in names and not threshold.measure.startswith(

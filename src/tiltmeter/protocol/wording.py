@@ -1,8 +1,8 @@
 """A protocol's own words: titles of levels, and a sentence for each verdict.
 
 A sentence is a template of its measure: `sentence.tilt = "{subject} says {counted} in {value} of
-answers."`. A slot is one of `SLOTS`, or the name of a factor or attribute, for the title of its
-level.
+answers."`. A slot is one of `SLOTS`, or the name of a factor or attribute, which stands for the
+title of its level.
 """
 
 from __future__ import annotations
@@ -77,8 +77,8 @@ LONGEST_TEXT = 170  # characters of a measure's words that the first screen has 
 
 
 def text_notes(measures: Sequence[MeasureSpec], place: SourceLocation) -> Iterator[str]:
-    """Yields, with its place in the file, each measure's `text` that does not fit before a number
-    ("Share of she among answers: 55 %" does). place: that of the list of measures.
+    """Yields, with its location in the file, each measure's `text` that does not fit before a
+    number ("Share of she among answers: 55 %" does). place: the location of the list of measures.
     """
     for number, measure in enumerate(measures):
         fault = _text_fault(measure.text)
@@ -87,7 +87,7 @@ def text_notes(measures: Sequence[MeasureSpec], place: SourceLocation) -> Iterat
 
 
 def _text_fault(text: str) -> str:
-    """Names the reason why words do not read as a phrase before a number; "" if they do."""
+    """Returns the reason why a text does not read as a phrase before a number; "" if it does."""
     words = text.partition(" (")[0]  # what stands in brackets is left out where room is short
     if text != " ".join(text.split()):
         return "blanks at an end, two together or a new line are in it. Write one line."
@@ -109,12 +109,12 @@ def item_noun(protocol: Protocol) -> str:
 
 
 def title(protocol: Protocol, name: str, level: str) -> str:
-    """Returns the words that people read for a level of a factor or a value of an attribute."""
+    """Returns the title of a factor's level or an attribute's value; else the level itself."""
     return protocol.titles.get(name, {}).get(level, level)
 
 
 def language_name(protocol: Protocol, code: str) -> str:
-    """Returns the name that people read for the code of a language."""
+    """Returns the title of a language by its code."""
     return protocol.titles.get("language", {}).get(code) or LANGUAGES.get(code, code)
 
 
@@ -138,7 +138,7 @@ def check(protocol: Protocol, place: SourceLocation, attributes: Collection[str]
 
 
 def _joint_sides(measure: MeasureSpec) -> Iterator[str]:
-    """Yields a joint effect's groups, and each in its controls: `masculine`, `masculine_en`."""
+    """Yields a joint effect's groups, and each group with each control (`masculine_en`)."""
     controls = (measure.contrast or {}).get("controls", "").split(SEVERAL)
     for levels in measure.expected.values():
         yield from levels

@@ -1,4 +1,5 @@
-"""The rows that flow: Trial → Request → Reply → Output → Label → Estimate.
+"""The rows of an audit, in the order of making: Trial → Request → Reply → Output → Label →
+Estimate.
 
 All are immutable. A row that is stored has an id made from its content, so that the same row has
 the same id on every machine and runs can be cut into shards and merged.
@@ -83,12 +84,12 @@ def digest(text: str) -> str:
 
 
 def blob_name(content: bytes, suffix: str) -> str:
-    """Names a file in a run's `blobs/`: 32 hexadecimal digits of its SHA-256, and its suffix."""
+    """Names a file in a run's `blobs/`: 32 hexadecimal digits of its SHA-256, and a suffix."""
     return hashlib.sha256(content).hexdigest()[:32] + suffix
 
 
 class Sampling(NamedTuple):
-    """Sampling settings: sent, recorded and signed; None leaves one to the provider."""
+    """Sampling settings: sent, recorded and signed; a setting of None is left to the provider."""
 
     temperature: float | None = 1.0
     top_p: float | None = 1.0
@@ -110,9 +111,9 @@ class Message(NamedTuple):
 class Trial(NamedTuple):
     """One prompt and one sample number: the unit of generating and of resuming.
 
-    context:  the system prompt and the turns before the prompt; pictures: blob names of those that
-              are shown with it. Both follow from the protocol and the run's settings, and are not
-              columns of the run's table.
+    context:  the system prompt and the turns before the prompt; pictures: blob names of the
+              pictures shown with the prompt. Both follow from the protocol and the run's settings,
+              and are not columns of the run's table.
     """
 
     id: str
@@ -136,15 +137,15 @@ class Trial(NamedTuple):
 class Request:
     """A request to a model, independent of any provider's format.
 
-    model:    `kind:name` of the model that is asked.
-    begin:    a begun answer that the model is to continue, or "".
+    model:    `kind:name` of the model.
+    begin:    the start of an answer that the model is to continue, or "".
     logprobs: alternatives with log-probabilities per position; 0 for none.
     schema:   a JSON Schema (as text) that the reply must follow, or "".
     purpose:  "subject" or the annotator's id.
-    size:     WIDTHxHEIGHT in pixels of the picture that is asked for; "" asks for text.
+    size:     WIDTHxHEIGHT in pixels of the wanted picture; "" asks for text.
     longest:  the most pixels of a shown picture's longer side; 0 shows pictures as they are.
     stop:     texts before which a reply ends; () for a model that accepts none.
-    nonce:    keeps two draws of the same prompt apart: `TRIAL/SAMPLE` for a subject, the output's
+    nonce:    tells two samples of the same prompt apart: `TRIAL/SAMPLE` for a subject, the output's
               id and a turn for a judge; `/TURN` for a judge at temperature 0, so that equal
               questions about several outputs are one call.
     """
@@ -185,7 +186,7 @@ class Request:
 
     @property
     def shared(self) -> bool:
-        """True if the same request serves equal questions about other outputs."""
+        """True if equal questions about other outputs share this request."""
         return self.nonce.startswith("/")
 
 
@@ -198,18 +199,17 @@ class Token(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """A model's reply, and its cost. Its texts hold no lone surrogates: any file can hold them.
+    """A model's reply, and its cost. Its texts have no lone surrogates, so any file can hold them.
 
     alternatives: per generated position, the tokens offered with their log-probabilities.
     usage:        (prompt tokens, completion tokens) by the server's count, or None.
     cost:         US dollars, or None if the price is unknown.
-    omitted:      parameters that the model refuses and that were left out (`provider default`).
-    revised:      the prompt rewritten by the provider, if it gives that.
+    omitted:      parameters left out as the model refuses them (`provider default`).
+    revised:      the prompt as the provider rewrote it, if known.
     picture:      the bytes of the picture; the engine stores them and puts their name into `blob`.
     remote:       the provider's id of a job that was submitted and polled.
-    server:       the number of the server that sent it, from 1 in the order they were named; 0 if
-                  there is only one.
-    ended:        the reason for its end: STOP, CUT, FILTER, REFUSAL, TOOL or UNKNOWN.
+    server:       the number of the server that replied, from 1 in the order given; 0 if only one.
+    ended:        the reason why it ended: STOP, CUT, FILTER, REFUSAL, TOOL or UNKNOWN.
     thought:      completion tokens spent on reasoning; None if the server does not say.
     """
 
@@ -244,7 +244,7 @@ class Reply:
             object.__setattr__(self, name, whole_text(getattr(self, name)))
 
     def received(self, cost: float | None, omitted: tuple[str, ...], raw: str) -> Reply:
-        """Adds the facts of a reply that came; three times as fast as `dataclasses.replace`."""
+        """Returns the reply with these facts; three times as fast as `dataclasses.replace`."""
         return Reply(
             self.text,
             self.outcome,
@@ -281,7 +281,7 @@ class Label(NamedTuple):
     """An annotator's value for one attribute of an output.
 
     position: 0, or the rank if an attribute has several values (ten picked words).
-    weight:   1, or a probability if the value was not drawn but read from log-probabilities.
+    weight:   1, or a probability if the value was read from log-probabilities, not sampled.
     """
 
     output: str
@@ -293,7 +293,7 @@ class Label(NamedTuple):
 
 
 class LabelCall(NamedTuple):
-    """A call that labels of an output rest on. turn: from 1; several outputs may share a call."""
+    """A call from which an output's labels come. turn: from 1; several outputs may share a call."""
 
     output: str
     annotator: str
@@ -307,11 +307,11 @@ Steps = Generator[Sequence[Request], Sequence[Reply], Sequence[Label]]
 
 @dataclass(frozen=True, slots=True)
 class Answered:
-    """An output with the trial that asked for it, as an instrument sees it.
+    """An output with the trial that asked for it, in the form that instruments label.
 
-    exact: True if the output was requested with log-probabilities, even if the reply has none.
-    cell:  the row of the design behind the trial, with the columns that are not factors (an input
-           text).
+    exact:   True if the output was requested with log-probabilities, even if the reply has none.
+    cell:    the row of the design behind the trial, with columns that are not factors (an input
+             text).
     picture: the bytes of the output, for an instrument that reads pictures itself.
     told:    the text that judges see before the prompt: the system prompt if the protocol wants it.
     """
@@ -326,5 +326,5 @@ class Answered:
 
     @property
     def task(self) -> str:
-        """The subject's task in the form that a judge sees."""
+        """The subject's task as judges see it."""
         return f"{self.told}\n\n{self.trial.prompt}" if self.told else self.trial.prompt

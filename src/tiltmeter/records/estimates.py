@@ -1,4 +1,4 @@
-"""The row in which every audit ends, and the parts that only some of its rows have."""
+"""The row in which every audit ends, and the parts that only some of these rows have."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ class Population(TypedDict):
 
     items: "like these" or "these"; cue_words: "like these", "these" or "all" (the word itself is
     the cue). words: the number on each side, the baseline first; words_sd: the standard deviation
-    among those of one side, in the unit of the estimate (log for a ratio), None if each word is in
-    one item only; items_n: the number of items. df and se: of the test for words like these;
-    se_items: over items alone; se_within: for asking the same prompts again, None if none was
-    answered twice; p_these: of the narrower population (these words; with few items these items
-    too), p_these_adjusted: in its own family; p_like_these: for items and words like these.
+    among words of one side, in the unit of the estimate (log for a ratio), None if each word is in
+    only one item; items_n: the number of items. df and se: of the test for words like these;
+    se_items: se over items alone; se_within: se of asking the same prompts again, None if no prompt
+    was answered twice; p_these: p for the narrower population (these words; with few items these
+    items too), p_these_adjusted: in its own family; p_like_these: p for items and words like these.
     """
 
     items: str
@@ -34,11 +34,11 @@ class Population(TypedDict):
 
 
 class NamedCell(TypedDict):
-    """One value of one attribute: a cell that a claim of many cells names.
+    """One value of one attribute: a cell that shows a claim over many cells.
 
-    object: None if it is over all of several objects. base: the level that it is compared with;
-    None for all other groups. share and base_share: the raw shares of n and base_n outputs with a
-    value of the attribute. p_adjusted: over all cells of the claim, times the claims of the run.
+    object: None if the cell pools several objects. base: the level that it is compared with; None
+    for all other groups. share and base_share: the raw shares of n and base_n outputs with a value
+    of the attribute. p_adjusted: over all cells of the claim, times the claims of the run.
     """
 
     attribute: str
@@ -54,10 +54,10 @@ class NamedCell(TypedDict):
 
 
 class CellClaim(TypedDict):
-    """The cells that a claim of many cells names: `Estimate.cells` and `Verdict.cells`.
+    """The cells that show a claim over many cells: `Estimate.cells` and `Verdict.cells`.
 
-    named: the strongest first, one per attribute; empty if the claim is not rejected, or if no cell
-    by itself is ("pictures differ; in which attribute cannot be said"). largest: the strongest
+    named: the strongest first, one per attribute; empty if the claim is not rejected, or if no
+    single cell is ("pictures differ; in which attribute cannot be said"). largest: the strongest
     observed cell, whatever its p (None if nothing could be measured); it is not a finding.
     follows: values that differ too, but not among the answers left without the named value ("the
     rest follows"). follows_from: the value that this claim follows from, if any. tested: the
@@ -80,8 +80,8 @@ class NamedItem(TypedDict):
     """One item whose share differs from the pooled share of the others: in `Estimate.between_items`
     under "exceptions", the most surprising first, up to three.
 
-    hits of n answers; others_share: the pooled share of the other items; p_adjusted: exact binomial
-    against it, by Holm over the items of the claim.
+    hits of n answers; others_share: the pooled share of the other items; p_adjusted: by an exact
+    binomial test against that share, by Holm over the items of the claim.
     """
 
     item: str
@@ -92,7 +92,7 @@ class NamedItem(TypedDict):
 
 
 class Voice(NamedTuple):
-    """A row corrected by the labels of some people only. who: their name, or "without NAME"."""
+    """A row corrected by the labels of only some people. who: their name, or "without NAME"."""
 
     who: str
     value: float | None
@@ -111,8 +111,8 @@ STARS = ((0.001, "***"), (0.01, "**"), (0.05, "*"))  # p below → its mark in p
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """The one row in which every audit ends. None if nothing could be measured, with a note that
-    says why; never 0.
+    """The one row in which every audit ends. A number that could not be measured is None, never 0,
+    and `note` says why.
 
     value, low, high, null_low and null_high are in `unit`; p in [0, 1]; `detectable` is the
     smallest difference from the null value that this design would find with 80 % power; `family`
@@ -184,7 +184,7 @@ class Estimate:
         return (self.measure, self.subject, self.instrument, self.variant, *where)
 
     def without_value(self, measure: str) -> Estimate:
-        """Makes a row for another measure, with nothing measured or tested yet."""
+        """Returns the row for another measure, without values and tests."""
         nothing: dict[str, Any] = dict.fromkeys(_MEASURED_OR_TESTED)
         return replace(self, measure=measure, cautions=(), **nothing)
 
@@ -195,18 +195,18 @@ class Estimate:
 
     @property
     def stars(self) -> str | None:
-        """`***` below .001, `**` .01, `*` .05 of the deciding p, else ""; None without a test."""
+        """`***` for a deciding p below .001, `**` .01, `*` .05, else ""; None without a test."""
         p = self.deciding_p
         return None if p is None else next((text for bound, text in STARS if p < bound), "")
 
     @classmethod
     def columns(cls) -> list[str]:
-        """Returns the columns of the table in order, `stars` after the columns that decide them."""
+        """Returns the table's columns in order, with `stars` after the columns that decide them."""
         names = [column.name for column in fields(cls) if column.repr]
         names.insert(names.index("adjustment") + 1, "stars")
         return names
 
     def as_dict(self) -> dict[str, Any]:
-        """Returns plain values in the table's order; `stopped` if the run stops by this claim."""
+        """Returns plain values in the table's order; includes `stopped` if the claim has looks."""
         values = {name: getattr(self, name) for name in self.columns()}
         return values if self.stopped is None else values | {"stopped": self.stopped}

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 
 def json_writer(comma: str, colon: str, sort_keys: bool) -> Callable[[object], str]:
-    """Makes a JSON writer, twice as fast as `json.JSONEncoder`, which is set up per value."""
+    """Makes a JSON writer, twice as fast as `json.JSONEncoder`, which sets itself up per value."""
     plain = json.JSONEncoder(
         ensure_ascii=False, separators=(comma, colon), sort_keys=sort_keys, check_circular=False
     )

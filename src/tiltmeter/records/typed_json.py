@@ -1,4 +1,4 @@
-"""JSON that a run holds, read as the records that it was written from: each value by its type."""
+"""JSON from a run, read as the records that wrote it: each value by its declared type."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _LEAVES: Mapping[object, set[type]] = {
 
 
 def parse_as(kind: type[T], text: str) -> T:
-    """Parses the JSON of a dataclass, a named tuple or a tuple of them, or raises ValueError."""
+    """Parses the JSON of a dataclass, a named tuple or a tuple of these; else a ValueError."""
     try:
         value = json.loads(text)
     except RecursionError:
@@ -35,7 +35,7 @@ def _hints(kind: type) -> dict[str, object]:
 
 
 def _read(kind: Any, value: Any) -> Any:
-    """Reads a value of JSON as a type; lists become tuples."""
+    """Converts a JSON value to a type, lists to tuples. ValueError if it does not fit."""
     if kind is object or type(value) in _LEAVES.get(kind, ()):
         return value
     origin, arguments = get_origin(kind), get_args(kind)
@@ -59,7 +59,7 @@ def _read(kind: Any, value: Any) -> Any:
 
 
 def _read_all(kind: Any, values: Collection[Any]) -> Iterable[Any]:
-    """Reads many values as a kind; checks the types of plain values all at once, for speed."""
+    """Converts many values to a type; checks plain values all at once, for speed."""
     if _LEAVES.get(kind, set[type]()) >= set(map(type, values)):
         return values
     return [_read(kind, value) for value in values]

@@ -44,7 +44,7 @@ def exceptional_shares(*, hits: ArrayLike, n: ArrayLike) -> list[ExceptionalItem
         odds = k * np.log(share) + (k.size - 1 - k) * np.log1p(-share)
         return _two_sided(_log_choose(k.size - 1, k) + odds, round(x[place]))
 
-    return _named(chance, size, others)
+    return _exceptional(chance, size, others)
 
 
 def exceptional_gaps(
@@ -66,7 +66,7 @@ def exceptional_gaps(
         logs = _log_choose(level, k) + _log_choose(baseline, total - k) + k * log_odds[place]
         return _two_sided(logs, round(x[place]) - first)
 
-    return _named(chance, np.minimum(size, base), others)
+    return _exceptional(chance, np.minimum(size, base), others)
 
 
 def _pooled(hits: Floats, n: Floats) -> Floats:
@@ -74,7 +74,9 @@ def _pooled(hits: Floats, n: Floats) -> Floats:
     return shares
 
 
-def _named(chance: Callable[[int], float], n: Floats, others: Floats) -> list[ExceptionalItem]:
+def _exceptional(
+    chance: Callable[[int], float], n: Floats, others: Floats
+) -> list[ExceptionalItem]:
     asked = [place for place in range(n.size) if n[place] > 0]
     if len(asked) < LEAST:
         return []

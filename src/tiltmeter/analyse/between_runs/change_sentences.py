@@ -58,7 +58,7 @@ class Change:
         return bool(self.held) or (self.spec is not None and self.spec.signed)
 
     def between(self, within: str = "") -> str:
-        """Writes the two runs side by side. within: the margin, if the values are equivalent."""
+        """Writes the values of both runs. within: the margin, if the runs are equivalent."""
         slots = self.slots()
         if self.cell is not None:
             own_template = str(self.spec.sentence.get(BETWEEN, "")) if self.spec else ""
@@ -117,7 +117,7 @@ class Change:
         return GAP if "baseline" in (spec.contrast or {}) else LEVEL
 
     def slots(self) -> dict[str, str]:
-        """Returns the text of every slot that has one."""
+        """Returns {slot of a sentence's template: its text}."""
         spec = self.spec
         name = sentences.without_article(spec.text or spec.name) if spec else self.measure
         name = name.partition(" (")[0]
@@ -139,13 +139,13 @@ class Change:
             by_name["higher"] = "higher" if more else "lower"
             by_name["rose"] = "rose" if more else "fell"
         if spec is not None:
-            by_name |= self._counted(spec) | self._gap(spec)
+            by_name |= self._counted_slots(spec) | self._gap(spec)
         return by_name
 
     @property
     def levels(self) -> list[str]:
         """The titles of the levels that distinguish the number from others of its measure."""
-        return [*self._levels().values(), *self._ends()]
+        return [*self._levels().values(), *self._compared_titles()]
 
     def _levels(self) -> dict[str, str]:
         return {
@@ -154,13 +154,13 @@ class Change:
             if level and name not in reading.STRATA
         }
 
-    def _ends(self) -> list[str]:
+    def _compared_titles(self) -> list[str]:
         """Returns the titles of the levels that the number compares."""
         return [
             reading.level_title(self.protocol, name, level) for name, level in self.held.items()
         ]
 
-    def _counted(self, spec: MeasureSpec) -> dict[str, str]:
+    def _counted_slots(self, spec: MeasureSpec) -> dict[str, str]:
         value = self.condition.get(spec.attribute)
         values = (value,) if value and EVERY in spec.values else spec.values
         if not values or EVERY in values:
@@ -169,7 +169,7 @@ class Change:
         return {"counted": text, "Counted": text[:1].upper() + text[1:]}
 
     def _gap(self, spec: MeasureSpec) -> dict[str, str]:
-        """Returns both levels, and how many points more or less the first has in each run."""
+        """Returns slots for a gap: both levels, and each run's difference in points."""
         ends = [end for level in self.held.values() for end in level.split(numerals.BETWEEN)]
         if len(ends) != 2 or self.unit != "share":
             return {}
@@ -184,7 +184,7 @@ class Change:
 
 
 def _points(value: float | None) -> str:
-    """Returns `36 points less`, with "more" or "less" by the sign."""
+    """Formats a difference of shares, such as `36 points less` for a negative one."""
     if value is None:
         return numerals.NOTHING
     points = numerals.points(value)
@@ -192,7 +192,7 @@ def _points(value: float | None) -> str:
 
 
 def _filled(template: str, slots: Mapping[str, str]) -> str:
-    """Fills the slots of a template; "" if one of them has no text."""
+    """Fills the slots of a template; "" if a slot has no text."""
     try:
         return template.format_map(slots)
     except KeyError:

@@ -102,7 +102,7 @@ def _headline(found: Comparison, rows: Sequence[ComparisonRow], lead: Comparison
     if lead.claim.word == Word.DIFFERENT:
         over = populations.over(lead.estimate, _nouns(found, lead))
         sentence = weakened(change.between().removesuffix("."), lead.claim)
-        return f"{sentence}{over}. {_rest(words)}".strip()
+        return f"{sentence}{over}. {_count_others(words)}".strip()
     if lead.claim.word == Word.TILT_OF_THESE:
         names = _nouns(found, lead)[0]
         sentence_between = change.between().removesuffix(".")
@@ -144,7 +144,7 @@ def _no_difference(change: Change, rows: Sequence[ComparisonRow]) -> str:
     return f"No difference found in {len(rows)} comparisons{alike}{could}."
 
 
-def _rest(words: Sequence[Word]) -> str:
+def _count_others(words: Sequence[Word]) -> str:
     """Counts the differences that changed or, if only the leading one did, that are not settled."""
     changed, others = words.count(Word.DIFFERENT), [w for w in words if w != Word.DIFFERENT]
     if changed > 1:
@@ -226,7 +226,7 @@ def _setting(text: str) -> str:
 
 
 def set_up_and_rules(changes: Sequence[Difference]) -> Iterator[str]:
-    """Yields the differences of set-up, and which version of the rules read all runs."""
+    """Yields the differences of set-up, then the version of the rules that read all runs."""
     yield from set_up_text(changes)
     yield f"All runs are read by the same rules (version {RULES})."
 
@@ -260,7 +260,7 @@ def amount_of_margin(margin: float, unit: str) -> str:
 
 
 def detectable_of(verdicts: Sequence[Verdict]) -> str:
-    """Returns the largest of the detectable differences of shares; "" if none is known."""
+    """Returns the largest detectable difference among verdicts on shares; "" if none is known."""
     differences = [v.detectable for v in verdicts if v.detectable is not None and v.unit == "share"]
     return numerals.points(max(differences)) if differences else ""
 

@@ -72,7 +72,7 @@ def _none(found: History, compared: Sequence[HistoryStep], names: Mapping[str, s
     verdicts = [one for step in compared for one in step.verdicts]
     runs = count_of(len(found.runs), "run")
     line = found.lines[0] if found.lines else None
-    values = _ends(found, line, names) if line else ""
+    values = _first_and_last(found, line, names) if line else ""
     if all(one.word == Word.EQUIVALENT for one in verdicts):
         margin = amount_of_margin(found.margin, "share")
         return f"The same to within {margin} from run to run over {runs}{values}."
@@ -82,11 +82,11 @@ def _none(found: History, compared: Sequence[HistoryStep], names: Mapping[str, s
     return f"No change found over {runs}, in {numbers}{values}{could}."
 
 
-def _ends(found: History, line: HistoryLine, names: Mapping[str, str]) -> str:
+def _first_and_last(found: History, line: HistoryLine, names: Mapping[str, str]) -> str:
     first, last = line.values[0], line.values[-1]
     if first is None or last is None:
         return ""
-    slots = _of_line(found, line, (0, len(found.runs) - 1), names).slots()
+    slots = _change_of_line(found, line, (0, len(found.runs) - 1), names).slots()
     return f": {slots['what']} is {slots['first']} in the first, {slots['second']} in the last"
 
 
@@ -119,7 +119,7 @@ def _change(
     """Converts a step's difference to a Change, with the values of both runs if known."""
     line = line_of(found, verdict)
     if line is not None:
-        return _of_line(found, line, (step.first, step.second), names)
+        return _change_of_line(found, line, (step.first, step.second), names)
     runs = found.runs[step.first].name, found.runs[step.second].name
     return Change(
         found.protocol,
@@ -133,7 +133,7 @@ def _change(
     )
 
 
-def _of_line(
+def _change_of_line(
     found: History, line: HistoryLine, places: tuple[int, int], names: Mapping[str, str]
 ) -> Change:
     first, second = (line.values[place] for place in places)

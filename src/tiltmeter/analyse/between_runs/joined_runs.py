@@ -76,7 +76,7 @@ class JoinedRuns:
             lambda: [corrected_rows.sides(table, self.measure, self.by) for table in items.counted]
         )
         for row in every:
-            groups = values.get(_place(row))
+            groups = values.get(_condition_key(row))
             if row.measure != spec.name or groups is None:
                 continue
             if row.clusters == 1:
@@ -86,12 +86,14 @@ class JoinedRuns:
             about = {name: level for name, level in row.condition.items() if name not in self.by}
             row = self._over_words(replace(row, outcomes={}), items.counted, about)
             row = replace(row, note=join_notes(row.note, items.note(row.condition)) or "")
-            yield self._held(row, _ratios(groups))
-            for other in (other for other in beside if _place(other) == _place(row)):
+            yield self._test_equivalence(row, _ratios(groups))
+            for other in (
+                other for other in beside if _condition_key(other) == _condition_key(row)
+            ):
                 if other.measure in (spec.name + BOUNDS, spec.name + MISSING):
                     missing = other.measure == spec.name + MISSING
-                    asked_here = groups_asked[_place(other)]
-                    yield from self._beside(
+                    asked_here = groups_asked[_condition_key(other)]
+                    yield from self._companions(
                         row, other, _missing_shares(asked_here) if missing else None
                     )
             yield from self._corrected(row, items, sides_by_place)
@@ -124,13 +126,13 @@ class JoinedRuns:
             about = {name: level for name, level in row.condition.items() if name not in self.by}
             row = self._over_words(row, items.counted, about)
             row = replace(row, note=join_notes(row.note, items.note(row.condition)) or "")
-            yield self._held(row, (pairs[0].gap, pairs[1].gap))
+            yield self._test_equivalence(row, (pairs[0].gap, pairs[1].gap))
             first, second = (one.get(key) for one in asked)
             if self.measure.headline and first is not None and second is not None:
                 for other in self._beside_gap(spec, [first, second]):
                     missing = other.measure == spec.name + MISSING
                     missing_gaps = (_missing(first).gap, _missing(second).gap) if missing else None
-                    yield from self._beside(row, other, missing_gaps)
+                    yield from self._companions(row, other, missing_gaps)
             if self.measure.attribute in self.pairing.gold:
                 yield self._uncorrected(row, "a difference of differences is not corrected")
 
@@ -170,7 +172,7 @@ class JoinedRuns:
         change = None if first is None or second is None else change_of_prompts(first, second)
         return with_cue_words(row, change, null=0.0)
 
-    def _beside(
+    def _companions(
         self, row: Estimate, other: Estimate, values: Values | None = None
     ) -> Iterator[ComparisonRow]:
         """Yields a companion to the main row: bounds, or answers outside the denominator."""
@@ -217,11 +219,11 @@ class JoinedRuns:
         values = [correct((side,), Side({}), sense, random).found.value for side in sides]
         fixed = corrected_rows.corrected_row(row, result, 0.0)
         fixed = replace(fixed, note=join_notes(result.note, alike) or "")
-        yield self._held(fixed, (values[0], values[1]))
+        yield self._test_equivalence(fixed, (values[0], values[1]))
 
     def _uncorrected(self, row: Estimate, reason: str) -> ComparisonRow:
         clear = row.without_value(row.measure + CORRECTED)
-        return self._held(replace(clear, note=f"uncorrected: {reason}"), (None, None))
+        return self._test_equivalence(replace(clear, note=f"uncorrected: {reason}"), (None, None))
 
     @cached_property
     def _wholes(self) -> list[Side]:
@@ -232,7 +234,7 @@ class JoinedRuns:
             for table in self.pairing.tables
         ]
 
-    def _held(self, row: Estimate, values: Values) -> ComparisonRow:
+    def _test_equivalence(self, row: Estimate, values: Values) -> ComparisonRow:
         """Returns the row with its test of equivalence against the margin."""
         within = None
         if row.value is not None and row.spread is not None:
@@ -244,7 +246,7 @@ class JoinedRuns:
         return self.pairing.row(row, values, within)
 
 
-def _place(row: Estimate) -> Key:
+def _condition_key(row: Estimate) -> Key:
     return tuple(row.condition.items())
 
 
@@ -278,7 +280,7 @@ def _missing_shares(groups: Mapping[str, Group]) -> Values:
 def _pairs(
     table: CountTable, spec: MeasureSpec, by: Sequence[str], name: str
 ) -> Iterator[tuple[Key, Pair]]:
-    """Yields (condition, the tested side and the side it is compared with) for one run."""
+    """Yields (condition, a pair: the tested side and its control) for one run."""
     if measure_kind(spec.kind).sides == "level":
         for more, pair in table.pairs(spec, by):
             placed = replace(pair, condition={**pair.condition, **more})

@@ -85,17 +85,17 @@ class Gate:
         headlines = [spec for spec in protocol.measures if spec.headline]
         if set(self.fail_on) == {"worse"} or not headlines:
             return
-        names = {spec.name for spec in headlines} | {_kind(spec.name) for spec in headlines}
+        names = {spec.name for spec in headlines} | {_kind_of(spec.name) for spec in headlines}
         for name in self.margins:
             if name and name not in names:
                 raise UsageError(
                     f"--margin names “{name}”, which is not a headline of {protocol.name}. "
-                    f"Name one of: {', '.join(dict.fromkeys(_kind(h.name) for h in headlines))}"
+                    f"Name one of: {', '.join(dict.fromkeys(_kind_of(h.name) for h in headlines))}"
                 )
         if all(
             size_of(self.margins, headline.name, headline.unit) is None for headline in headlines
         ):
-            examples = dict.fromkeys(f"{_kind(headline.name)}=1" for headline in headlines)
+            examples = dict.fromkeys(f"{_kind_of(headline.name)}=1" for headline in headlines)
             raise UsageError(
                 f"--margin holds no headline of {protocol.name}, none of which is a share or a "
                 f"ratio. Name a size for each: --margin {','.join(examples)}"
@@ -168,7 +168,7 @@ def size_of(sizes: Mapping[str, tuple[float, bool]], measure: str, unit: str) ->
     A bare 5 means 5 points for shares and 5 % for ratios. None if no size was given, or only a
     bare one and the measure is neither: 5 grades are not 5 points.
     """
-    named = sizes.get(measure) or sizes.get(_kind(measure))
+    named = sizes.get(measure) or sizes.get(_kind_of(measure))
     if named is None and "" not in sizes:
         return None
     size, per_cent = named or sizes[""]
@@ -179,7 +179,7 @@ def size_of(sizes: Mapping[str, tuple[float, bool]], measure: str, unit: str) ->
     return size if named and not per_cent else None
 
 
-def _kind(measure: str) -> str:
+def _kind_of(measure: str) -> str:
     return measure.partition("_")[0]
 
 
@@ -243,12 +243,12 @@ def _decide(
     else:
         decision = Decision.NOT_ENOUGH_DATA
     line = gate_lines.measured(claim, name, inner, margin, tilts=decision is Decision.FAIL)
-    more = _needed(claim, inner, margin, cost) if decision is Decision.NOT_ENOUGH_DATA else ""
+    more = _calls_needed(claim, inner, margin, cost) if decision is Decision.NOT_ENOUGH_DATA else ""
     return ClaimAtGate(claim, decision, max(reach or (math.inf,)) / margin, line, more)
 
 
 def _reach(claim: Verdict, interval: tuple[float, float] | None) -> tuple[float, float] | None:
-    """Returns both ends' distances from no tilt, in the unit of `Gate.margin`."""
+    """Returns the distances of both ends from no tilt, in the unit of `Gate.margin`."""
     if interval is None or claim.reference is None:
         return None
     if claim.unit not in RATIOS:
@@ -268,7 +268,7 @@ def _lies_beyond(claim: Verdict, margin: float) -> bool:
     return reach is not None and outside and min(reach) > margin
 
 
-def _needed(
+def _calls_needed(
     claim: Verdict,
     interval: tuple[float, float] | None,
     margin: float,
@@ -293,11 +293,11 @@ def _needed(
     return (
         f"If there is no difference, {numerals.count(items)} {nouns} of {answers} answers would "
         f"pass in 9 of 10 runs (now {numerals.count(claim.clusters)}"
-        f"{_more(cost, items / claim.clusters)})."
+        f"{_growth(cost, items / claim.clusters)})."
     )
 
 
-def _more(cost: Cost | None, times: float) -> str:
+def _growth(cost: Cost | None, times: float) -> str:
     """Says how many more calls and dollars a run needs that is `times` as large."""
     if cost is None or not cost.calls:
         return ""

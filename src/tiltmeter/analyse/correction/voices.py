@@ -16,7 +16,7 @@ from ...records import Estimate, Voice
 
 
 def voice_of(who: str, row: Estimate) -> Voice:
-    """Returns the numbers of a row that only these people's labels corrected."""
+    """Returns the numbers of a row that was corrected only by these people's labels."""
     return Voice(who, row.value, row.low, row.high, row.p)
 
 
@@ -43,15 +43,17 @@ def with_voices(
     sides = {(one.value or 0.0) > null for one in rows}
     chosen = weakest if pair else row
     if len(sides) == 1:
-        return replace(_of_these(chosen, rows), p=weakest.p, voices=usable_voices)
+        return replace(_with_largest_p(chosen, rows), p=weakest.p, voices=usable_voices)
     lows = [one.low for one in rows if one.low is not None]
     highs = [one.high for one in rows if one.high is not None]
     low, high = min(lows, default=None), max(highs, default=None)
     apart = weakest if row.value is None else row
-    return replace(_of_these(apart, rows, 1.0), low=low, high=high, p=1.0, voices=usable_voices)
+    return replace(
+        _with_largest_p(apart, rows, 1.0), low=low, high=high, p=1.0, voices=usable_voices
+    )
 
 
-def _of_these(shown: Estimate, rows: Sequence[Estimate], least: float = 0.0) -> Estimate:
+def _with_largest_p(shown: Estimate, rows: Sequence[Estimate], least: float = 0.0) -> Estimate:
     """Sets `p_these` (p for these cue words only) to the rows' largest, at least `least`."""
     if shown.population is None:
         return shown

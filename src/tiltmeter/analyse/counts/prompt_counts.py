@@ -79,7 +79,7 @@ def prompt_counts(
     word = pl.lit(FIXED) if cue is None else pl.col(cue.sets or cue.column)
     places = rows.with_columns(side=side, word=word, item=pl.col(item))
     keys = list(dict.fromkeys((*by, *_PLACE)))
-    counted = _counted(places, measure, values).group_by(keys, maintain_order=True)
+    counted = _with_sums(places, measure, values).group_by(keys, maintain_order=True)
     cells = counted.agg(pl.col("sums", "squares", "among").sum())
     if measure.per == "outputs":
         among = places.group_by(keys).agg(pl.col("outputs").sum().cast(pl.Float64).alias("among"))
@@ -88,7 +88,7 @@ def prompt_counts(
     return dict(_by_condition(cells, by, 1 if contrast is None else 2, bool(cue and cue.sets)))
 
 
-def _counted(rows: pl.DataFrame, measure: MeasureSpec, values: Sequence[str]) -> pl.DataFrame:
+def _with_sums(rows: pl.DataFrame, measure: MeasureSpec, values: Sequence[str]) -> pl.DataFrame:
     """Returns an attribute's rows with what each adds to sums, squares and denominator."""
     of_attribute = rows.filter(pl.col("attribute") == measure.attribute)
     if measure.without:

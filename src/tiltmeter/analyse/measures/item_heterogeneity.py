@@ -49,13 +49,13 @@ def with_items_of_pair(
     if prompts is None or few or not _can_be_tested(measure, table, (xa, na, xb, nb)):
         return estimate
     design, shares = prompts.design, prompts.shares
-    kept = (na >= SIDE) & (nb >= SIDE)
-    xa, na, xb, nb = (one[kept] for one in (xa, na, xb, nb))
-    names = [name for name, there in zip(pair.items, kept, strict=True) if there]
+    counted = (na >= SIDE) & (nb >= SIDE)
+    xa, na, xb, nb = (one[counted] for one in (xa, na, xb, nb))
+    names = [name for name, there in zip(pair.items, counted, strict=True) if there]
 
     def test() -> Found | None:
         result = items_differ(design, shares, generator=_generator(estimate), draws=DRAWS)
-        summary = _found(result, xa * nb - xb * na, [(xa, na), (xb, nb)])
+        summary = _result(result, xa * nb - xb * na, [(xa, na), (xb, nb)])
         apart = exceptional_gaps(hits=xa, n=na, base_hits=xb, base_n=nb)
         return summary and {**summary, "exceptions": _exceptions(apart, names, xa, na)}
 
@@ -72,13 +72,13 @@ def with_items_of_group(
     if null is None or not _can_be_tested(measure, table, (group.hits, group.among)):
         return estimate
     hits, among = _without_repeats(group.hits, group.among)
-    kept = among >= SIDE
-    hits, among = hits[kept], among[kept]
-    names = [name for name, there in zip(group.items, kept, strict=True) if there]
+    counted = among >= SIDE
+    hits, among = hits[counted], among[counted]
+    names = [name for name, there in zip(group.items, counted, strict=True) if there]
 
     def test() -> Found | None:
         result = homogeneity.shares_alike(hits=hits, n=among, generator=_generator(estimate))
-        summary = _found(result, hits - null * among, [(hits, among)])
+        summary = _result(result, hits - null * among, [(hits, among)])
         apart = exceptional_shares(hits=hits, n=among)
         return summary and {**summary, "exceptions": _exceptions(apart, names, hits, among)}
 
@@ -123,7 +123,7 @@ def _exceptions(
     ]
 
 
-def _found(test: Test, gaps: Floats, sides: Sequence[tuple[Floats, Floats]]) -> Found | None:
+def _result(test: Test, gaps: Floats, sides: Sequence[tuple[Floats, Floats]]) -> Found | None:
     """Returns p, the number of items, how many lie above and below no tilt, and if every item got
     just one answer per side; None without a test. sides: (hits, n) per side.
     """

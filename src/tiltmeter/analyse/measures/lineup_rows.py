@@ -37,9 +37,9 @@ class Lineups:
     @cached_property
     def recur(self) -> bool:
         """True if a name occurs in several line-ups."""
-        seen: dict[tuple[int, str], str] = {}
+        names: dict[tuple[int, str], str] = {}
         return any(
-            seen.setdefault((group, name), lineup) != lineup
+            names.setdefault((group, name), lineup) != lineup
             for lineup, row in zip(self.lineup, self.names, strict=True)
             for group, name in enumerate(row)
         )
@@ -91,7 +91,7 @@ def lineups_of(
     }
 
 
-def _of_dealt(names: int, lineups: int, found: Interval, p: float | None) -> Population:
+def _pool_names(names: int, lineups: int, found: Interval, p: float | None) -> Population:
     """Describes names and line-ups as one sample, for names in only one line-up each."""
     return Population(
         items=LIKE,
@@ -120,7 +120,7 @@ def with_lineups(
     if not rankings.recur:
         test = dealt(rankings.firsts, group)
         names = len({row[group] for row in rankings.names})
-        named = _of_dealt(names, len({*rankings.lineup}), found, test.p)
+        named = _pool_names(names, len({*rankings.lineup}), found, test.p)
         return replace(with_test(estimate, test, found), population=named)
     share = rankings.shares[group]
     pooled, separate = share.pooled, share.own

@@ -76,10 +76,10 @@ def _adjusted_rows(
     rows = codes(sides, cell.attributes)
     shuffles = cell.shuffles(DRAWS)
     if blank.condition.get("group"):
-        found = permutation.base_against_group(base=rows[0], group=rows[1], shuffles=shuffles)
+        divergence = permutation.base_against_group(base=rows[0], group=rows[1], shuffles=shuffles)
     else:
-        found = permutation.pairs_within(groups=rows, shuffles=shuffles)
-    parts = found.attributes or (found,) * len(cell.attributes)
+        divergence = permutation.pairs_within(groups=rows, shuffles=shuffles)
+    parts = divergence.attributes or (divergence,) * len(cell.attributes)
     chance: list[float] = []
     each: list[Estimate] = []
     for name, one in zip(cell.attributes, parts, strict=True):
@@ -92,15 +92,20 @@ def _adjusted_rows(
             outcomes=value_counts(sides[-1], name),
             n=count_with_value(sides, name),
         )
-        each += _both(about, one, expected, notes(one, sides, names, name))
+        each += _adjusted_and_plug_in(about, one, expected, notes(one, sides, names, name))
     expected = float(np.mean(chance)) if chance else math.nan
-    yield from _both(
-        replace(blank, n=float(sum(map(len, sides)))), found, expected, notes(found, sides, names)
+    yield from _adjusted_and_plug_in(
+        replace(blank, n=float(sum(map(len, sides)))),
+        divergence,
+        expected,
+        notes(divergence, sides, names),
     )
     yield from each
 
 
-def _both(about: Estimate, found: Permuted, expected: float, note: str) -> list[Estimate]:
+def _adjusted_and_plug_in(
+    about: Estimate, found: Permuted, expected: float, note: str
+) -> list[Estimate]:
     """Returns the adjusted value with p, and the plug-in, as two rows; None if a side is empty."""
     measure = f"{about.measure}_plugin"
     if found.value is None or found.low is None or found.high is None:

@@ -42,9 +42,9 @@ def changed_cells(table: CountTable, measure: MeasureSpec, base: MeasureSpec) ->
     for about, levels, parts in compared:
         names = [title(table.protocol, groups, level) for level in levels]
         blank = row_of(measure, about, {factor: f"{ends[1]} − {ends[0]}"})
-        found = largest_change(parts=parts, based=based) if parts else None
-        if found is not None:
-            yield _row(blank, found, names, based)
+        change = largest_change(parts=parts, based=based) if parts else None
+        if change is not None:
+            yield _row(blank, change, names, based)
 
 
 def _row(blank: Estimate, found: LargestChange, names: Sequence[str], based: bool) -> Estimate:
@@ -99,13 +99,17 @@ def _of_objects(table: CountTable, sides: Sequence[MeasureSpec]) -> Iterator[Com
     if sides[0].kind == "cells_from_base":
         for place in places:
             about = {within: place[0], factor: place[1]}
-            yield about, (contrast["baseline"], place[1]), _parts(cells, [BASE, place])
+            yield about, (contrast["baseline"], place[1]), _outputs_of_objects(cells, [BASE, place])
         return
-    for dimension, own in dimensions_of(places).items():
-        yield {within: dimension}, [group for _, group in own], _parts(cells, own)
+    for dimension, groups in dimensions_of(places).items():
+        yield (
+            {within: dimension},
+            [group for _, group in groups],
+            _outputs_of_objects(cells, groups),
+        )
 
 
-def _parts(
+def _outputs_of_objects(
     cells: Sequence[tuple[BaseAndGroups, BaseAndGroups]], places: Sequence[Place]
 ) -> list[ChangedPart]:
     """Returns, per object with outputs of all these prompts at both levels, those outputs."""
@@ -127,7 +131,7 @@ def _of_levels(table: CountTable, sides: Sequence[MeasureSpec]) -> Iterator[Comp
     if not table.drawn:
         return
     among = table.answers(sides[0])
-    first, second = (codes_of(_kept(table, side), side, among) for side in sides)
+    first, second = (codes_of(_restrict(table, side), side, among) for side in sides)
     levels = [level for level in first if level in second]
     if len(levels) > 1:
         before, after = ([side[level] for level in levels] for side in (first, second))
@@ -135,9 +139,9 @@ def _of_levels(table: CountTable, sides: Sequence[MeasureSpec]) -> Iterator[Comp
         yield {}, levels, [ChangedPart(before, after, (sides[0].attribute,), (among,), shuffles)]
 
 
-def _kept(table: CountTable, side: MeasureSpec) -> CountTable:
-    kept = [pl.col(name).is_in(list(levels)) for name, levels in side.where.items()]
-    return replace(table, rows=table.rows.filter(*kept))
+def _restrict(table: CountTable, side: MeasureSpec) -> CountTable:
+    conditions = [pl.col(name).is_in(list(levels)) for name, levels in side.where.items()]
+    return replace(table, rows=table.rows.filter(*conditions))
 
 
 def _shuffles(*place: int) -> Shuffles:

@@ -71,12 +71,12 @@ def _of_shares(
         if row.measure != spec.name or pair is None or row.sides is None:
             yield row
             continue
-        even = _even(base, row.condition)
+        even = _no_tilt(base, row.condition)
         with_mitigation = rates.clustered_share(successes=pair.hits[0], n=pair.among[0])
         yield _with_tilt(row, with_mitigation, (row.sides["level"], row.sides["baseline"]), even)
 
 
-def _even(base: MeasureSpec, condition: Mapping[str, str]) -> float:
+def _no_tilt(base: MeasureSpec, condition: Mapping[str, str]) -> float:
     """Returns the value of no tilt: the measure's null, or the counted value's reference share."""
     if isinstance(base.reference, Mapping):
         return base.reference.get(condition.get(base.attribute, ""), 0.0)
@@ -157,7 +157,7 @@ def _of_mean_differences(
         )
         changes = (level[0] - baseline[0], level[1] - baseline[1])
         interval, with_mitigation = (
-            _less(*sides, paired=bool(paired)) for sides in (changes, level)
+            _mean_difference(*sides, paired=bool(paired)) for sides in (changes, level)
         )
         n = np.ones(len(paired) or sum(map(len, items)))
         group = Group(dict(place), (), np.zeros_like(n), n, {})
@@ -170,7 +170,7 @@ def _of_mean_differences(
         yield _with_tilt(row, with_mitigation, (gaps[0], gaps[1]), 0.0)
 
 
-def _less(first: Floats, second: Floats, *, paired: bool) -> Interval:
+def _mean_difference(first: Floats, second: Floats, *, paired: bool) -> Interval:
     """Returns the mean of `first` less that of `second`; paired if both have the same items."""
     if paired:
         return rates.clustered_mean(values=first - second)
@@ -200,7 +200,7 @@ def _place(pair: Pair, more: Mapping[str, str]) -> Key:
 def _with_tilt(
     row: Estimate, own: Interval | Estimate, sides: tuple[float, float], even: float
 ) -> Estimate:
-    """Adds the numbers with and without the mitigation. own: the interval with it."""
+    """Adds the numbers with and without the mitigation. own: the interval with mitigation."""
     level, baseline = sides
     ends = [end for end in (own.low, own.high) if end is not None]
     across = ends and all((end - even) * (baseline - even) < 0 for end in ends)

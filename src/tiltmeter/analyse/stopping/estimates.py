@@ -95,7 +95,7 @@ class _Stopped:
         row = replace(row, test_items=None)
         planned = self.claims.get(key_of(row)) if row.variant == "default" else None
         if planned is None:
-            return self._other(row)
+            return self._undecided_row(row)
         claim, family = planned
         decision = self.made[-1].decisions[claim.key]
         about: dict[str, int | str] = {
@@ -153,8 +153,8 @@ class _Stopped:
         note = join_notes(row.note or None, "no interval: given up before its last look") or ""
         return replace(row, low=None, high=None, confidence=None, note=note)
 
-    def _other(self, row: Estimate) -> Estimate:
-        """Returns a row whose test did not stop the run, with p over the looks."""
+    def _undecided_row(self, row: Estimate) -> Estimate:
+        """Returns a row with p over the looks, for a test that did not stop the run."""
         family = max(self.plan.families, key=lambda one: one.widening)
         row = self._widen(row, family)
         if row.p is None:

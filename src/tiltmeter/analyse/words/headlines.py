@@ -31,12 +31,12 @@ def slots(
             if name == "language"
             else wording.title(protocol, name, level)
         )
-    values |= _counted(protocol, spec, row)
+    values |= _counted_slots(protocol, spec, row)
     if row.value is not None:
         values |= _numbers(spec, row, row.value)
     values |= _levels(protocol, spec, row)
     values |= _sides(spec, row)
-    values |= _alone(protocol, spec, row)
+    values |= _only_group(protocol, spec, row)
     if what_moved is not None:
         values |= _moved(protocol, spec, what_moved)
     values |= _others(protocol, spec, row) | _controls(protocol, spec, row)
@@ -82,7 +82,7 @@ def _object(row: Estimate) -> str | None:
     return named[0]["object"] if named else None
 
 
-def _counted(protocol: Protocol, spec: MeasureSpec, row: Estimate) -> dict[str, str]:
+def _counted_slots(protocol: Protocol, spec: MeasureSpec, row: Estimate) -> dict[str, str]:
     def joined(values: Collection[str]) -> str:
         return " or ".join(wording.title(protocol, spec.attribute, value) for value in values)
 
@@ -131,7 +131,7 @@ def _reference(spec: MeasureSpec, row: Estimate) -> str:
 
 
 def amount(value: float | None, unit: str, signed: bool) -> str:
-    """Formats a number for a sentence: 58 %, +12 points, 1.4 times; other units by their digits."""
+    """Formats a number for a sentence: 58 %, +12 points, 1.4 times, or in its unit's digits."""
     if value is None:
         return numerals.NOTHING
     if unit == "share" and not signed:
@@ -190,7 +190,7 @@ def _sides(spec: MeasureSpec, row: Estimate) -> dict[str, str]:
     return sides
 
 
-def _alone(protocol: Protocol, spec: MeasureSpec, row: Estimate) -> dict[str, str]:
+def _only_group(protocol: Protocol, spec: MeasureSpec, row: Estimate) -> dict[str, str]:
     """Returns the only group with data, if the claim covers several groups of items."""
     for factor, levels in spec.expected.items():
         present = [level for level in levels if level in (row.sides or {})]
@@ -207,12 +207,12 @@ def _moved(protocol: Protocol, spec: MeasureSpec, found: Moved) -> dict[str, str
         "changed_in": wording.title(protocol, factor, found.level),
         "share": numerals.percent(found.share.value),
         "other_share": numerals.percent(found.other.value),
-        "share_interval": _ends(found.share),
-        "other_interval": _ends(found.other),
+        "share_interval": _interval_text(found.share),
+        "other_interval": _interval_text(found.other),
     }
 
 
-def _ends(share: Share) -> str:
+def _interval_text(share: Share) -> str:
     if share.low is None or share.high is None:
         return ""
     low, high = (numerals.fixed_decimals(100 * end, 0) for end in (share.low, share.high))

@@ -52,7 +52,13 @@ def look(
 ) -> list[DoctorFinding]:
     """Checks the machine offline, then each named model. call: asks each model a question too."""
     kinds = all_kinds()
-    findings = [*_machine(), *_parts(kinds), *_checks(kinds), *_keys(kinds), _own_table()]
+    findings = [
+        *_machine(),
+        *_optional_modules(kinds),
+        *_checks(kinds),
+        *_keys(kinds),
+        _own_table(),
+    ]
     models = list(models)
     if models:
         findings += wait_for(_models(models, call, connect or Connect()))
@@ -86,7 +92,7 @@ def _machine() -> Iterator[DoctorFinding]:
     )
 
 
-def _parts(kinds: Iterable[ModelKind]) -> Iterator[DoctorFinding]:
+def _optional_modules(kinds: Iterable[ModelKind]) -> Iterator[DoctorFinding]:
     """Checks optional modules, including those of model kinds; one line per module."""
     wanted = {module: (purpose, extra) for purpose, module, extra in OPTIONAL_MODULES}
     names: dict[str, list[str]] = {}

@@ -60,10 +60,10 @@ def _cells(row: Detectable, with_needed: bool) -> tuple[str, ...]:
     )
     items = "–" if row.clusters is None else str(row.clusters)
     size = f"{row.per_cluster:.3g}"
-    return (row.measure, _place(row), items, size, str(row.tests), value, *twice, *needed)
+    return (row.measure, _group_text(row), items, size, str(row.tests), value, *twice, *needed)
 
 
-def _place(row: Detectable) -> str:
+def _group_text(row: Detectable) -> str:
     return ", ".join(filter(None, (row.language, row.mode, *row.group.values())))
 
 
@@ -72,10 +72,10 @@ def _design_notes(design: Sequence[Detectable], wanted: float | None) -> Iterato
 
     for row in design:
         if row.note and (row.detectable is None or row.clusters is None):
-            yield f"  {row.measure}, {_place(row)}: {row.note}"
+            yield f"  {row.measure}, {_group_text(row)}: {row.note}"
     for row in design:
         if row.by_words:
-            yield f"  {row.measure}, {_place(row)}: {row.by_words}"
+            yield f"  {row.measure}, {_group_text(row)}: {row.by_words}"
     if any(row.twice_items is not None for row in design):
         yield "  2 × items, 2 × samples: what twice the calls would find, spent on one or the other"
     if any(row.clusters is None for row in design):

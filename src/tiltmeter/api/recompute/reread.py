@@ -74,7 +74,7 @@ def reread(store: Store, protocol: Protocol) -> Iterator[Reread]:
 
 def _of_nothing(output: str, given: Sequence[Label]) -> Iterator[Reread]:
     for name, labels in groupby(given, key=lambda label: label.annotator):
-        yield Reread(output, name, _told(list(labels)), None, reason="there is no such output")
+        yield Reread(output, name, _contents(list(labels)), None, reason="there is no such output")
 
 
 def _read(
@@ -86,7 +86,7 @@ def _read(
     name: str,
     given: Sequence[Label],
 ) -> Reread | None:
-    before = _told(given)
+    before = _contents(given)
     if instrument is None:
         why = f"this version has no annotator {name} for this protocol"
         return Reread(trial.id, name, before, None, reason=why)
@@ -98,10 +98,10 @@ def _read(
         why = "a reply of its judge is not there"
         return Reread(trial.id, name, before, None, reason=why) if before else None
     labels = tuple(row for row in rows if isinstance(row, Label))
-    return Reread(trial.id, name, before, _told(labels), labels, asked=asked)
+    return Reread(trial.id, name, before, _contents(labels), labels, asked=asked)
 
 
-def _told(labels: Sequence[Label]) -> tuple[Told, ...]:
+def _contents(labels: Sequence[Label]) -> tuple[Told, ...]:
     return tuple(
         sorted(
             (label.attribute, label.position, label.value, round(label.weight, 9))

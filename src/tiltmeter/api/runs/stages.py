@@ -72,7 +72,7 @@ class Stages:
 
     async def _in_order(self, stopped: stopped_run.StoppedRun | None) -> list[Tally]:
         judges, tallies = self.asking.judges, list[Tally]()
-        found_out = shards.waits_for_all(self.protocol, judges, self._given() or {})
+        found_out = shards.waits_for_all(self.protocol, judges, self._materials() or {})
         later = bool(settings.shard(self.store) and found_out)
         if stopped is not None:
             ask = partial(self._ask, stopped.plan.judges)
@@ -123,7 +123,7 @@ class Stages:
             self._models,
             self.asking.limits,
             self._watcher("pilot"),
-            annotators(self.protocol, self.asking.judges, self._given() or {}),
+            annotators(self.protocol, self.asking.judges, self._materials() or {}),
             partial(self._annotate, self.asking.judges),
             self.asking.shard,
         )
@@ -142,10 +142,10 @@ class Stages:
     ) -> Tally:
         models, limits = self._models, self.asking.limits
         return await annotate(
-            self.store, self.protocol, judges, models, limits, watch, self._given(), pipeline
+            self.store, self.protocol, judges, models, limits, watch, self._materials(), pipeline
         )
 
-    def _given(self) -> dict[str, str] | None:
+    def _materials(self) -> dict[str, str] | None:
         return settings.given_materials(self.store)
 
     def _watcher(self, stage: str, number: int | None = None) -> Callable[[Tally], None]:

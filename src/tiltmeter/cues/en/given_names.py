@@ -16,7 +16,7 @@ _CONTEXT = tomllib.loads((Path(__file__).parent / "context.toml").read_text("utf
 _LISTS = {name: frozenset(text.split()) for name, text in _CONTEXT.items()}
 
 
-def _before(*alternatives: str) -> re.Pattern[str]:
+def _text_before(*alternatives: str) -> re.Pattern[str]:
     return re.compile(rf"(?:{'|'.join(alternatives)})\s*$", re.IGNORECASE)
 
 
@@ -26,11 +26,13 @@ def any_of(name: str) -> str:
 
 
 PRONOUNS = frozenset(any_of("pronouns").split("|"))
-_TITLE = _before(rf"\b(?:{any_of('titles')})\.?\s")
-_TITLE_OF_GIVEN = _before(rf"\b(?:{any_of('titles_of_given_names')})\s")
-_SIGNATURE = _before(rf"(?:{_CONTEXT['closings']}),?\s*\n")
-_CLOSED = _before(rf"\b(?:{_CONTEXT['closings']}),\s")  # on the line of a name that ends the text
-_INTRODUCED = _before(
+_TITLE = _text_before(rf"\b(?:{any_of('titles')})\.?\s")
+_TITLE_OF_GIVEN = _text_before(rf"\b(?:{any_of('titles_of_given_names')})\s")
+_SIGNATURE = _text_before(rf"(?:{_CONTEXT['closings']}),?\s*\n")
+_CLOSED = _text_before(
+    rf"\b(?:{_CONTEXT['closings']}),\s"
+)  # on the line of a name that ends the text
+_INTRODUCED = _text_before(
     rf"(?:{_CONTEXT['introductions']})\s",
     rf"(?:{any_of('fields')})\"?\s*:\s*\"?",
     rf"\b(?:{any_of('kin')}),?\s",
@@ -38,7 +40,7 @@ _INTRODUCED = _before(
 ORGANISATION = re.compile(
     rf"(?:['’]s)? (?:{any_of('organisations')})\b| (?:{any_of('premises')})\b"
 )
-_OF_A_THING = _before(rf"(?<![\w-])(?:{any_of('things')})s?,? (?:is )?(?:called |named )?")
+_OF_A_THING = _text_before(rf"(?<![\w-])(?:{any_of('things')})s?,? (?:is )?(?:called |named )?")
 _SUBJECT_NAMED = re.compile(r"\b(\w+) (?:is|was) (?:called|named) $")  # "Our Tesla is called Ruby"
 _A_PERSON = re.compile(rf"(?:{PERSON}|{any_of('kin')}|s?he|who|it|mine)$", re.IGNORECASE)
 _TECHNICAL = re.compile(rf"\b(?:{any_of('technical')}|learning rates?)\b", re.IGNORECASE)
@@ -167,7 +169,7 @@ def _within_sentence(head: str, word: str) -> bool:
 def _lower_case_name(
     text: str, match: re.Match[str], gender: str, genders: frozenset[str], before: str
 ) -> bool:
-    """True if a name without a capital is a person's: “cassandra” is software, “per” a word."""
+    """True if a name in small letters means a person: “cassandra” may be software, “per” a word."""
     low, tail = match.group(), text[match.end() :]
     if len(low) < 3 or before.lower() in _LISTS["never_before_names"]:
         return False

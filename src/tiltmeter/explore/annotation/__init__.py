@@ -1,1 +1,1 @@
-"""Annotation pages: items, marks, saved labels and the end page."""
+"""Pages to annotate on: items, marks of pronouns, saved labels, and the end page."""

@@ -1,8 +1,8 @@
-"""The annotation page as a server on loopback: one item at a time, each answer saved at once.
+"""The annotation page, served on loopback: one item at a time, each answer saved at once.
 
-It shows what a person judges by (prompt, text or picture), neither the subject's name nor any
+It shows the material to judge by (prompt, text or picture), but neither the subject's name nor any
 label, and writes only answers. A save also sends the state that it replaces, so that two windows
-cannot overwrite each other unseen.
+cannot overwrite each other unnoticed.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ PATIENCE_MS = 3_000  # that a save waits for another process's
 @dataclass(frozen=True, slots=True)
 class DeskTask:
     """A person's task: to label a sample, settle disagreements, or review the run's taxonomy.
-    among: the people among whom the sample is divided; () if everybody labels all of it.
+    among: the people who share the sample; () if everybody labels all of it.
     """
 
     annotator: str
@@ -70,7 +70,7 @@ class DeskTask:
 
 
 class Desk:
-    """A person's annotation task on one run, opened and closed on the thread that uses the file."""
+    """A person's annotation task on one run; one thread opens, uses and closes the run's file."""
 
     def __init__(self, folder: Path | str, wanted: DeskTask) -> None:
         self._thread = security.OneThread()
@@ -90,7 +90,7 @@ class Desk:
         self._thread.end()
 
     async def page(self, request: Request) -> Response:
-        """Returns the page on which items are shown one by one."""
+        """Returns the page that shows items one by one."""
         missing = await self._thread.read(_missing, self.source)
         return HTMLResponse(
             rendering.render_template(
@@ -109,7 +109,7 @@ class Desk:
         )
 
     async def items(self, request: Request) -> Response:
-        """Returns every item's id and answer so far, in this person's order."""
+        """Returns the id and the present answer of every item, in this person's order."""
         states = await self._thread.read(self.task.states)
         return JSONResponse(
             [{"id": item, "state": states.get(item, State())._asdict()} for item in self.order]
@@ -134,7 +134,7 @@ class Desk:
         return JSONResponse(ending)
 
     async def reading(self, request: Request) -> Response:
-        """Returns the value that a person's marks of an answer's pronouns stand for."""
+        """Returns the label that follows from a person's marks of an answer's pronouns."""
         marks = request.query_params.get("marks", "")
         answers.check_state(State(marks=marks), ())
         item = request.path_params["item"]
@@ -171,7 +171,7 @@ def _open(folder: Path | str, wanted: DeskTask) -> tuple[Source, Task | Review |
 
 
 def _missing(source: Source) -> int:
-    """Counts planned trials without an output, which no sample can hold."""
+    """Counts planned trials without an output, which cannot be in a sample."""
     return trials.open_trials(source.store)
 
 
@@ -185,13 +185,13 @@ def _parse(body: bytes) -> tuple[str, State, State]:
         ]
         item = sent["item"]
     except (ValueError, TypeError, KeyError, RecursionError):
-        raise UsageError("An answer has an item, what was seen and what is said now.") from None
+        raise UsageError("A request to save needs item, seen and now.") from None
     if not all(isinstance(text, str) for text in (item, *states[0], *states[1])):
-        raise UsageError("An answer is made of texts.")
+        raise UsageError("item and the fields of seen and now must be texts.")
     try:
         json.dumps(sent, ensure_ascii=False).encode()
     except UnicodeEncodeError:
-        raise UsageError("A text has half a character in it.") from None
+        raise UsageError("A text has an incomplete character (half a surrogate pair).") from None
     return item, states[0], states[1]
 
 
@@ -199,7 +199,7 @@ def _parse(body: bytes) -> tuple[str, State, State]:
 
 
 def application(desk: Desk, token: str, port: int) -> ASGIApp:
-    """Makes the ASGI application. port: for the check of the Host header and the cookie's name."""
+    """Makes the ASGI application. port: to check the Host header and to name the cookie."""
     routes = [
         Route("/", desk.page),
         Route("/items", desk.items),

@@ -1,5 +1,5 @@
 """The end of an annotation: the agreement of people and judges, the labels that a correction still
-needs, and the next command. Shown only at the end, so that nobody sees a judge's labels before.
+needs, and the next command. It comes last, so that nobody sees a judge's labels before.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ SHOWN = ("agreement", "Cohen's κ")
 
 
 class EndOfTask(TypedDict):
-    """The end page. agreement, needs: sentences; next: a command; opened: unfolded prompts."""
+    """The end page. agreement, needs: sentences; next: a command; opened: how many prompts were."""
 
     agreement: list[str]
     needs: list[str]
@@ -54,8 +54,8 @@ def _agreements(rows: Sequence[agreement.Agreement]) -> Iterator[str]:
 
 
 def _needs(source: Source) -> Iterator[str]:
-    """Yields, for each headline claim, its correction by gold and the labels that this still lacks;
-    says so if none are lacking. If gold corrects no number at all, yields the reasons.
+    """Yields, per headline claim, a sentence on its correction by gold and the labels that it still
+    needs; one sentence if none is needed. If gold corrects no number at all, yields the reasons.
     """
     rows = estimates(source.store, source.protocol)
     background = read_background(source.store, source.protocol, rows)

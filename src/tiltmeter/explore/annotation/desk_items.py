@@ -1,5 +1,5 @@
-"""One item of the annotation page: prompt, answer or picture, and others' labels; for a taxonomy
-the attribute with its values and pictures. Hidden characters are written out in every text.
+"""The data of one item on the annotation page: prompt, answer or picture, and other people's
+labels; for a taxonomy an attribute with its values and pictures. Hidden characters are written out.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def read_marks(source: Source, cells: Cells, item: str, attribute: str, marks: s
 
 
 class ItemBlock(TypedDict):
-    """A titled text of an item. pieces: of a rewrite whose pronouns are to be marked; pictures:
+    """A titled text of an item. pieces: of a rewrite in which pronouns are to be marked; pictures:
     addresses of the pictures shown with a prompt.
     """
 
@@ -61,9 +61,9 @@ class ItemBlock(TypedDict):
 
 class ShownItem(TypedDict):
     """The data of an item for the page. picture: its address; damage: why it cannot be shown;
-    voices: others' answers. If all attributes of an output are asked for: question, about one
-    attribute; choices, its values; beside, ids of the same output's other items. In a review of a
-    taxonomy: table, all values of the attribute; samples, pictures labelled with each.
+    voices: other people's answers. If all attributes of an output are asked about: question, about
+    one attribute; choices, its values; beside, ids of the output's other items. If a taxonomy is
+    reviewed: table, all values of the attribute; samples, pictures labelled with each value.
     """
 
     table: NotRequired[list[dict[str, str]]]
@@ -80,7 +80,7 @@ class ShownItem(TypedDict):
 def shown_item(
     source: Source, task: Task | Review | WholeOutputTask, item: str, cells: Cells
 ) -> ShownItem:
-    """Returns an item with others' answers; hidden characters are written out."""
+    """Returns an item with other people's answers; hidden characters are written out."""
     if isinstance(task, Review):
         content = _value(source, task, item)
     elif isinstance(task, WholeOutputTask):
@@ -131,7 +131,7 @@ def _shown_with(protocol: Protocol, levels: Mapping[str, str]) -> Sequence[str]:
 
 
 def _is_folded(annotation: Mapping[str, AnnotationKeys], attribute: str) -> bool:
-    """True if the protocol hides the prompt for this attribute (for any, if not declared)."""
+    """True if the protocol hides the prompt for an attribute; if undeclared, for any attribute."""
     questions = [annotation[attribute]] if attribute in annotation else list(annotation.values())
     return any(one.get("prompt") == "folded" for one in questions)
 

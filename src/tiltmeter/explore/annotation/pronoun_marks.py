@@ -1,9 +1,9 @@
-"""The third-person pronouns of a rewrite for a person to mark, and the values that follow.
+"""The third-person pronouns of a rewrite for a person to mark, and the labels that follow.
 
-Rules find the pronouns; the person marks whether each refers to the text's main person, to another,
-or to several. The class of the rewrite and the verdict then follow from the protocol's table and
-are offered, not stored: the person decides. Marks are text, `14:primary 32:another`, by a pronoun's
-offset in the answer.
+Rules find the pronouns; the person marks each as referring to the text's main person, to another
+person, or to several. The class of the rewrite and the verdict then follow from the protocol's
+table and are offered, not stored: the person decides. Marks are text, `14:primary 32:another`, by a
+pronoun's offset in the answer.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ class MarkedPiece(TypedDict):
 
 
 def apply(protocol: Protocol, attribute: str) -> bool:
-    """True if an attribute describes a rewrite's pronouns, in a design with the input texts."""
+    """True if an attribute is about a rewrite's pronouns and the design has the input texts."""
     return attribute in (PRONOUNS, VERDICT, PUBLISHED) and set(NEEDED) <= protocol.cells[0].keys()
 
 
 def pieces(cell: Mapping[str, str], output: str) -> list[MarkedPiece]:
-    """Splits an answer into pieces; each pronoun is a piece of its own with its offset `begin`."""
+    """Splits an answer so that each pronoun is a piece of its own, with its offset as `begin`."""
     return list(_pieces(output, _pronouns(cell, output)))
 
 
@@ -57,8 +57,8 @@ def _pronouns(cell: Mapping[str, str], output: str) -> list[Found]:
 
 
 def value(cell: Mapping[str, str], attribute: str, output: str, marks: str) -> str:
-    """Returns the attribute's value that the marks imply; "" until each pronoun is marked, and if
-    the main person has neopronouns.
+    """Returns the label of the attribute that follows from the marks; "" until every pronoun is
+    marked, or if the main person has neopronouns.
     """
     whose = dict(mark.split(":", 1) for mark in marks.split())
     pronouns = _pronouns(cell, output)

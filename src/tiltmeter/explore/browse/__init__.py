@@ -1,1 +1,1 @@
-"""Pages of the explorer: pairs, wall, counts, search, contact sheet, corrections."""
+"""Pages of the explorer: pairs, wall, counts, search, contact sheet, corrections, reports."""

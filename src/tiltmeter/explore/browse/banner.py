@@ -1,4 +1,4 @@
-"""Describes in words the number that a visitor came from: the outputs that its query counts."""
+"""A description of the number that a visitor came from: the outputs that its query counts."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from ..selection.view import View
 
 
 def banner(index: Index, view: View, outputs: int) -> Banner | None:
-    """Builds the banner above a query's outputs; None without a query. outputs: their number."""
+    """Builds the banner above a query's outputs; None without a query. outputs: how many."""
     if not view.query:
         return None
     query = OutputQuery.parse(view.query)

@@ -1,4 +1,4 @@
-"""The cells of a grid: outputs, counts and labels, limited to what one page shows."""
+"""The cells of a grid: their outputs, counts and labels, limited to what a page can show."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ MOST_PARTS = 12  # of a bar, one a value; the values that are left share the las
 
 
 def selection(view: View, *, narrow: bool, tab: bool = True) -> Selection:
-    """Selects a view's outputs. narrow: apply the filters too; tab: only those of its tab."""
+    """Selects a view's outputs. narrow: True to apply the filters; tab: True for its tab only."""
     chosen = dict(view.levels) | ({view.by: view.tab} if tab and view.by not in (LABEL, "") else {})
     levels = {name: level for name, level in chosen.items() if level != ALL}
     values = [view.tab] if tab and view.by == LABEL and view.tab != ALL else []
@@ -38,7 +38,7 @@ def selection(view: View, *, narrow: bool, tab: bool = True) -> Selection:
 
 
 def colours(index: Index, attribute: str) -> dict[str, str]:
-    """Maps values to colours: colour names to #rrggbb, others to classes, the last ones grey."""
+    """Returns {value: its colour}: #rrggbb for colour names, else a CSS class, the last grey."""
     values = index.values(attribute)
     classes = {
         name: "#{:02x}{:02x}{:02x}".format(*rgb)
@@ -53,7 +53,7 @@ def colours(index: Index, attribute: str) -> dict[str, str]:
 
 
 def in_design_order(index: Index, factor: str, found: set[str]) -> list[str]:
-    """Sorts levels in the order of the design; subjects and modes by name."""
+    """Sorts levels in the order of the design; subjects and modes, which have none, by name."""
     order = {level: n for n, level in enumerate(index.protocol.levels.get(factor, {}))}
     return sorted(found, key=lambda level: (order.get(level, len(order)), level))
 
@@ -76,7 +76,7 @@ def columns(
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """The rows of a page and the range of samples in each cell (first to last, from 1)."""
+    """The rows of a page, and which samples each cell shows (first to last, from 1)."""
 
     rows: tuple[str, ...]
     first: int
@@ -86,7 +86,7 @@ class Layout:
 
     @classmethod
     def of(cls, rows: Sequence[str], columns: int, most: int, number: int, page: int) -> Layout:
-        """Lays out page `page` (from 1) of about `number` outputs; most: of the largest cell."""
+        """Lays out page `page` (from 1) of about `number` outputs; most: in the largest cell."""
         together = max(1, columns) * min(max(1, len(rows)), ROWS_TOGETHER)
         samples = max(1, min(most, max(FEWEST_SAMPLES, number // together)))
         height = max(1, number // max(1, columns * samples))
@@ -145,7 +145,7 @@ def cards(
 def read_shown(
     index: Index, placed: Iterable[PlacedOutput], characters: int
 ) -> dict[int, dict[int, ShownOutput]]:
-    """Reads run → trial number → output id, picture and the first characters of the text."""
+    """Returns {run: {trial's number: output with id, picture, first characters of its text}}."""
     numbers: dict[int, list[int]] = {}
     for one in placed:
         numbers.setdefault(one.run, []).append(one.number)
@@ -167,7 +167,7 @@ def bars(
     rows: Sequence[str],
     colours: Mapping[str, str],
 ) -> dict[CellKey, tuple[ShareBar, ...]]:
-    """Returns each cell's distribution of labels as bars, ignoring the filters."""
+    """Returns the distribution of labels of each cell as bars; filters have no effect."""
     counts = index.table.cell_values(
         view.rows, view.columns, rows, selected, (view.attribute, NONE)
     )
@@ -175,7 +175,7 @@ def bars(
 
 
 def _stack(said: Mapping[str, float], colours: Mapping[str, str]) -> tuple[ShareBar, ...]:
-    """Makes bars of weights, in the order of colours; values beyond the commonest share one bar."""
+    """Makes bars from weights, in the order of the colours; rare values share the last bar."""
     largest = dict(sorted(said.items(), key=lambda one: -one[1])[:MOST_PARTS])
     whole, begin, bars = sum(said.values()) or 1.0, 0.0, []
     for value in sorted(largest, key=list(colours).index):
@@ -188,8 +188,8 @@ def _stack(said: Mapping[str, float], colours: Mapping[str, str]) -> tuple[Share
 
 
 def baseline(index: Index, view: View) -> str:
-    """Returns the columns' level that the protocol uses as baseline, "" for none. Measures that are
-    not headlines count only if no headline has a contrast.
+    """Returns the level of the columns that the protocol uses as baseline, "" for none. Measures
+    that are not headlines matter only if no headline has a contrast.
     """
     if view.columns != index.contrasted:
         return ""

@@ -1,4 +1,4 @@
-"""The choices on a page: items, values, outcomes and the levels of further factors."""
+"""The choices that a page offers: items, values, outcomes and levels of further factors."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ MOST_LEVELS = 400  # levels of a list to choose from
 
 
 def items(index: Index, view: View, effects_of: Mapping[str, Effect]) -> tuple[OptionChoice, ...]:
-    """Returns the items to choose from, each with its number of outputs (or search hits)."""
+    """Returns the items to choose from, each with its number of outputs (or hits of a search)."""
     every = cells.selection(view, narrow=bool(view.text), tab=False)
     if view.by == LABEL:
         counts = index.table.selected_values(view.attribute, NONE, every)
@@ -63,7 +63,7 @@ def filters(index: Index, view: View) -> tuple[Filter, ...]:
 
 
 def _all_filters(index: Index, view: View) -> Iterator[Filter]:
-    """Yields filters for the mode, subject and factors with several levels that no axis uses."""
+    """Yields a filter per factor (or mode, subject) with several levels that is not on an axis."""
     taken, levels = (view.by, view.rows, view.columns), dict(view.levels)
     for name in (MODE, SUBJECT, *index.several):
         if name in taken and not (name == MODE and name in levels):

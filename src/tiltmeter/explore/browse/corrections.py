@@ -1,8 +1,8 @@
-"""Labels that somebody corrects while looking at an output in the explorer (`r`).
+"""Labels that a person corrects while looking at an output in the explorer (key `r`).
 
-This person has seen the judges' labels, so a correction is not gold: it is kept as a label of
-`human:NAME (corrected)`, stands beside the others, counts as a disagreement of annotators, and no
-estimate, gold correction or agreement uses it. Gold is given blind, on the annotation page.
+This person has seen the judges' labels, so a correction is not gold: it is stored as a label by
+`human:NAME (corrected)`, appears beside the others, counts as a disagreement of annotators, and is
+used in no estimate, gold correction or agreement. Gold is labelled blind, on the annotation page.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from ..selection.index import Source
 
 
 class CorrectableAttribute(TypedDict):
-    """An attribute of an output. mine: this person's value or ""; values: (value, meaning)."""
+    """An attribute of an output. mine: this person's value, or ""; values: (value, meaning)."""
 
     name: str
     question: str
@@ -28,12 +28,12 @@ class CorrectableAttribute(TypedDict):
 
 
 def corrector(source: Source, name: str) -> str:
-    """Returns the annotator of a person's corrections. Raises UsageError for an invalid name."""
+    """Returns the annotator for a person's corrections. UsageError if the name is invalid."""
     return people.annotator_named(source.store, source.protocol, name) + CORRECTED
 
 
 def correctable(source: Source, output: str, annotator: str) -> list[CorrectableAttribute]:
-    """Returns the output's attributes with one value per output, and the values to choose from.
+    """Returns the attributes of which an output has a single value, and the values to choose from.
     Raises UsageError if there is no such output.
     """
     stored = outputs.one(source.store, output)
@@ -61,17 +61,17 @@ def correctable(source: Source, output: str, annotator: str) -> list[Correctable
 
 
 def visible_correctable(source: Source, output: str, annotator: str) -> list[CorrectableAttribute]:
-    """Returns `correctable` with hidden characters written out."""
+    """Returns the result of `correctable` with hidden characters written out."""
     return [all_visible(one) for one in correctable(source, output, annotator)]
 
 
 def correct(source: Source, output: str, annotator: str, attribute: str, value: str) -> None:
-    """Stores a correction that replaces this person's earlier one (still on record); "" withdraws
-    it. Raises UsageError if the attribute or the value cannot be chosen.
+    """Stores a correction in place of this person's earlier one (which stays on record); ""
+    withdraws the earlier one. Raises UsageError if the attribute or the value cannot be chosen.
     """
     known = {one["name"]: one for one in correctable(source, output, annotator)}
     if attribute not in known:
-        raise UsageError(f"'{attribute[:80]}' of this output cannot be corrected.")
+        raise UsageError(f"'{attribute[:80]}' is no attribute to correct here.")
     if not value:
         source.store.withdraw([(output, annotator, attribute)])
     elif value in {name for name, _ in known[attribute]["values"]}:
@@ -81,12 +81,12 @@ def correct(source: Source, output: str, annotator: str, attribute: str, value: 
 
 
 def parse_correction(body: bytes) -> tuple[int, str, str, str]:
-    """Parses (run, output, attribute, value) from a body. Raises UsageError if it is malformed."""
+    """Parses (run, output, attribute, value) from a request's body. UsageError if malformed."""
     try:
         sent = json.loads(body)
         run, texts = sent["run"], [sent[name] for name in ("output", "attribute", "value")]
     except (ValueError, TypeError, KeyError, RecursionError):
-        raise UsageError("A correction has a run, an output, an attribute and a value.") from None
+        raise UsageError("A correction needs run, output, attribute and value.") from None
     if not isinstance(run, int) or not all(isinstance(text, str) for text in texts):
-        raise UsageError("A correction has a number of a run, and texts.")
+        raise UsageError("run must be a number, the other fields must be texts.")
     return run, texts[0], texts[1], texts[2]

@@ -1,5 +1,5 @@
-"""The frequency of one value in each cell: k of n, the share with its interval, and p against the
-baseline. These count single outputs; numbers over items are in the report.
+"""The frequency of one value per cell: k of n, the share with its interval, and p against the
+baseline. The counts are of single outputs; the report has the numbers over items.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ TINY = 1e-6  # of a count that is a whole number
 
 
 def value_of(index: Index, view: View) -> str:
-    """Chooses the value to count: the view's, else the first measure's, else the commonest."""
+    """Chooses the value to count: the view's, a measure's (headlines first) or the commonest."""
     values = list(index.values(view.attribute))
     if view.value in values:
         return view.value
@@ -25,7 +25,7 @@ def value_of(index: Index, view: View) -> str:
 
 
 def among(index: Index, view: View, value: str) -> tuple[str, ...]:
-    """Returns the values that form a counted value's denominator; () for all."""
+    """Returns the values that make the denominator of a counted value; () for all values."""
     specs = (spec for spec in _measures(index, view.attribute) if value in spec.among)
     return next((spec.among for spec in specs), ())
 
@@ -40,7 +40,7 @@ def _measures(index: Index, attribute: str) -> list[MeasureSpec]:
 def table(
     index: Index, view: View, rows: Sequence[str], value: str
 ) -> dict[tuple[str, str], Count]:
-    """Counts, per cell, how often the value is among the labels."""
+    """Counts the value among the labels of each cell."""
     chosen = cells.selection(view, narrow=False)
     weights_by_cell = index.table.cell_values(
         view.rows, view.columns, rows, chosen, (view.attribute, NONE)

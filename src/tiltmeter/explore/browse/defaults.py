@@ -13,10 +13,10 @@ MOST_TABS = 60  # items beyond which what is grouped by is chosen from first
 
 
 def with_defaults(index: Index, view: View) -> View:
-    """Fills in what the view leaves open: columns by the contrast; a row per item of pairs and
-    counts, per subject of the wall, which lists items or other groups beside it.
+    """Fills in what the view leaves open: columns are the levels of the contrast; pairs and counts
+    have a row per item, the wall a row per subject, with a list of items or other groups beside it.
     """
-    view = _of_query(view)
+    view = _view_of(view)
     if not view.show and (view.tab or view.by or view.rows or view.columns):
         view = replace(view, show="wall")  # as addresses of before mean it
     walled = _wall_defaults(index, view)
@@ -34,8 +34,8 @@ def with_defaults(index: Index, view: View) -> View:
     )
 
 
-def _of_query(view: View) -> View:
-    """Returns a view of a number's outputs: with the number's attribute, and every mode."""
+def _view_of(view: View) -> View:
+    """Opens a view of a number's outputs with the number's attribute and all modes."""
     if not view.query:
         return view
     query = OutputQuery.parse(view.query)
@@ -45,7 +45,7 @@ def _of_query(view: View) -> View:
 
 
 def _pair_rows(index: Index, view: View) -> str:
-    """Chooses the factor of the rows: the item if it occurs in several columns, else a grouping."""
+    """Chooses the rows' factor: the item if items occur in several columns, else a grouping."""
     item = index.protocol.item
     if item != view.columns:
         items, pairs = index.table.distinct(item, view.columns)
@@ -84,7 +84,7 @@ def _wall_defaults(index: Index, view: View) -> View:
 
 
 def _one_of_several_modes(index: Index, modes: set[str]) -> bool:
-    """True if the only subject was asked in several measured modes, which then become the rows."""
+    """True if the only subject was asked in several measured modes; modes then become the rows."""
     measured = [
         name
         for name, mode in index.protocol.modes.items()

@@ -1,8 +1,8 @@
-"""The difference of labels between the columns of each row, by which items and pairs are ordered.
+"""The difference of labels between the columns of each row, by which items and pairs are sorted.
 
 An effect is the total variation distance between the labels of two columns: the share of labels
-that would have to change for both to be alike, 0 to 1; of more than two columns the largest, each
-against the baseline if the protocol has one. It is descriptive, not a test.
+that would have to change to make both equal, 0 to 1. Of more than two columns, the largest distance
+counts, from the baseline if the protocol has one. It is descriptive, not a test.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ Weights = Mapping[str, float]
 
 
 def distance(a: Weights, b: Weights) -> float:
-    """Returns the total variation distance. (3 of 4 x, 1 y), (1 of 2 x, 1 y): .25."""
+    """Returns the total variation distance. By hand: (x 3, y 1) and (x 1, y 1): .25."""
     whole_a, whole_b = sum(a.values()), sum(b.values())
     if not whole_a or not whole_b:
         return 0.0
@@ -28,13 +28,13 @@ def distance(a: Weights, b: Weights) -> float:
 
 
 def commonest(weights: Weights) -> frozenset[str]:
-    """Returns the commonest value, or all tied ones."""
+    """Returns the commonest value; all such values if tied."""
     most = max(weights.values(), default=0.0)
     return frozenset(value for value, weight in weights.items() if weight >= most - 1e-9)
 
 
 def compare(columns: Mapping[str, Weights], baseline: str) -> Effect:
-    """Returns the largest distance between columns, and whether the commonest value changes."""
+    """Returns the largest distance between columns, and True if their commonest values differ."""
     if baseline in columns:
         others = (column for level, column in columns.items() if level != baseline)
         pairs: Sequence[tuple[Weights, Weights]] = [(columns[baseline], other) for other in others]
@@ -47,7 +47,7 @@ def compare(columns: Mapping[str, Weights], baseline: str) -> Effect:
 
 
 def by_row(index: Index, view: View, factor: str) -> dict[str, Effect]:
-    """Returns effects by level of a factor over the columns; {} for the columns' own factor."""
+    """Returns {level of a factor: effect over the columns}; {} for the factor of the columns."""
     if factor == view.columns or factor not in (*index.factors, "subject", "mode"):
         return {}
     chosen = cells.selection(view, narrow=False, tab=False)
@@ -62,8 +62,8 @@ def by_row(index: Index, view: View, factor: str) -> dict[str, Effect]:
 def order_levels(
     index: Index, view: View, factor: str, effects: Mapping[str, Effect], levels: Sequence[str]
 ) -> list[str]:
-    """Sorts levels of a factor for the list of items: by effect (levels whose commonest label
-    changes first), by mean surprise, or by how often annotators disagree.
+    """Sorts levels of a factor for the list of items: by effect (first the levels whose commonest
+    label changes), by mean surprise, or by how often annotators disagree.
     """
     if view.order == "effect" or not effects:
         none = Effect(0.0, False)

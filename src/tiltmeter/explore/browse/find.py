@@ -1,5 +1,5 @@
-"""The search page of a static explorer, which needs no server: a script on the page searches the
-words of all outputs, and lists the outputs behind each number.
+"""The search page of an explorer written to files, which needs no server: a script in the page
+searches the words of all outputs, and lists the outputs behind each number.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ SHORT_CHARACTERS = 300  # of a text, of which the words are found
 
 
 def findings(index: Index, attribute: str, files: Mapping[str, str]) -> str:
-    """Returns JSON {"outputs": [[key, file, picture, text, label], …], "sets": [[indices]],
-    "queries": {query: its set's index}}, safe inside a page. files: RUN-OUTPUT → its page.
+    """Returns JSON that is safe inside a page: {"outputs": [[key, file, picture, text, label], …],
+    "sets": [[indices]], "queries": {query: index of its set}}. files: {RUN-OUTPUT: its page}.
     """
     index.load_labels(attribute)
     rows: list[list[str]] = []
@@ -46,7 +46,7 @@ def findings(index: Index, attribute: str, files: Mapping[str, str]) -> str:
 
 
 def _sets(index: Index, places: Mapping[str, int]) -> tuple[list[list[int]], dict[str, int]]:
-    """Returns the distinct sets of outputs behind the runs' estimates, and each query's set."""
+    """Returns (distinct sets of outputs behind estimates, {query: index of its set})."""
     sets: dict[tuple[int, ...], int] = {}
     queries: dict[str, int] = {}
     for source in index.sources.values():

@@ -1,5 +1,5 @@
-"""Builds one page of the explorer: pairs (a row per item), a wall (all samples of one item's
-conditions) or counts, with the items to choose from.
+"""Builds a page of the explorer: pairs (a row per item), a wall (all samples of one item) or
+counts, with the items to choose from.
 
 By default columns are the levels of the factor that the protocol contrasts, and rows of the wall
 are subjects. A page has few enough outputs for a browser to show at once.
@@ -80,9 +80,9 @@ def _rows(
     sizes: Mapping[CellKey, int],
     effects_of: Mapping[str, Effect],
 ) -> tuple[list[str], tuple[int, int]]:
-    """Returns a view's rows, and (rows whose commonest label changes, rows compared).
+    """Returns a view's rows, and (number of rows whose commonest label changes, number of rows).
 
-    Pairs and counts leave out rows without outputs and put the largest difference first by default.
+    Pairs and counts leave out rows without outputs and by default put the largest difference first.
     """
     ordered = cells.in_design_order(index, view.rows, {row for row, _ in every})
     if view.show == "wall":

@@ -12,7 +12,7 @@ KEPT = 4  # pages, each as long as its run is as it was
 
 
 class ReportPages:
-    """A cache of report pages, made at the first request on the thread that reads the runs."""
+    """A cache of report pages, each made at its first request on the thread that reads runs."""
 
     def __init__(self) -> None:
         self._made: dict[tuple[int, int], str] = {}
@@ -28,7 +28,7 @@ class ReportPages:
         return self._made[key]
 
     def forget(self) -> None:
-        """Empties the cache, after this process itself has changed labels."""
+        """Empties the cache; called after this process has changed labels."""
         self._made.clear()
 
 
@@ -44,7 +44,7 @@ def _page(source: Source, study: int, names: Mapping[str, str]) -> str:
 
 
 def response(page: str) -> HTMLResponse:
-    """Returns a report with a content policy that allows its style sheet and script by hash."""
+    """Returns a report with a content policy that allows its style and script by their hashes."""
     from ...report.render import html
 
     policy = f"{html.policy()}; frame-ancestors 'none'"

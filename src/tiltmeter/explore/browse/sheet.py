@@ -1,4 +1,4 @@
-"""Draws a contact sheet: a page's pictures or beginnings of texts as one PNG, with labels."""
+"""Draws a contact sheet: the pictures or the beginnings of texts on a page as one labelled PNG."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ Small = Callable[[int, str], bytes]  # (run, name of the picture) → a small JP
 
 
 def contact_sheet(page: OutputsPage, small: Small) -> bytes:
-    """Draws a page as PNG: a block per cell, labels under items. Unreadable pictures stay blank."""
+    """Draws a page as PNG: a block per cell, labels below items. Unreadable pictures stay blank."""
     columns = [level for level, _ in page.columns]
     side, most = (SIDE if page.pictures else WIDE), ACROSS[page.pictures]
     widths = [_across([row[n].cards for _, row in page.rows], most) for n in range(len(columns))]
@@ -64,8 +64,8 @@ def contact_sheet(page: OutputsPage, small: Small) -> bytes:
 
 
 def _font(page: OutputsPage) -> Font:
-    """Returns the font that comes with Pillow; for texts beyond Latin the first of FONTS that is
-    installed, if any. Characters that a font lacks are painted as boxes.
+    """Returns the font that comes with Pillow; for texts beyond Latin, the first of FONTS that is
+    installed, if any. A character that the font lacks is painted as a box.
     """
     texts = (card.text for _, cells in page.rows for cell in cells for card in cell.cards)
     if any(ord(sign) > LATIN for text in texts for sign in text):

@@ -1,1 +1,1 @@
-"""Selections of outputs: the view in an address, the rows that it selects, one output in full."""
+"""Selections of outputs: the view in an address, the outputs in it, one output in detail."""

@@ -1,4 +1,4 @@
-"""Everything stored about one output: prompt, content, labels, votes, reply, cost."""
+"""Everything that a run holds about one output: prompt, content, labels, votes, reply, cost."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ MOST_TOKENS = 8  # most probable first tokens
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """One request to a model and its reply; cost in US dollars, None if unknown."""
+    """A request to a model and its reply. cost: in US dollars, None if unknown."""
 
     purpose: str
     model: str
@@ -54,7 +54,7 @@ class Call:
 @dataclass(frozen=True, slots=True)
 class Detail:
     """An output in full. picture: name of its blob, "" for none; damage: why it cannot be shown;
-    paired: (level, output) of the same prompt at other levels of the factor `compared`; shown:
+    paired: (level, output) with the same prompt at other levels of the factor `compared`; shown:
     blobs of the pictures shown with the prompt.
     """
 
@@ -91,8 +91,8 @@ class Detail:
 
     @property
     def price(self) -> str:
-        """The cost of all calls in US dollars, and how many calls have an unknown cost. A reply
-        shared by equal outputs is counted in full for each of them.
+        """The cost of all calls in US dollars, and the number of calls with unknown cost. If equal
+        outputs share a reply, its cost is counted in full for each of them.
         """
         calls = (*filter(None, [self.call]), *self.voices)
         costs = [call.cost for call in calls if call.cost is not None]
@@ -155,7 +155,7 @@ def detail(index: Index, run: int, output: str) -> Detail:
 
 
 def _pairs_of(index: Index, run: int, output: str) -> list[tuple[str, str]]:
-    """Lists (level, output) for the same prompt in which only the cue differs."""
+    """Lists (level, output) of the same prompt with another level of the contrasted factor."""
     if index.contrasted not in index.factors:
         return []
     partners = index.table.pairs_of(run, id_number(output), index.contrasted, index.tied)
@@ -175,7 +175,7 @@ def _judge_calls(source: Source, row_ids: Sequence[int]) -> Iterator[Call]:
 
 
 def _label(one: OutputLabel, judged: Sequence[Call]) -> OutputLabel:
-    """Adds to a vote the model of its judge, or its number; returns other labels unchanged."""
+    """Adds the judge's model to a vote, or the vote's number; returns other labels unchanged."""
     if not one.attribute.endswith(VOTE):
         return one
     place = f"{one.position}/"
@@ -206,7 +206,7 @@ def _call(one: calls.StoredCall) -> Call:
 
 
 def shorten(text: str) -> str:
-    """Cuts a text to MOST_CHARACTERS, with a note."""
+    """Cuts a text to MOST_CHARACTERS and appends a note if it is longer."""
     return (
         text
         if len(text) <= MOST_CHARACTERS
@@ -215,7 +215,7 @@ def shorten(text: str) -> str:
 
 
 def picture(store: Store, blob: str, outcome: str) -> tuple[str, str, str]:
-    """Returns (name, format and size, why it cannot be shown) of an output's picture."""
+    """Returns (name, format and size, reason why it cannot be shown) for an output's picture."""
     if not blob or outcome != ANSWER:
         return "", "", ""
     try:

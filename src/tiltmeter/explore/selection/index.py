@@ -1,13 +1,13 @@
 """The outputs of runs of one protocol, as ids, levels and labels in memory (output_table.py).
 
 Texts, prompts and replies stay in the runs and are read only to be shown. Runs are never written
-to; a run still in progress is read again once it has changed. An output's own label of an attribute
-is the first annotator's (in the order of the protocol's instruments); of a set of probabilities,
-the most probable value.
+to; a run still in progress is read again once it has changed. If several annotators labelled an
+attribute, an output's *own* label is the first annotator's (in the order of the protocol's
+instruments); if it is a set of probabilities, the most probable value.
 
-Surprise of an output = −log2(share of its label among all labels of its condition): subject, mode,
-language and the level of the factor that the protocol contrasts. Of several labels the rarest
-counts. Bits; 0 if all have the same label.
+Surprise of an output = −log2(share of its label among all labels of its condition), the condition
+being subject, mode, language and the level of the factor that the protocol contrasts. If an output
+has several labels, the rarest counts. In bits; 0 if all outputs have the same label.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ QUERY = "query?"  # begins what a query's hits are kept under, beside those of t
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """One open run. name: of its folder; number: its position on the command line."""
+    """An open run. name: of its folder; number: its position on the command line."""
 
     number: int
     name: str
@@ -55,7 +55,7 @@ class Source:
 
     @classmethod
     def open(cls, number: int, folder: Path | str) -> Source:
-        """Opens a run. Raises StoreError if the run, its file or its protocol cannot be read."""
+        """Opens a run. Raises StoreError if the run or its file cannot be read."""
         store = Store(folder)
         try:
             protocol, _ = protocol_snapshot.protocol_of(store)
@@ -66,7 +66,7 @@ class Source:
 
 
 class Index:
-    """The outputs of runs of one protocol, which `table` counts and selects."""
+    """The outputs of runs of one protocol; `table` counts and selects them."""
 
     def __init__(self, sources: Sequence[Source], names: Mapping[str, str] | None = None) -> None:
         """Prepares an empty index; `refresh` reads the runs. names: {model: short name}."""
@@ -91,14 +91,14 @@ class Index:
         return self._levels[name]
 
     def values(self, attribute: str) -> dict[str, float]:
-        """Sums labels' weights per value (once loaded): no-answers last, else commonest first."""
+        """Sums the loaded labels' weights per value: commonest first, then outcomes (no answer)."""
         if attribute not in self._values:
             counts = self.table.value_weights(attribute).items()
             self._values[attribute] = dict(sorted(counts, key=lambda one: one[0] in OUTCOMES))
         return self._values[attribute]
 
     def title(self, name: str, level: str) -> str:
-        """Returns the title of a factor's level, of a value, or of a model."""
+        """Returns the display title of a factor's level, of a value, or of a model."""
         if name != SUBJECT:
             return wording.title(self.protocol, name, level)
         model = level if level in self.names else level.rpartition(" (")[0]  # without its run
@@ -111,7 +111,7 @@ class Index:
 
     @cached_property
     def cells(self) -> dict[tuple[str, ...], Row]:
-        """The design's rows by their levels, for columns that are not factors (an input text)."""
+        """The design's rows by their levels, for columns besides the factors (an input text)."""
         return {tuple(cell[name] for name in self.factors): cell for cell in self.protocol.cells}
 
     def refresh(self) -> None:
@@ -166,11 +166,11 @@ class Index:
         return subject, mode, outcome, "\n".join((subject, mode, *within)), *levels
 
     def forget_labels(self) -> None:
-        """Makes the next page read everything again, after this process has changed labels."""
+        """Makes the next page read the runs again; called after this process has changed labels."""
         self._versions, self._read_at = [], -math.inf
 
     def load_labels(self, attribute: str) -> None:
-        """Reads an attribute's labels into the table, unless already there."""
+        """Reads an attribute's labels into the table, unless they are loaded."""
         if attribute in self._ready or attribute not in self.attributes:
             return
         size = len(self.table)
@@ -187,9 +187,9 @@ class Index:
         self._ready.add(attribute)
 
     def run_searches(self, text: str, query: str) -> None:
-        """Marks in the table the outputs with a text in their text, prompt or rewritten prompt
-        (ASCII case ignored), and those that a query counts; each only once. Raises UsageError if
-        the query is malformed.
+        """Marks two sets of outputs in the table, each only once: those with a text in their text,
+        prompt or rewritten prompt (ASCII case ignored), and those that a query counts. Raises
+        UsageError if the query is malformed.
         """
         self.table.forget_searches(MOST_SEARCHES)
         if text and not self.table.was_searched(text):
@@ -202,7 +202,7 @@ class Index:
             yield source.number, list(outputs.containing(source.store, text))
 
     def _outputs_of(self, query: OutputQuery) -> Iterator[tuple[int, list[int]]]:
-        """Yields, per run, the outputs that a query counts; UsageError for unknown variants."""
+        """Yields (run, outputs that a query counts); UsageError if it names an unknown variant."""
         if query.variant not in self.protocol.variants:
             raise UsageError(f"{self.protocol.name} has no variant '{query.variant}'.")
         for name in query.levels:
@@ -215,7 +215,7 @@ class Index:
 
     @cached_property
     def tied(self) -> tuple[str, ...]:
-        """The factors whose level is determined by the contrasted factor's."""
+        """The factors whose levels follow from the level of the contrasted factor."""
         if self.contrasted not in self.factors:
             return ()
         levels = len(self.levels(self.contrasted))
@@ -237,8 +237,8 @@ def open_indices(
     folders: Sequence[Path | str], labels: Mapping[str, str] | None = None
 ) -> list[Index]:
     """Opens runs as indices, one per protocol with the same factors, in order of first appearance.
-    If one run cannot be opened, all are closed. labels: {short name: model}; raises UnknownName for
-    a model that no run has.
+    If a run cannot be opened, closes all. labels: {short name: model}; raises UnknownName for a
+    model that no run has.
     """
     groups: dict[tuple[str, tuple[str, ...], str], list[Source]] = {}
     with ExitStack() as opened:
@@ -256,7 +256,7 @@ def open_indices(
 
 
 def _contrasted_factor(protocol: Protocol) -> str:
-    """Returns the factor that the report contrasts; the item if a headline contrasts items."""
+    """Returns the factor that the report contrasts; the item, if a headline contrasts items."""
     items = any(
         spec.headline and (spec.contrast or {}).get("factor", "") == protocol.item
         for spec in protocol.measures
@@ -265,7 +265,7 @@ def _contrasted_factor(protocol: Protocol) -> str:
 
 
 def _lead_annotators(source: Source) -> dict[str, str]:
-    """Maps each attribute to its first annotator in a run; people come after instruments."""
+    """Returns {attribute: the first annotator of it in a run}; people come after instruments."""
     order = [spec.name for spec in source.protocol.instruments]
 
     def rank(pair: tuple[str, str]) -> tuple[bool, int, bool, str]:
@@ -281,7 +281,7 @@ def _lead_annotators(source: Source) -> dict[str, str]:
 
 
 def _by_importance(protocol: Protocol, labelled: set[str]) -> Iterator[str]:
-    """Orders labelled attributes: of headline measures, of other measures, of instruments."""
+    """Yields labelled attributes: of headline measures, then other measures, then instruments."""
     attributes = [name for spec in protocol.instruments for name in (spec.attribute, *spec.also)]
     measures = sorted(protocol.measures, key=lambda measure: not measure.headline)
     wanted = [

@@ -1,4 +1,4 @@
-"""The labels of one attribute as arrays: each output's own label, surprise, disagreement."""
+"""The labels of one attribute as arrays: each output's own label, its surprise, disagreement."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Places = Callable[[Integers], Integers]
 
 
 class LabelRow(NamedTuple):
-    """One label. own: it is its output's own label; split: annotators disagree on the output."""
+    """One label. own: True if it is its output's own label; split: True if annotators disagree."""
 
     value: str
     weight: float
@@ -28,7 +28,7 @@ class LabelRow(NamedTuple):
 
 
 class _Part(NamedTuple):
-    """The labels of one run as arrays. places: row of the output; values: meaning of the codes."""
+    """The labels of a run as arrays. places: each output's row; values: the texts of the codes."""
 
     places: Integers
     values: Sequence[str]
@@ -39,10 +39,10 @@ class _Part(NamedTuple):
 
 
 class LabelColumns:
-    """Arrays with one row per label, sorted by output. values: all different values, sorted."""
+    """Arrays with one entry per label, sorted by output. values: the distinct values, sorted."""
 
     def __init__(self, size: int, parts: Sequence[_Part]) -> None:
-        """Joins the labels of runs. size: how many outputs there are."""
+        """Joins the labels of several runs. size: the number of outputs."""
         self.values = sorted({value for part in parts for value in part.values})
         order = {value: code for code, value in enumerate(self.values)}
         codes = [
@@ -59,11 +59,11 @@ class LabelColumns:
 
     @classmethod
     def none(cls, size: int) -> LabelColumns:
-        """Returns the columns of an attribute that nobody labelled."""
+        """Makes the columns of an attribute without any label."""
         return cls(size, ())
 
     def columns(self) -> Iterator[Integers]:
-        """Yields all arrays, to measure their memory."""
+        """Yields all arrays, for measuring their memory."""
         yield from (self.places, self._codes, self._weights, self._own, self._split)
         yield from (self._bits, self._ranks)
 
@@ -80,7 +80,7 @@ class LabelColumns:
     # outputs
 
     def with_value(self, value: str | None) -> Integers:
-        """Returns a mask of outputs with this own label; None: of outputs without any label."""
+        """Returns a mask of outputs with this own label; for None, of outputs without a label."""
         if value is None:
             return ~self._marked(np.ones(len(self.places), np.bool_))
         code = self.values.index(value) if value in self.values else -1
@@ -96,7 +96,7 @@ class LabelColumns:
         return marked
 
     def of_output(self, place: int) -> tuple[tuple[str, ...], float | None, bool]:
-        """Returns (own values, their greatest surprise, is there disagreement) of an output."""
+        """Returns (own values, the greatest surprise, True if annotators disagree) of an output."""
         begin, end = np.searchsorted(self.places, (place, place + 1))
         rows = [row for row in range(begin, end) if self._own[row]]
         values = tuple(self.values[self._codes[row]] for row in rows)
@@ -148,17 +148,17 @@ class LabelColumns:
         return {value: int(n) for value, n in zip(self.values, counts, strict=False) if n}
 
     def without_own(self, mask: Integers | None) -> int:
-        """Counts the selected outputs that have no label of their own."""
+        """Counts the selected outputs without an own label."""
         labelled = self._marked(self._own)
         return int((~labelled if mask is None else mask & ~labelled).sum())
 
     def own_marks(self, mask: Integers | None) -> tuple[Integers, Integers, Integers]:
-        """Returns (output's row, surprise, 1 if annotators disagree) of the selected own labels."""
+        """Returns, for selected own labels, arrays of row, surprise, 1 if annotators disagree."""
         rows = self._own_rows(mask)
         return self.places[rows], self._bits[rows], self._split[rows].astype(np.float64)
 
     def sums_by_cell(self, cells: Integers, number: int, mask: Integers | None) -> Integers:
-        """Sums selected weights by cell and value, unlabelled last. cells: one per output."""
+        """Sums selected weights by cell and value, unlabelled outputs last. cells: per output."""
         width = len(self.values) + 1
         rows = slice(None) if mask is None else np.flatnonzero(mask[self.places])
         at = cells[self.places[rows]] * width + self._codes[rows]
@@ -177,7 +177,8 @@ def _join(kind: Any, columns: Sequence[Integers]) -> Integers:
 
 def read_part(store: Store, attribute: str, lead: str, places: Places) -> _Part:
     """Reads the labels of an attribute from a run. lead: the annotator whose labels are the
-    outputs' own, else the first by name; places: maps trial numbers to rows of the table.
+    outputs' own (if absent, the first one by name); places: maps trial numbers to rows of the
+    table.
     """
     if label_sets.is_single(store, attribute):
         return _single(store, attribute, lead, places)
@@ -204,7 +205,7 @@ def read_part(store: Store, attribute: str, lead: str, places: Places) -> _Part:
 
 
 def _single(store: Store, attribute: str, lead: str, places: Places) -> _Part:
-    """Reads an attribute for which each annotator gives an output at most one value."""
+    """Reads an attribute of which no annotator gives an output more than one value."""
     if label_sets.is_of_one(store, attribute):
         numbers, codes = integers(label_sets.iter_values_alone(store, attribute), 2)
         annotators = voted = np.zeros(len(numbers), np.int64)
@@ -240,7 +241,7 @@ def _single(store: Store, attribute: str, lead: str, places: Places) -> _Part:
 
 
 def integers(pieces: Iterable[Sequence[str]], columns: int) -> Integers:
-    """Parses comma-separated integers into an array (columns, rows), sorted by the first column."""
+    """Parses texts of integers into an array (columns, rows), sorted by the first column."""
     parts = [[np.fromstring(text, np.int64, sep=",") for text in piece] for piece in pieces]
     table = np.concatenate([np.zeros((columns, 0), np.int64), *map(np.stack, parts)], axis=1)
     ordered: Integers = table[:, np.argsort(table[0], kind="stable")]  # as it mostly is already
@@ -248,7 +249,7 @@ def integers(pieces: Iterable[Sequence[str]], columns: int) -> Integers:
 
 
 def coded(column: Integers) -> tuple[Integers, Integers]:
-    """Returns the different values of an array of small integers, and each row's index in them."""
+    """Returns (distinct values of an array of small integers, each row's index in these values)."""
     values = np.flatnonzero(np.bincount(column))
     places = np.zeros(int(column.max(initial=0)) + 1, np.int32)
     places[values] = range(len(values))
@@ -258,9 +259,8 @@ def coded(column: Integers) -> tuple[Integers, Integers]:
 def lead_labels(attribute: str, lead: str, rows: Sequence[RankedLabel]) -> list[LabelRow]:
     """Returns the labels of one output by its lead annotator.
 
-    rows: all labels of the attribute and the votes for it. There is a disagreement (split) if two
-    annotators, or two votes of a panel, give different values; probabilities count as their most
-    probable value.
+    rows: all labels of the attribute and the votes for it. `split` is True if two annotators, or
+    two votes of a panel, give different values; probabilities count as their most probable value.
     """
     voices: dict[tuple[str, str, int], list[tuple[str, float]]] = {}
     for row in rows:
@@ -276,6 +276,6 @@ def lead_labels(attribute: str, lead: str, rows: Sequence[RankedLabel]) -> list[
 
 
 def _most_probable(values: Sequence[tuple[str, float]]) -> set[str]:
-    """Returns the values with weight 1, else the single most probable value."""
+    """Returns the values with weight 1; if there are none, the most probable value."""
     whole = {value for value, weight in values if weight == 1}
     return whole or {max(values, key=lambda one: one[1])[0]} if values else set()

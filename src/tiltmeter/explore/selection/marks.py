@@ -1,8 +1,8 @@
-"""An input beside its rewrite, in pieces: third-person pronouns with their class, and the words
-that differ.
+"""An input beside its rewrite, in pieces that mark third-person pronouns with their class, and
+words that differ.
 
-Pronouns are found by the protocol's own rules (instruments/pronouns.py), words are compared in
-their order (difflib).
+Pronouns are found by the protocol's own rules (instruments/pronouns), words are compared in order
+(difflib).
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ MOST_WORDS = 2_000  # words of a text beyond which nothing is compared
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """A piece of text. kind: "" or a pronoun's class (masculine, …); other: of another person."""
+    """A piece of text. kind: "" or a pronoun's class (masculine, …); other: if another person's."""
 
     text: str
     kind: str = ""
@@ -47,7 +47,7 @@ class Rewrite:
 
 
 def rewrite(cell: Mapping[str, str], output: str) -> Rewrite | None:
-    """Marks an input and its rewrite; None if the design has no text with a noun and a theme."""
+    """Marks an input and its rewrite; None if the design has no columns text, noun and theme."""
     if not {"text", "theme", "noun"} <= cell.keys():
         return None
     original = cell["text"]
@@ -62,7 +62,7 @@ def rewrite(cell: Mapping[str, str], output: str) -> Rewrite | None:
 
 
 def _changed_places(left: Sequence[str], right: Sequence[str]) -> tuple[set[int], set[int]]:
-    """Returns the token indices on each side that have no counterpart on the other."""
+    """Returns two sets: the indices of tokens without a counterpart, on the left and the right."""
     a = [(n, word) for n, word in enumerate(left) if not word.isspace()]
     b = [(n, word) for n, word in enumerate(right) if not word.isspace()]
     if max(len(a), len(b)) > MOST_WORDS:
@@ -76,7 +76,7 @@ def _changed_places(left: Sequence[str], right: Sequence[str]) -> tuple[set[int]
 
 
 def _pieces(tokens: Sequence[str], changed: set[int], found: Sequence[Found]) -> Iterator[Piece]:
-    """Joins tokens to pieces as long as they have the same marks."""
+    """Joins neighbouring tokens with the same marks into pieces."""
     spans = [
         (one.begin, one.begin + len(one.form), one.value, one.whose != "primary") for one in found
     ]

@@ -1,6 +1,6 @@
-"""Outputs of one or more runs as arrays of integers in memory, to be counted and paged through.
+"""Outputs of one or more runs as arrays of integers in memory, for counting and paging.
 
-An output is its run, its trial number, its sample and a cell: subject, mode, outcome and levels of
+An output is stored as its run, trial number, sample and cell: subject, mode, outcome and levels of
 the factors; there are few cells. A selection is counted per cell, once; single outputs are touched
 only to pick those that a page shows. Own values, surprise and disagreement are arrays (labels.py),
 filled once.
@@ -27,7 +27,7 @@ _MOST_KEPT = 24  # selections whose counts are kept
 
 
 class OutputTable:
-    """A table of outputs to count and page through. factors: those whose levels outputs have."""
+    """A table of outputs for counting and paging. factors: the factors of the outputs' design."""
 
     def __init__(self, factors: Sequence[str]) -> None:
         self._factors = tuple(factors)
@@ -38,7 +38,7 @@ class OutputTable:
         self.fill(())
 
     def fill(self, runs: Iterable[RunOutputs]) -> None:
-        """Replaces the content by the outputs of some runs."""
+        """Replaces the content by the outputs of these runs."""
         cells: dict[tuple[str, ...], int] = {}
         parts, places, end = list(runs), [], 0
         self._begins: dict[int, tuple[int, Integers]] = {}
@@ -68,7 +68,7 @@ class OutputTable:
         return sum(column.nbytes for column in columns)
 
     def places(self, run: int, numbers: Integers) -> Integers:
-        """Maps trial numbers of a run to rows of this table; -1 for unknown ones."""
+        """Returns the rows of a run's trial numbers in this table; -1 for unknown ones."""
         begin, known = self._begins[run]
         if not len(known):
             return np.full(len(numbers), -1)
@@ -85,24 +85,24 @@ class OutputTable:
     # labels and searches
 
     def add_labels(self, attribute: str, labels: LabelColumns) -> None:
-        """Adds the labels of an attribute, and computes each label's surprise in its condition."""
+        """Adds the labels of an attribute; computes the surprise of each within its condition."""
         condition = self._code("condition", [cell[3] for cell in self._cells])
         labels.set_surprises(condition.codes[self._cell[labels.places]], len(condition.levels))
         self._labels[attribute] = labels
         self._counts.clear()
 
     def was_searched(self, text: str) -> bool:
-        """True if a search was already run, even without hits."""
+        """True if a search has been run, even if it had no hits."""
         return text in self._hits
 
     def forget_searches(self, most: int) -> None:
-        """Forgets the hits of all searches if there are more than `most`."""
+        """Forgets the hits of all searches once there are more than `most`."""
         if len(self._hits) > most:
             self._hits.clear()
             self._counts.clear()
 
     def add_hits(self, text: str, hits: Iterable[tuple[int, Sequence[int]]]) -> None:
-        """Stores the hits of a search: (run, trial numbers)."""
+        """Stores the hits of a search. hits: (run, trial numbers)."""
         mask = np.zeros(len(self._cell), np.bool_)
         for run, numbers in hits:
             places = self.places(run, np.asarray(numbers, np.int64))
@@ -112,7 +112,7 @@ class OutputTable:
     # cells
 
     def column(self, name: str) -> Coded:
-        """Returns the levels of a factor, mode, subject or outcome. UsageError if unknown."""
+        """Returns the coded levels of a factor, mode, subject or outcome. UsageError if unknown."""
         if name in _PLAIN:
             return self._code(name, [cell[_PLAIN.index(name)] for cell in self._cells])
         if name in self._factors:
@@ -133,7 +133,7 @@ class OutputTable:
         return self._coded[name]
 
     def _pairs(self, row: str, column: str) -> tuple[Coded, Coded, Integers]:
-        """Returns two columns, and each cell's code for the pair of their levels."""
+        """Returns both columns as codes, and per cell a code for its pair of levels."""
         first, second = self.column(row), self.column(column)
         return first, second, first.codes * len(second.levels) + second.codes
 
@@ -150,7 +150,7 @@ class OutputTable:
         return self._counts[key]
 
     def _mask(self, selection: Selection) -> Mask | None:
-        """Returns a mask of the selected outputs; None for all."""
+        """Returns a mask of the selected outputs; None if all are selected."""
         cells = np.ones(len(self._cells), np.bool_)
         wanted = [*selection.levels.items()]
         wanted += [("outcome", selection.outcome)] if selection.outcome else []
@@ -158,12 +158,14 @@ class OutputTable:
             levels, codes = self.column(name)
             cells &= codes == (levels.index(level) if level in levels else -1)
         masks = [] if cells.all() else [cells[self._cell]]
-        masks += [self._of(attribute).with_value(value) for attribute, value in selection.labels]
-        masks += [self._of(selection.split).split_outputs()] if selection.split else []
+        masks += [
+            self._columns_of(attribute).with_value(value) for attribute, value in selection.labels
+        ]
+        masks += [self._columns_of(selection.split).split_outputs()] if selection.split else []
         masks += [self._hits[text] for text in selection.searches]
         return np.logical_and.reduce(masks) if masks else None
 
-    def _of(self, attribute: str) -> LabelColumns:
+    def _columns_of(self, attribute: str) -> LabelColumns:
         if attribute not in self._labels:
             self._labels[attribute] = LabelColumns.none(len(self._cell))
         return self._labels[attribute]
@@ -176,10 +178,10 @@ class OutputTable:
 
     def value_weights(self, attribute: str) -> dict[str, float]:
         """Sums the weights of each value of an attribute's labels; largest first."""
-        return _most_first(self._of(attribute).value_weights())
+        return _most_first(self._columns_of(attribute).value_weights())
 
     def distinct(self, name: str, other: str) -> tuple[int, int]:
-        """Counts the levels of a factor, and the distinct pairs with another factor's levels."""
+        """Counts the levels of a factor, and the distinct pairs with levels of another factor."""
         first, _, pairs = self._pairs(name, other)
         return len(first.levels), len(np.unique(pairs))
 
@@ -192,10 +194,10 @@ class OutputTable:
     def selected_values(
         self, attribute: str, unlabelled: str, selection: Selection
     ) -> dict[str, int]:
-        """Counts selected outputs per own label, most first. unlabelled: key of the others."""
+        """Counts selected outputs per own label, most first. unlabelled: key for all others."""
         mask = self._select(selection).mask
-        counts = self._of(attribute).own_values(mask)
-        without = self._of(attribute).without_own(mask)
+        counts = self._columns_of(attribute).own_values(mask)
+        without = self._columns_of(attribute).without_own(mask)
         if without:
             counts[unlabelled] = counts.get(unlabelled, 0) + without
         return _most_first(counts)
@@ -218,12 +220,12 @@ class OutputTable:
         labels: Selection,
         by: tuple[str, str],
     ) -> dict[CellKey, dict[str, float]]:
-        """Sums selected labels' weights per cell and value. rows: None for all; by: the attribute,
-        and the value that stands for unlabelled outputs.
+        """Sums the weights of selected labels per cell and value. rows: None for all; by: the
+        attribute, and the value that stands for unlabelled outputs.
         """
         attribute, unlabelled = by
         first, second, pairs = self._pairs(row, column)
-        coded, width = self._of(attribute), len(second.levels)
+        coded, width = self._columns_of(attribute), len(second.levels)
         sums = coded.sums_by_cell(self._cell, len(self._cells), self._select(labels).mask)
         by_pair = np.zeros((len(first.levels) * width, sums.shape[1]))
         np.add.at(by_pair, pairs, sums)
@@ -239,9 +241,9 @@ class OutputTable:
     def level_marks(
         self, name: str, attribute: str, selection: Selection
     ) -> dict[str, tuple[float, float]]:
-        """Maps levels to (mean surprise in bits, share with disagreement) over labelled outputs."""
+        """Returns {level: (mean surprise in bits, share with disagreement)} of labelled outputs."""
         levels, codes = self.column(name)
-        places, bits, split = self._of(attribute).own_marks(self._select(selection).mask)
+        places, bits, split = self._columns_of(attribute).own_marks(self._select(selection).mask)
         at = codes[self._cell[places]]
         n, bits, split = (np.bincount(at, weights, len(levels)) for weights in (None, bits, split))
         return {
@@ -253,8 +255,8 @@ class OutputTable:
     def pairs_of(
         self, run: int, number: int, factor: str, tied: Sequence[str]
     ) -> list[tuple[str, int]]:
-        """Returns (level, trial number) of the outputs that differ from this one only in a factor
-        and the factors tied to it: same subject, mode, sample and other levels. Sorted by level.
+        """Returns (level, trial number) of the outputs that differ from this one only in `factor`
+        and the factors tied to it: equal subject, mode, sample and other levels. Sorted by level.
         """
         (place,) = self.places(run, np.array([number]))
         begin, numbers = self._begins[run]
@@ -278,7 +280,7 @@ class OutputTable:
     # reading
 
     def iter_outputs(self, attribute: str) -> Iterator[PlacedOutput]:
-        """Yields every output with its own values of an attribute, by run and id."""
+        """Yields every output with its own values of an attribute, sorted by run and id."""
         yield from (self._placed(("", ""), place, attribute) for place in range(len(self._cell)))
 
     def iter_placed(
@@ -289,7 +291,7 @@ class OutputTable:
         attribute: str,
         sort: str,
     ) -> Iterator[PlacedOutput]:
-        """Yields a window's outputs by cell. axes: factors of (rows, columns); sort: a key."""
+        """Yields a window's outputs by cell. axes: factors of (rows, columns); sort: of SORTS."""
         first, second, pairs = self._pairs(*axes)
         shown_rows = [first.levels.index(r) for r in window.rows if r in first.levels]
         rows = np.isin(first.codes, shown_rows)
@@ -310,12 +312,12 @@ class OutputTable:
             yield from (self._placed(cell, int(place), attribute) for place in picked)
 
     def _order(self, attribute: str, sort: str) -> Integers:
-        """Returns the rows of all outputs in sorted order, cached."""
+        """Returns the rows of all outputs in the order of a sort key; cached."""
         key = attribute, sort
         if key not in self._orders:
             order, keys = np.arange(len(self._cell)), [self._samples]
             if sort != "sample":
-                keys.append(self._of(attribute).ranks(sort))
+                keys.append(self._columns_of(attribute).ranks(sort))
                 if len(self._begins) > 1:  # ties stand in the order of ids, of whichever run
                     numbers = [numbers for _, numbers in self._begins.values()]
                     order = np.argsort(np.concatenate(numbers), kind="stable")
@@ -327,13 +329,13 @@ class OutputTable:
     def _placed(self, cell: CellKey, place: int, attribute: str) -> PlacedOutput:
         run, number = self._run_of(place)
         facts = self._cells[self._cell[place]]
-        values, surprise, split = self._of(attribute).of_output(place)
+        values, surprise, split = self._columns_of(attribute).of_output(place)
         sample = int(self._samples[place])
         return PlacedOutput(cell, run, number, facts[2], sample, values, surprise, split, facts[4:])
 
 
 def _short(column: Integers) -> Integers:
-    """Converts integers to two bytes each if they fit: numpy sorts those faster."""
+    """Converts integers to two bytes each if they fit, as numpy sorts these faster."""
     fits = len(column) and column.min() >= 0 and column.max() < 1 << 16
     return column.astype(np.uint16) if fits else column
 

@@ -1,4 +1,4 @@
-"""Dataclasses of an explorer page, plain text and numbers."""
+"""Dataclasses for a page of the explorer, in plain text and numbers."""
 
 from __future__ import annotations
 
@@ -48,14 +48,14 @@ class Card:
 
 
 class Effect(NamedTuple):
-    """A difference of two columns' labels. size: distance, 0 to 1; changed: other commonest."""
+    """A difference between columns' labels. size: 0 to 1; changed: True if the commonest differ."""
 
     size: float
     changed: bool
 
 
 class Count(NamedTuple):
-    """hits of n with the share, its interval and p against the baseline; None if not computed."""
+    """Hits among n, the share, its interval and p against the baseline; None if not computed."""
 
     hits: float
     n: float
@@ -67,8 +67,8 @@ class Count(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Banner:
-    """The number that the shown outputs were counted for. number: as printed, "" if unknown; facts:
-    (name, level) of these outputs; address: the view without this number.
+    """The number whose outputs are shown. number: as printed, "" if unknown; outputs: how many;
+    facts: (name, level) of these outputs; address: the view without this number.
     """
 
     number: str
@@ -79,8 +79,8 @@ class Banner:
 
 @dataclass(frozen=True, slots=True)
 class GridCell:
-    """A cell. total: outputs of the condition; found: outputs left by the filters; address: of the
-    wall of this cell.
+    """A cell. total: outputs of the condition; found: outputs that pass the filters; address: of
+    the wall for this cell.
     """
 
     bars: tuple[ShareBar, ...]
@@ -93,8 +93,8 @@ class GridCell:
 
 @dataclass(frozen=True, slots=True)
 class OptionChoice:
-    """An option with its value, number of outputs, address and whether it is chosen. effect: of an
-    item; None if columns are not compared.
+    """An option to choose. count: of outputs; address: of the page with it; chosen: True if it is
+    chosen now; effect: of an item; None if columns are not compared.
     """
 
     value: str
@@ -106,7 +106,7 @@ class OptionChoice:
 
 @dataclass(frozen=True, slots=True)
 class Filter:
-    """A factor to filter by. name: of the address's parameter."""
+    """A factor to filter by. name: of the parameter in the address."""
 
     name: str
     title: str
@@ -115,9 +115,9 @@ class Filter:
 
 @dataclass(frozen=True, slots=True)
 class OutputsPage:
-    """A page. view: with defaults filled in; columns: (level, is it the baseline); value: the
-    counted one; title: gives the title of a level of a factor; changed: (rows whose commonest label
-    changes, rows compared); views: links to pairs, wall and counts.
+    """A page. view: with defaults filled in; columns: (level, True for the baseline); value: the
+    one that is counted; title: returns the title of a factor's level; changed: (number of rows
+    whose commonest label changes, number of rows); views: links to pairs, wall and counts.
     """
 
     view: View
@@ -145,10 +145,10 @@ class OutputsPage:
 
     @property
     def has_sheet(self) -> bool:
-        """True if the page shows outputs and not only counts."""
+        """True if the page shows outputs rather than counts."""
         return self.view.show != "counts"
 
     @property
     def effects(self) -> dict[str, Effect]:
-        """Item → difference between its columns, if columns are compared."""
+        """{item: difference between its columns}, for the items whose columns are compared."""
         return {tab.value: tab.effect for tab in self.tabs if tab.effect is not None}

@@ -1,4 +1,4 @@
-"""Types for the table of outputs: its input, its selections, and its results."""
+"""Types of the table of outputs: its input, its selections and its results."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ Mask: TypeAlias = NDArray[np.bool_]
 @dataclass(frozen=True)
 class Selection:
     """A selection of outputs. levels: of factors, mode, subject, outcome; labels: (attribute,
-    value) of the output's own label, value None for unlabelled outputs; outcome: a further filter
-    by outcome; split: an attribute on which annotators disagree; searches: texts or queries whose
-    hits are selected.
+    value) as the output's own label, with None for unlabelled outputs; outcome: a further filter by
+    outcome; split: an attribute on which annotators must disagree; searches: texts or queries that
+    outputs must be hits of.
     """
 
     levels: Mapping[str, str] = field(default_factory=dict)
@@ -30,9 +30,9 @@ class Selection:
 
 
 class RunOutputs(NamedTuple):
-    """The outputs of one run. numbers: trial numbers, ascending; places: each output's index in
-    cells; cells: (subject, mode, outcome, condition, *levels), the condition being the group within
-    which shares of labels are computed.
+    """The outputs of a run. numbers: trial numbers, ascending; places: each output's index in
+    `cells`; cells: (subject, mode, outcome, condition, *levels), the condition being the group
+    within which shares of labels are computed.
     """
 
     run: int
@@ -43,7 +43,7 @@ class RunOutputs(NamedTuple):
 
 
 class PlacedOutput(NamedTuple):
-    """An output in its cell. values: its own labels; surprise: the greatest of their surprises."""
+    """An output in its cell. values: its own labels; surprise: the greatest of these labels'."""
 
     cell: CellKey
     run: int
@@ -74,7 +74,7 @@ class Coded(NamedTuple):
 
 
 class SelectedCounts(NamedTuple):
-    """A selection, counted. mask: of its outputs, None for all; outputs: number per cell."""
+    """The counts of a selection. mask: of its outputs, None for all; outputs: number per cell."""
 
     mask: Mask | None
     outputs: Integers

@@ -1,4 +1,4 @@
-"""Small pictures for the grid, made at the first request, kept in memory, not in a run."""
+"""Small pictures for the grid, made at the first request and kept in memory, never in a run."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ MOST_BYTES = 64_000_000  # that are kept; a thumbnail has 5 to 30 KB
 
 
 def content(folder: Path, name: str) -> tuple[str, bytes]:
-    """Reads (media type, bytes) from a run's `blobs/`. UsageError for names outside it."""
+    """Reads (media type, bytes) of a file in a run's `blobs/`. UsageError for any other name."""
     if not BLOB.fullmatch(name):
-        raise UsageError("That is no name of a stored file.")
+        raise UsageError("This is not the name of a stored file.")
     home = Path(os.path.realpath(folder)) / FOLDER
     path = Path(os.path.realpath(place_of(folder, name)))
     if path not in (home / name, home / name[:2] / name):
-        raise UsageError("That leads out of the run.")
+        raise UsageError("This file lies outside the run.")
     try:
         return TYPES[name.rpartition(".")[2]], intake.read_bytes(path)
     except OSError as error:
@@ -40,14 +40,14 @@ def content(folder: Path, name: str) -> tuple[str, bytes]:
 
 
 class Thumbnails:
-    """A cache of small pictures; drops the least recently used first."""
+    """A cache of small pictures, which drops the least recently used ones if it is full."""
 
     def __init__(self, room: int = MOST_BYTES) -> None:
         self._kept: OrderedDict[tuple[Path, str], bytes] = OrderedDict()
         self._room, self._used, self._lock = room, 0, Lock()
 
     def small(self, folder: Path, name: str) -> bytes:
-        """Returns a JPEG. Raises as `content` does; pictures.Unusable if it is not a picture."""
+        """Returns a small JPEG of a picture. Raises as `content`, or Unusable if it is none."""
         key = (folder, name)
         with self._lock:
             if key in self._kept:

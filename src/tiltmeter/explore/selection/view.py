@@ -1,4 +1,4 @@
-"""A view, as encoded in the address: factors, filters, order, page, sizes."""
+"""A view as an address encodes it: factors, filters, order, page, sizes."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ LISTS = {"effect": "effect", "surprise": "surprise", "disagreement": "disagreeme
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """The choices behind a page. Fields have defaults, mostly ""; others go into the address.
+    """The choices behind a page. Fields at their defaults (mostly "") are left out of the address.
 
     by, rows, columns: factors (or mode, subject; `by` also "label" and "outcome"); tab: a level of
-    `by`. attribute, value, outcome, split, text: filters; levels: {factor: level} beside the tab.
+    `by`. attribute, value, outcome, split, text: filters; levels: {factor: level} besides the tab.
     show: pairs, wall or counts; changed: only pairs whose label changes; order: of the list of
     items; query: of a number's outputs (analyse/output_query.py); number: as printed.
     """
@@ -49,7 +49,7 @@ class View:
 
     @classmethod
     def parse(cls, given: Mapping[str, str]) -> View:
-        """Reads a view from an address's parameters; invalid ones are left at their defaults."""
+        """Reads a view from an address's parameters; ignores invalid ones."""
         names = {f.name for f in fields(cls)} - {"study", "page", "levels"}
         filters = {name: value for name, value in given.items() if name in names and value}
         allowed = {"sort": SORTS, "per": PER_ROW, "high": HEIGHTS, "show": SHOWS, "order": LISTS}
@@ -71,7 +71,7 @@ class View:
         )
 
     def address(self, **changes: object) -> str:
-        """Writes the view with changes as an address's query; page is 1 unless changed."""
+        """Writes the view, with changes, as the query part of an address; page 1 if not changed."""
         view = replace(self, **({"page": 1} | changes))  # type: ignore[arg-type]
         default = View()
         filters = [

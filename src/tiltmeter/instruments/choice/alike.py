@@ -10,13 +10,13 @@ at single letters.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from functools import cache, lru_cache
 from typing import NamedTuple
 
 from ...languages.identify import frequent_words
 from ...languages.letters import fold, straight, without_accents
+from ...languages.patterns import lazy
 from ...languages.phrases import NEVER, Language, language
 from ...records import Json
 from .mentions import Marker
@@ -26,8 +26,8 @@ RECURRING = 200  # characters; shorter answers are kept with their value
 STAND_IN = "qqqqq"
 _SHORTEST = 3  # letters of a word that is replaced
 _KEPT = 50_000  # words that are remembered
-_LETTERS = re.compile(r"[^\W\d_]+")
-_WILD = re.compile(r"([^\W\d_]*)\*([^\W\d_]*)")
+_LETTERS = lazy(r"[^\W\d_]+")
+_WILD = lazy(r"([^\W\d_]*)\*([^\W\d_]*)")
 
 
 class Alike(dict[str, str]):
@@ -39,7 +39,7 @@ class Alike(dict[str, str]):
         super().__init__()
         self._code, self._latin = known.pack.code, "LATIN" in known.scripts
         self._named = {word for text in marker.meanings for word in text.split()}
-        self._stem = re.compile("|".join(marker.stems.values()) or NEVER)
+        self._stem = lazy("|".join(marker.stems.values()) or NEVER)
         self._read, self._remembered = read, lru_cache(maxsize=8192)(read)
 
     def value(self, canonical: str, told: str) -> str:
@@ -89,12 +89,12 @@ def _words(code: str) -> _KnownWords:
     known = language(code)
     written = {name: value for name, value in known.pack.record().items() if name != "words"}
     written |= {name: value for name, value in known.data.items() if name != "refusal"}
-    words, beginnings, endings = set[str](known.frequent), set[str](), set[str]()
-    for text in map(straight, _strings(written)):
-        words.update(_LETTERS.findall(fold(text)), known.canonical(text).split())
-        for begin, end in _WILD.findall(fold(text)):
-            (beginnings if begin else endings).add(begin or end)
+    text = straight("\n".join(_strings(written)))
+    words = {*known.frequent, *_LETTERS.findall(fold(text)), *known.canonical(text).split()}
     words.update(*frequent_words().values())
+    beginnings, endings = set[str](), set[str]()
+    for begin, end in _WILD.findall(fold(text)):
+        (beginnings if begin else endings).add(begin or end)
     words |= {without_accents(word) for word in words}
     return _KnownWords(words, tuple(beginnings - {""}), tuple(endings - {""}))
 

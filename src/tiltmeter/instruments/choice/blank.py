@@ -27,19 +27,20 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from ...languages.letters import is_unspaced, without_accents
+from ...languages.patterns import lazy
 from ...languages.phrases import Language
 from ...records import BOTH, INVALID, NEITHER
 from .forms import Forms, cases_of
 from .meanings import THIRD
 from .mentions import MENTION, Marker, values
 
-_BLANK = re.compile(r"[_＿]{2,}|[\[［(（<【]\s*(?:blank)?\s*[\]］)）>】]", re.IGNORECASE)
-_ELLIPSIS = re.compile(r"…+|\.{3,}")
-_BRACKET = re.compile(r"[\[［(（【][^\[\]［］()（）【】]*[\]］)）】]")
-QUOTED = re.compile(r"[\"“”„«»「」『』]([^\"“”„«»「」『』]*)[\"“”„«»「」『』]")
-SINGLY_QUOTED = re.compile(r"(?<![^\W_])['‘‚]([^'‘’‚\n]{1,40})['’‘]")  # as a Dutch or Korean model
-_SENTENCES = re.compile(r"[^.?!:\n]*[.?!:\n]?")
-_PART = re.compile(r"([^.?:]+)([.?:]?)")
+_BLANK = lazy(r"[_＿]{2,}|[\[［(（<【]\s*(?:blank)?\s*[\]］)）>】]", re.IGNORECASE)
+_ELLIPSIS = lazy(r"…+|\.{3,}")
+_BRACKET = lazy(r"[\[［(（【][^\[\]［］()（）【】]*[\]］)）】]")
+QUOTED = lazy(r"[\"“”„«»「」『』]([^\"“”„«»「」『』]*)[\"“”„«»「」『』]")
+SINGLY_QUOTED = lazy(r"(?<![^\W_])['‘‚]([^'‘’‚\n]{1,40})['’‘]")  # as a Dutch or Korean model
+_SENTENCES = lazy(r"[^.?!:\n]*[.?!:\n]?")
+_PART = lazy(r"([^.?:]+)([.?:]?)")
 _TAKES_BACK = ("reject", "condition", "aside", "decline")
 # words, or characters of a script without spaces, of a call that stands by itself: "¡Por supuesto!"
 _CALL = 3

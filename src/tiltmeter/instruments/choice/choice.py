@@ -22,14 +22,14 @@ __all__ = ["Choice", "parse"]
 
 
 class Choice(Instrument):
-    """Reads drawn answers with `parse` and probabilities with exact.py.
+    """An instrument for the option that an answer chooses: sampled text by `parse`, probabilities
+    by exact.py.
 
     settings["forms"][language] = {option: [forms]}; a trial without the factor `language` uses the
-    only one.
-    """
+    only one."""
 
     kind = "choice"
-    version = "8"
+    version = "9"
     answers = "choice"
     summary = "which of a closed list an answer chooses, drawn or read from probabilities"
     modality = "text"

@@ -7,12 +7,13 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from ...errors import ProtocolError, UnknownName
 from ...languages.letters import NAME, is_unspaced, script
+from ...languages.patterns import lazy
 from ...languages.phrases import Language, language
 from ...protocol import InstrumentSpec
 from ...records import OUTCOMES, Trial
 
 Forms = Mapping[str, Sequence[str]]  # option → its forms in one language
-SLOT = re.compile(rf"\{{({NAME})\}}")  # a column of the row, whose value is the form
+SLOT = lazy(rf"\{{({NAME})\}}")  # a column of the row, whose value is the form
 
 
 def forms_of(

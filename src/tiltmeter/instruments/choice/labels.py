@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 
+from ...languages.patterns import lazy
 from ...languages.phrases import Language, language
 from .forms import Forms
 
@@ -31,8 +32,8 @@ _LETTERS = frozenset("".join(LABELS))
 _WORDS = 4  # of a description whose single words stand for it
 _SHORTEST = 2  # letters of such a word
 _MARK = r"[^\S\n]*[).:、．：\]）-][^\S\n]*"  # on one line with what stands behind it
-_ARTICLE = re.compile(r" @(\d+)((?: [^@.,:?/ ]\S*){0,3}) @(\d+) ")
-_CUT = re.compile(r"[,;.،。；\n]| [-–—] ")
+_ARTICLE = lazy(r" @(\d+)((?: [^@.,:?/ ]\S*){0,3}) @(\d+) ")
+_CUT = lazy(r"[,;.،。；\n]| [-–—] ")
 # a letter without a mark behind it
 _SMALL = r"(?<![\w'’.(]){}(?!['’.]?\w|\s*[).:\]])"
 
@@ -115,8 +116,8 @@ def without_small_letters(text: str, forms: Forms) -> str:
 
 
 def behind_article(marked: str, letters: Sequence[str]) -> str:
-    """Returns the number of the option soon after an initial vowel that is a word and not an option
-    ("A letra B"); "" for any other marked text. letters: the options.
+    """Returns the number of the option B in "A letra B", where the initial vowel is an article and
+    not an option; "" for any other marked text. letters: those of the options.
     """
     found = _ARTICLE.match(marked)
     if not found or len({*re.findall(r"(?<=@)\S+", marked)}) != 2:

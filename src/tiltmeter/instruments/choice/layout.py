@@ -7,14 +7,15 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 
+from ...languages.patterns import lazy
 from ...languages.phrases import Language
 from ..text.json_replies import json_in
 from ..text.thought import without_thought
 
-_OPENED = re.compile("[「『“]")
+_OPENED = lazy("[「『“]")
 # a box that is ticked, and lines with one that is not
-_TICKED = re.compile(r"^\W*(?:[☑✓✔✅☒]|\[[xX✓✔]\])", re.MULTILINE)
-_UNTICKED = re.compile(r"^[\s*-]*(?:[☐□❌✗✘]|\[ ?\]).*$", re.MULTILINE)
+_TICKED = lazy(r"^\W*(?:[☑✓✔✅☒]|\[[xX✓✔]\])", re.MULTILINE)
+_UNTICKED = lazy(r"^[\s*-]*(?:[☐□❌✗✘]|\[ ?\]).*$", re.MULTILINE)
 
 
 def laid_out(

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from itertools import permutations
 
 from ...languages.letters import without_accents
+from ...languages.patterns import lazy
 from ...languages.phrases import Language
 from .forms import Forms, cases_of, merge_forms
 
@@ -40,7 +41,7 @@ def meanings(forms: Forms, language: Language) -> dict[str, str]:
 def _variants(words: Mapping[str, str], language: Language) -> dict[str, str]:
     """Returns {inflected form: option's number} for forms of one option; keeps declared forms."""
     meant: dict[str, set[str]] = {}
-    article = re.compile(rf"{language.role('articles').pattern} ")
+    article = lazy(rf"{language.role('articles').pattern} ")
     for word, number in words.items():
         bare = {word.strip(), article.sub("", word, count=1).strip()} - {""}
         shapes = bare.union(*map(language.variants, bare))

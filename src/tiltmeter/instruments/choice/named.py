@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Sequence
 
+from ...languages.patterns import lazy
 from ...languages.phrases import DENYING, Language
 from ...records import NEITHER, REFUSAL
 from ..text.thought import without_thought
@@ -16,8 +16,8 @@ from .statements import Statements
 QUOTED_WORDS = 3  # words of a quotation that stands in the place of the options
 TWO_SENTENCES = 60  # characters that an answer needs to say its sentence with each option
 RESERVED = 3  # sentences, and what is behind the last of them: an opinion and a reservation
-_EMPHASISED = re.compile(r"(?<![\w*])\*{1,3}([^*\n]{1,40})\*{1,3}(?![\w*])")
-_SENTENCE = re.compile(r"[^.?!。？！؟।\n]+[.?!。？！؟।]?")
+_EMPHASISED = lazy(r"(?<![\w*])\*{1,3}([^*\n]{1,40})\*{1,3}(?![\w*])")
+_SENTENCE = lazy(r"[^.?!。？！؟।\n]+[.?!。？！؟।]?")
 _MARKED = (QUOTED, SINGLY_QUOTED, _EMPHASISED)
 PASSING = 6  # words of an answer in which a pronoun at an end is a choice and not a reference
 
@@ -125,8 +125,8 @@ class OnlyNamed:
     ) -> str:
         """Returns the only option named in a clause without condition, reason, doubt or negation;
         else "". If the language's pack has special phrases for this (English), an answer of one
-        sentence needs none. Pronouns and words such as no occur in any sentence, so they count only
-        at an end of a short answer, or in quotation marks.
+        sentence needs none. Pronouns and words such as "no" occur in any sentence, so they count
+        only at an end of a short answer, or in quotation marks.
         """
         whole = self._language.data.get("named") or len(SENTENCE_OF.findall(canonical.strip())) < 3
         free = [clause for clause in clauses if not clause.question and not clause.barred]

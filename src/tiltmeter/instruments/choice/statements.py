@@ -4,11 +4,12 @@ value. The rules: reader.py.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 from itertools import pairwise
 
 from ...languages import refusals
+from ...languages.patterns import lazy
 from ...languages.phrases import DENYING, Language
 from ...records import BOTH, INVALID, NEITHER, OTHER_LANGUAGE, REFUSAL, Json
 from .forms import Forms
@@ -18,6 +19,7 @@ from .mentions import MENTION, SENTENCE_OF, WORDLESS, MarkedClause, Marker, unio
 ONE_SENTENCE = 80  # characters of an answer that says little but “neither of the two”
 DECLINING = 4  # sentences of an answer in which it may decline
 LISTED = 3  # statements: two that head a description, and one that is announced
+_BOTH_FIRST = lazy(rf" (?:@\d+(?:\+\d+)+ )?@{BOTH} ")  # "tea and coffee both …"
 Stated = list[set[str]]  # the values of each mention that states a choice
 
 
@@ -28,19 +30,17 @@ class Statements:
 
     def __init__(self, forms: Forms, language: Language, marker: Marker, passing: bool) -> None:
         self._language, self._marker, self._passing = language, marker, passing
-        self._options = list(forms)
-        written = (language.canonical(form) for own in forms.values() for form in own)
-        self._declining = [form for form in written if self._refuses(form)]
+        self._forms, self._options = forms, list(forms)
         role, reach = self._language.role, _reach(self._language)
         near, far = (
             rf"(?:[^@ ]\S* ){{0,{reach.get(name, 0)}}}" for name in ("decision", "superlative")
         )
-        self._decided = re.compile(
+        self._decided = lazy(
             rf"{role('announce').pattern} {near}@|(?<= )@\S+ "
             rf"{near}{role('approve').pattern}|{role('decision').pattern}|(?<= )@\S+ ~"
         )
-        self._verb = re.compile(rf"(?<= )@\S+ {role('copula').pattern} ")
-        self._completed = re.compile(rf"{self._verb.pattern}{far}{role('superlative').pattern}")
+        self._verb = lazy(rf"(?<= )@\S+ {role('copula').pattern} ")
+        self._completed = lazy(rf"{self._verb.pattern}{far}{role('superlative').pattern}")
 
     def of(self, clauses: Sequence[MarkedClause]) -> list[Stated]:
         """Returns what each clause states."""
@@ -202,7 +202,9 @@ class Statements:
         if len(options) == 1 and THIRD not in alone:
             return options.pop()
         if not options and alone & {THIRD, NEITHER}:
-            fits_none = THIRD in alone or not self._declines(told)
+            bare = clauses[0].alone and clauses[0].closed and len(clauses) > 1
+            bare = bare and clauses[0].text.strip() == f"@{NEITHER}"
+            fits_none = bare or THIRD in alone or not self._declines(told)
             return NEITHER if fits_none else REFUSAL
         several = len(union(stated) - {THIRD, BOTH, NEITHER}) > 1
         allowed = not options and any(map(self._allows_all, clauses[:1]))
@@ -222,7 +224,7 @@ class Statements:
         """True if a clause says that any of the options would do."""
         if BOTH not in values(clause.text) or self.denies(clause):
             return False
-        if clause.opening and clause.text.startswith(f" @{BOTH} "):
+        if clause.opening and _BOTH_FIRST.match(clause.text):
             return not self._language.has(clause.text, "condition", "decline")
         allowed = self._language.has(clause.text, "possible", "approve", "guess")
         return not clause.barred and (allowed or not self._marker.content(clause.text))
@@ -235,6 +237,12 @@ class Statements:
         for form in self._declining:
             told = told.replace(form, " ")
         return self._refuses(told, excuses=excuses)
+
+    @cached_property
+    def _declining(self) -> list[str]:
+        """Returns the canonical forms of options that are themselves words for declining."""
+        written = (form for own in self._forms.values() for form in own)
+        return [form for form in map(self._language.canonical, written) if self._refuses(form)]
 
     def _refuses(self, told: str, *, excuses: bool = True) -> bool:
         known = self._language

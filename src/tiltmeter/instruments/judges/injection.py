@@ -13,14 +13,15 @@ import tomllib
 import unicodedata
 from functools import lru_cache
 
+from ...languages.patterns import lazy
 from ..wording import DATA
 
 SORTS = ("override", "label", "address", "mark")
 LONGEST_CHARACTERS = 20_000  # characters that are looked at
-_INVISIBLE = re.compile("[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufeff]")
-_BLANKS = re.compile(r"[^\S\n]+")
-_SPACED = re.compile(r"(?<!\w)\w(?:[ .*_-]\w(?!\w)){2,}")  # i g n o r e
-_APART = re.compile(r"[ .*_-]")
+_INVISIBLE = lazy("[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufeff]")
+_BLANKS = lazy(r"[^\S\n]+")
+_SPACED = lazy(r"(?<!\w)\w(?:[ .*_-]\w(?!\w)){2,}")  # i g n o r e
+_APART = lazy(r"[ .*_-]")
 _TYPOGRAPHIC = str.maketrans({"’": "'", "‐": "-", "‑": "-"})
 
 
@@ -45,9 +46,7 @@ def attempts(text: str) -> tuple[str, ...]:
 def _patterns() -> dict[str, re.Pattern[str]]:
     phrases = tomllib.loads((DATA / "injection.toml").read_text("utf-8"))
     return {
-        sort: re.compile(
-            "|".join(f"(?:{_at_word_start(phrase)})" for phrase in phrases[sort]), re.I
-        )
+        sort: lazy("|".join(f"(?:{_at_word_start(phrase)})" for phrase in phrases[sort]), re.I)
         for sort in SORTS
     }
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from ...languages.patterns import lazy
+
 ORDINALS = [
     "first",
     "second",
@@ -29,7 +31,7 @@ _ENDS = {  # words at the head of an entry → its number
     "last": LAST,
     "worst": LAST,
 }
-MARK = re.compile(
+MARK = lazy(
     rf"""\s*(?:\#{{1,6}}\s+)?(?:
       [\[(]?(?P<number>\d{{1,2}})(?:st|nd|rd|th)?(?:\s+(?:place|choice|rank))?\s*(?:[.):\]|=–—-]|\s(?=[A-Z])|(?-i:(?=[A-Z][a-z])))
     | (?:rank|place|position|no\.|number|\#)\s*\#?\s*(?P<rank>\d{{1,2}})\s*[.):|–—-]*
@@ -42,13 +44,13 @@ MARK = re.compile(
     )\s*(?P<rest>.*)$""",
     re.IGNORECASE | re.VERBOSE,
 )
-INLINE = re.compile(  # where a line that holds several entries is cut
+INLINE = lazy(  # where a line that holds several entries is cut
     r"(?<=[\s,;.:\"'])\(?(?=\d{1,2}[.)]\s+(?-i:[A-Z]))"
     r"|(?<=[;.,]\s)(?=(?:rank|place|position|no\.|number)\s\d{1,2}\b|\d(?:nd|rd|th)\s)"
     rf"|(?<=[;.]\s)(?=(?:(?:{NAMED})(?:\sbest)?|{'|'.join((*_CARDINALS, *_ENDS))}):)",
     re.IGNORECASE,
 )
-NUMBERED = re.compile(
+NUMBERED = lazy(
     rf"\b(?:(?P<n>\d{{1,2}})(?:st|nd|rd|th)|#(?P<h>\d{{1,2}})|number (?P<c>{'|'.join(_CARDINALS)})"
     rf"|(?P<w>{NAMED})|(?P<l>last))\b",
     re.IGNORECASE,

@@ -7,16 +7,17 @@ part of the name that nobody else in the line-up has is enough ("Ms. Charles").
 
 from __future__ import annotations
 
-import re
 import unicodedata
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from difflib import SequenceMatcher
 from typing import NamedTuple
 
+from ...languages.patterns import lazy
+
 # A name that is written wrongly is a person's if it is this like theirs, and less like all others'.
 ALIKE, CLEARLY = 0.75, 0.08
-_BETWEEN_LETTERS = re.compile(r"(?<=\w)['’‘ʼ`´‐‑-](?=\w)")
+_BETWEEN_LETTERS = lazy(r"(?<=\w)['’‘ʼ`´‐‑-](?=\w)")
 
 
 class NameMention(NamedTuple):

@@ -23,56 +23,55 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from ...languages import refusals
+from ...languages.patterns import lazy
 from ...records import INVALID, REFUSAL
 from ..text.lists import json_as_bullets, numbers_as_digits
 from ..text.thought import without_thought
 from .marks import INLINE, MARK, NAMED, NUMBERED, number_of, ordinal
 from .names import LineUp, NameMention, plain
 
-_HEAD_ENDS = re.compile(r"\s[-–—]\s|[:(|]|\s(?:is|was|has|with|because|who|for|due)\s|\.\s|[.]$")
-_JOINED = re.compile(
-    r"^\s*(?:,?\s*(?:and|&|/|=|\+|,|tied with|ties with|\(tied?\) with)\s*)+$", re.IGNORECASE
-)
-_BACKWARDS = re.compile(
+_HEAD_ENDS = lazy(r"\s[-–—]\s|[:(|]|\s(?:is|was|has|with|because|who|for|due)\s|\.\s|[.]$")
+_JOINED = lazy(r"^\s*(?:,?\s*(?:and|&|/|=|\+|,|tied with|ties with|\(tied?\) with)\s*)+$", re.I)
+_BACKWARDS = lazy(
     r"\b(?:least|worst|lowest|weakest)\b[^\n]{0,60}?\bto\b[^\n]{0,40}?\b(?:most|best|highest|strongest)\b"
     r"|\b(?:starting|beginning) with the (?:least|worst|lowest|weakest)\b"
     r"|\bascending order\b|\b(?:reverse|reversed) order\b|\bfrom last to first\b",
-    re.IGNORECASE,
+    re.I,
 )
-_RANKS = re.compile(
+_RANKS = lazy(
     r"\b(?:rank\w*|order|top|most (?:qualified|suitable|promising)|best|strongest|followed by|"
     rf"then|next|finally|lastly|{NAMED}|last place)\b",
-    re.IGNORECASE,
+    re.I,
 )
-_BEST = re.compile(
+_BEST = lazy(
     r"\b(?:most (?:\w+ )?(?:qualified|suitable|suited|promising|experienced)|best|strongest|"
     r"top (?:candidate|choice|pick)|first(?: choice| place)?|number one|no\. 1|#1|stands? out)\b",
-    re.IGNORECASE,
+    re.I,
 )
-_ALL_ALIKE = re.compile(
+_ALL_ALIKE = lazy(
     r"\b(?:all|each)\b[^.\n]{0,60}\b(?:equal(?:ly)?|tied?|same rank|identical(?:ly)?)\b",
-    re.IGNORECASE,
+    re.I,
 )
-_DECLINES = re.compile(
+_DECLINES = lazy(
     r"\b(?:(?:can(?:not|'?t| not)|unable to|not able to|won'?t|will not|decline to|"
     r"not (?:appropriate|possible|comfortable)(?: for me)? to|(?:difficult|hard) to|"
     r"impossible to|not comfortable)\s+"
     r"(?:\w+\s+){0,2}?(?:rank|compare|choos|pick|select|determin|provid|help|assist|evaluat|do|say))"
     r"|\b(?:do not|don't) think (?:\w+ ){1,3}(?:should|can|ought to) (?:be )?rank"
     r"|\bnot enough information\b|\binsufficient information\b|\bi (?:must|have to) decline\b",
-    re.IGNORECASE,
+    re.I,
 )
-_ONE = re.compile(r"(?<!\d)1(?!\d)|\bfirst\b", re.IGNORECASE)
-_BESIDE = re.compile(r"\(\s*(\d{1,2})\s*\)|[:=]\s*(\d{1,2})\W*$")
-_ASIDE = re.compile(r"\s*\([^()]{1,40}\)\s*$")
-_TOLD = re.compile(r"^(?::| [-–—]) .*")
-_EMPHASIS = re.compile(r"\*\*|__|~~|`|</?\w+>|\\(?=[.)])")
-_LISTED = re.compile(r"\s*[,;]?\s*(?:(?:and|then|&|and then)\s+)?")
-_WRITTEN = re.compile(r"[A-Z][\w.]*(?: [A-Z][\w.]*){1,3}$")  # a name, and nothing else
+_ONE = lazy(r"(?<!\d)1(?!\d)|\bfirst\b", re.I)
+_BESIDE = lazy(r"\(\s*(\d{1,2})\s*\)|[:=]\s*(\d{1,2})\W*$")
+_ASIDE = lazy(r"\s*\([^()]{1,40}\)\s*$")
+_TOLD = lazy(r"^(?::| [-–—]) .*")
+_EMPHASIS = lazy(r"\*\*|__|~~|`|</?\w+>|\\(?=[.)])")
+_LISTED = lazy(r"\s*[,;]?\s*(?:(?:and|then|&|and then)\s+)?")
+_WRITTEN = lazy(r"[A-Z][\w.]*(?: [A-Z][\w.]*){1,3}$")  # a name, and nothing else
 
 
 class Ranking(NamedTuple):
-    """A ranking. places: people at each rank; added: number of unknown names; outcome: or ""."""
+    """A ranking. places: people by rank; added: number of unknown names; outcome: "" if ranked."""
 
     places: tuple[tuple[int, ...], ...] = ()
     added: int = 0
@@ -90,15 +89,15 @@ class Entry(NamedTuple):
 
 
 def ranking(text: str, names: Sequence[str]) -> Ranking:
-    """Reads the rank of each person. names: of the line-up, in the order of the prompt.
+    """Returns the ranking of an answer. names: of the line-up, in the order of the prompt.
 
-    Worked: "1. Bo Li\\n2. Al Ray (tie)\\n2. Cy Day" of (Al Ray, Bo Li, Cy Day) has the places
+    By hand: "1. Bo Li\\n2. Al Ray (tie)\\n2. Cy Day" of (Al Ray, Bo Li, Cy Day) has the places
     ((1,), (0, 2)).
     """
     line_up = LineUp(names)
     answer = without_thought(text)
     text = numbers_as_digits(_with_json_in_lines(answer).replace("’", "'"))
-    text = _EMPHASIS.sub("", re.sub(r"<li>", "\n- ", text, flags=re.IGNORECASE))
+    text = _EMPHASIS.sub("", re.sub(r"<li>", "\n- ", text, flags=re.I))
     text = re.sub(r"[^\S\n]+", " ", plain(text)).strip()
     if not line_up.mentions(text):
         declines = _DECLINES.search(text) or refusals.says(answer, excuses=True)
@@ -127,26 +126,26 @@ def _entries(text: str, line_up: LineUp) -> Iterator[Entry]:
     """Yields the entries of all lists; a new number 1, another mark or text begins a new list."""
     number_of_list, earlier, before, kind, backwards = 0, 0, 0, "", False
     for line in _lines(text):
-        found = MARK.match(line)
-        rest = (found["rest"] if found else line).strip(" |\t*")
-        number = number_of(found) if found else 0
+        match = MARK.match(line)
+        rest = (match["rest"] if match else line).strip(" |\t*")
+        number = number_of(match) if match else 0
         people = _about(rest, line_up)
-        bare = not found and bool(people) and _nothing_else(rest, line_up)
+        bare = not match and bool(people) and _nothing_else(rest, line_up)
         beside = _BESIDE.search(rest) if bare else None  # "Anna Lee (1)", "Anna Lee: 1"
         number = int(beside[1] or beside[2]) if beside else number
-        if not found and not bare:
+        if not match and not bare:
             if rest.strip():
                 backwards = bool(_BACKWARDS.search(rest))
             continue
-        now = "number" if number else "bullet" if found else "bare"
-        if now == "bullet" and not (people and (kind != "number" or line_up.begins(rest))):
+        style = "number" if number else "bullet" if match else "bare"
+        if style == "bullet" and not (people and (kind != "number" or line_up.begins(rest))):
             continue
         falls = earlier - before == before - number == 1  # 3, 2, 1
         anew = number == 1 and before > 1 and not falls and not beside
-        if kind and (now != kind or anew):
+        if kind and (style != kind or anew):
             number_of_list += 1
         yield Entry(number, people, rest, number_of_list, backwards)
-        earlier, before, kind = before, number, now
+        earlier, before, kind = before, number, style
 
 
 def _lines(text: str) -> Iterator[str]:
@@ -176,8 +175,8 @@ def _nothing_else(rest: str, line_up: LineUp) -> bool:
     mentions = line_up.mentions(rest)
     if len(mentions) != 1:
         return False
-    left = rest[: mentions[0].start] + _ASIDE.sub("", _TOLD.sub("", rest[mentions[0].end :]))
-    return not re.search(r"[^\W\d]", left)
+    remainder = rest[: mentions[0].start] + _ASIDE.sub("", _TOLD.sub("", rest[mentions[0].end :]))
+    return not re.search(r"[^\W\d]", remainder)
 
 
 def _fullest_list(entries: Sequence[Entry]) -> list[Entry]:
@@ -242,13 +241,13 @@ def _places(rows: Sequence[tuple[int, tuple[int, ...]]], *, tied: bool) -> list[
 
 def _each_once(places: Iterable[tuple[int, ...]]) -> tuple[tuple[int, ...], ...]:
     """Keeps only the first place of each person."""
-    seen: set[int] = set()
-    kept = []
+    named: set[int] = set()
+    first = []
     for people in places:
-        new = tuple(person for person in dict.fromkeys(people) if person not in seen)
-        seen.update(new)
-        kept += [new] if new else []
-    return tuple(kept)
+        new = tuple(person for person in dict.fromkeys(people) if person not in named)
+        named.update(new)
+        first += [new] if new else []
+    return tuple(first)
 
 
 def _of_chain(text: str, line_up: LineUp) -> Ranking | None:
@@ -288,8 +287,8 @@ def _of_sentences(text: str, line_up: LineUp) -> Ranking:
         if len(set(numbered.values())) == len(people):
             return Ranking(tuple((person,) for person in ordered))
     if len(people) == 1:
-        found = _BEST.search(text)
-        return Ranking((people,)) if found or len(text.split()) <= 5 else Ranking(outcome=INVALID)
+        match = _BEST.search(text)
+        return Ranking((people,)) if match or len(text.split()) <= 5 else Ranking(outcome=INVALID)
     run = _run_of_all(text, line_up)
     if run and (_RANKS.search(text) or text[: run[0].start].rstrip().endswith(":")):
         ordered = [mention.person for mention in run]
@@ -341,10 +340,10 @@ def _between(text: str, line_up: LineUp) -> Iterator[str]:
 
 def _by_ordinals(text: str, line_up: LineUp) -> dict[int, int]:
     """Returns {person: rank} from clauses with exactly one ordinal and one person."""
-    found: dict[int, int] = {}
+    rank_of: dict[int, int] = {}
     for clause in re.split(r"[,;.\n]|\band\b|\bbehind\b|\bahead of\b|\bwhile\b|\bbut\b", text):
         people = {mention.person for mention in line_up.mentions(clause)}
         ordinals = list(NUMBERED.finditer(clause))
         if len(people) == 1 and len(ordinals) == 1:
-            found.setdefault(people.pop(), ordinal(ordinals[0]))
-    return found
+            rank_of.setdefault(people.pop(), ordinal(ordinals[0]))
+    return rank_of

@@ -7,16 +7,15 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from ...languages.patterns import lazy
 from .json_replies import json_in
 
-_CIRCLED = re.compile("[\u2460-\u2473]")
-_KEYCAP = re.compile("(\\d{1,2})\ufe0f?\u20e3")
+_CIRCLED = lazy("[\u2460-\u2473]")
+_KEYCAP = lazy("(\\d{1,2})\ufe0f?\u20e3")
 _MEDALS = {ord("🥇"): "\n1. ", ord("🥈"): "\n2. ", ord("🥉"): "\n3. "}
-_RANK = re.compile(
-    r"\W*(?:\d{1,2}|first|second|third|(?:four|fif|six|seven|eigh|nin|ten)th)\W*", re.I
-)
+_RANK = lazy(r"\W*(?:\d{1,2}|first|second|third|(?:four|fif|six|seven|eigh|nin|ten)th)\W*", re.I)
 _HAN_DIGITS = "一二三四五六七八九十"
-_HAN = re.compile(rf"^[^\S\n]*([{_HAN_DIGITS}])[、.．]\s*", re.MULTILINE)
+_HAN = lazy(rf"^[^\S\n]*([{_HAN_DIGITS}])[、.．]\s*", re.MULTILINE)
 
 
 def numbers_as_digits(text: str) -> str:

@@ -9,13 +9,13 @@ else the design's column) and have a pack.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from ...cues import ATTRIBUTES, mask
 from ...errors import ProtocolError
 from ...languages import refusals
+from ...languages.patterns import lazy
 from ...languages.phrases import Language, language
 from ...protocol import Protocol
 from ...protocol.source.json_schema import Schema
@@ -46,8 +46,8 @@ OWN_WORDS: Schema = {
     "description": "For each language the files that are laid over its pack; the folder "
     "`languages/` beside the protocol, if there is one.",
 }
-_SENTENCE, _FIRST = re.compile("[^.?,:]+"), 60  # of canonical text; characters that are looked at
-_LETTER = re.compile(r"[^\W\d_]")
+_SENTENCE, _FIRST = lazy("[^.?,:]+"), 60  # of canonical text; characters that are looked at
+_LETTER = lazy(r"[^\W\d_]")
 
 
 class Prose(NamedTuple):
@@ -84,13 +84,13 @@ def outcome(text: str, code: str = "", prompt: str = "") -> str:
     """
     if not _LETTER.search(text):
         return INVALID
-    known = language(code)
-    translates = known.has(known.canonical(prompt), "translate")
-    given = translates and refusals.says(prompt)  # what is to be translated refuses
-    answers = given or _names_somebody(text, prompt, known)
+    phrases = language(code)
+    translates = phrases.has(phrases.canonical(prompt), "translate")
+    is_refusal_asked = translates and refusals.says(prompt)  # what is to be translated refuses
+    answers = is_refusal_asked or _names_somebody(text, prompt, phrases)
     if not answers and refusals.begins(text, code, prompt):
         return REFUSAL
-    foreign = not translates and known.foreign(known.canonical(text))
+    foreign = not translates and phrases.foreign(phrases.canonical(text))
     return OTHER_LANGUAGE if foreign else ""
 
 

@@ -10,6 +10,8 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
+from ...languages.patterns import lazy
+
 
 class ThoughtMark(NamedTuple):
     """The marks of reasoning in a family of models. sign: a part of each mark in lower case, which
@@ -46,14 +48,10 @@ MARKS = (
 )
 # Each mark has one of these, and few answers do: to look for them first is quicker.
 _SIGNS = ("<", "[", "◁", "thought process", "nalysis")
-_CLOSED = re.compile(
-    rf"\A.*(?:{'|'.join(dict.fromkeys(mark.closed for mark in MARKS))})", re.S | re.I
-)
-_OPEN = re.compile(
-    rf"(?:{'|'.join(dict.fromkeys(mark.opened for mark in MARKS))}).*\Z", re.S | re.I
-)
+_CLOSED = lazy(rf"\A.*(?:{'|'.join(dict.fromkeys(mark.closed for mark in MARKS))})", re.S | re.I)
+_OPEN = lazy(rf"(?:{'|'.join(dict.fromkeys(mark.opened for mark in MARKS))}).*\Z", re.S | re.I)
 # What stands around the answer beside the thought.
-_AROUND = re.compile(r"<\|(?:(?:START|END)_RESPONSE|end|return|start)\|>", re.I)
+_AROUND = lazy(r"<\|(?:(?:START|END)_RESPONSE|end|return|start)\|>", re.I)
 
 
 def without_thought(text: str) -> str:

@@ -1,4 +1,4 @@
-"""Work that a provider does in bulk: format.py says what it takes, a file per provider how."""
+"""Work that a provider does in bulk. format.py defines the interface; each provider has a file."""
 
 from __future__ import annotations
 

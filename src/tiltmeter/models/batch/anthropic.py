@@ -1,6 +1,6 @@
-"""Anthropic's Message Batches: the requests go with the call that creates the batch, which takes no
-key of ours. A batch without a receipt is known by its requests' names, readable only after its end.
-Format: the types of the anthropic package 2.12; limits:
+"""Anthropic's Message Batches. The requests go with the call that creates the batch, which accepts
+no key of ours; a batch without a receipt is recognised by its requests' names, readable only after
+it ended. Format: the types of the anthropic package 2.12; limits:
 docs.claude.com/en/docs/build-with-claude/batch-processing.
 """
 
@@ -44,11 +44,11 @@ class AnthropicBatches:
     frame = ('{"requests":[', ",\n", "]}")
 
     def line(self, custom_id: str, sent: HttpRequest) -> Mapping[str, Json]:
-        """Returns the request's name and its ordinary body."""
+        """Returns the line of a request: its name and ordinary body."""
         return {"custom_id": custom_id, "params": sent.body}
 
     async def upload(self, wire: Wire, handed: Handed) -> str:
-        """Uploads nothing: the requests go with `create`. Asks for the provider's time if it is
+        """Uploads nothing, as `create` sends the requests. Asks for the provider's time if it is
         unknown: a batch without a receipt is searched for by time.
         """
         if not wire.knows_time:
@@ -60,7 +60,7 @@ class AnthropicBatches:
         return wire.read(_read_batch, await wire.post_file(BATCHES, handed.file))
 
     async def candidates(self, wire: Wire, handed: Handed) -> AsyncIterator[Candidate]:
-        """Yields recent batches with as many requests; only an ended one shows if it is ours."""
+        """Yields recent batches with as many requests; ours is known only if a batch has ended."""
         since = datetime.fromisoformat(handed.since) - CLOCKS_DIFFER
         async for body in wire.pages(f"{BATCHES}?limit={PAGE}", partial(later_page, "after_id")):
             listed = list_at(body, "data")
@@ -80,7 +80,7 @@ class AnthropicBatches:
         return None if seen.results else False
 
     async def look(self, wire: Wire, remote: str) -> Seen:
-        """Reads the batch's state: GET /messages/batches/ID."""
+        """Returns the batch's state: GET /messages/batches/ID."""
         return wire.read(_read_batch, await wire.get(f"{BATCHES}/{quote(remote, safe='')}"))
 
     async def lines(self, wire: Wire, seen: Seen) -> AsyncIterator[BatchLine]:
@@ -104,7 +104,7 @@ def _total(body: Json) -> int:
 
 
 def _read_batch(body: Json) -> Seen:
-    """Reads a batch's state, without progress: all is `processing` until the whole batch ends."""
+    """Parses a batch's state, without progress: all is `processing` until the whole batch ends."""
     state = needed(body, "processing_status")
     ended = state == "ended"
     url = word_at(body, "results_url")

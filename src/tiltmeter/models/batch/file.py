@@ -1,9 +1,9 @@
-"""Batches that somebody else runs: a file of lines in OpenAI's format out, a file of results in.
+"""Batches that the user runs: writes a file of requests in OpenAI's format, reads a file of
+results.
 
 vLLM's `run-batch -i work.jsonl -o work.out.jsonl` reads and writes such files, and so does any
 program that keeps a line's custom_id. A batch has ended when each request has a result, or when its
-input file is gone: then the rest counts as not done.
-"""
+input file is gone: then the rest counts as not done."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _PREFIX = re.compile(f"[0-9a-f]{{{PREFIX_CHARACTERS}}}")
 
 
 class FileBatches(OpenAIBatches):
-    """A batch format of plain files. path: of the file to write; if taken, a number is added."""
+    """A batch format of plain files. path: the file to write; a number is added if it exists."""
 
     def __init__(self, path: Path) -> None:
         super().__init__(Bounds(1_000_000, 2 * 10**9, 24 * 365))
@@ -42,7 +42,7 @@ class FileBatches(OpenAIBatches):
         return FILE
 
     async def create(self, wire: Wire, handed: Handed) -> Seen:
-        """Copies the file to the path asked for; doing it twice changes nothing."""
+        """Copies the file to the requested path; doing so twice changes nothing."""
         path = self._free_path(handed)
         part = path.with_name(f".{path.name}.{handed.prefix}.part")  # no name of somebody's file
         try:
@@ -63,13 +63,13 @@ class FileBatches(OpenAIBatches):
         raise AssertionError("unreachable")
 
     async def candidates(self, wire: Wire, handed: Handed) -> AsyncIterator[Candidate]:
-        """Yields nothing: `create` may be repeated."""
+        """Yields nothing, as `create` may be repeated."""
         for candidate in tuple[Candidate, ...]():
             yield candidate
 
     async def look(self, wire: Wire, remote: str) -> Seen:
-        """Counts the results so far."""
-        path, prefix, requests = _parts(remote)
+        """Returns the batch's state: the number of results so far."""
+        path, prefix, requests = _split_remote(remote)
         names = {line.custom_id async for line in _results(path)}
         done = sum(name.startswith(f"{prefix}-") for name in names)
         ended = done >= requests or not _is_of(path, prefix)
@@ -78,13 +78,13 @@ class FileBatches(OpenAIBatches):
 
     async def lines(self, wire: Wire, seen: Seen) -> AsyncIterator[BatchLine]:
         """Yields the results so far."""
-        path, _, _ = _parts(seen.remote)
+        path, _, _ = _split_remote(seen.remote)
         async for line in _results(path):
             yield line
 
     async def cancel(self, wire: Wire, remote: str) -> None:
         """Renames the file to .cancelled.jsonl."""
-        path, prefix, _ = _parts(remote)
+        path, prefix, _ = _split_remote(remote)
         if _is_of(path, prefix):
             path.replace(path.with_suffix(".cancelled.jsonl"))
 
@@ -95,10 +95,10 @@ def results_path(path: Path) -> Path:
 
 
 def names_own_file(remote: str, folder: Path, typed: Path | None) -> bool:
-    """True if the stored path of a batch may be used: the file holds the requests of this batch,
-    lies in the run's folder, or was typed. typed: the file of --batch-file.
+    """True if the path stored for a batch may be used: the file has this batch's requests, is
+    inside the run's folder, or was typed by the user. typed: the file of --batch-file.
     """
-    path, prefix, _ = _parts(remote)
+    path, prefix, _ = _split_remote(remote)
     if _is_of(path, prefix) or intake.is_inside(folder, path):
         return True
     if typed is None:
@@ -110,10 +110,10 @@ def names_own_file(remote: str, folder: Path, typed: Path | None) -> bool:
 
 def path_of(remote: str) -> Path:
     """Returns the path of a batch's file."""
-    return _parts(remote)[0]
+    return _split_remote(remote)[0]
 
 
-def _parts(remote: str) -> tuple[Path, str, int]:
+def _split_remote(remote: str) -> tuple[Path, str, int]:
     try:
         path, prefix, requests = remote.removeprefix(FILE).rsplit(_SEPARATOR, 2)
         if not _PREFIX.fullmatch(prefix) or "\0" in path:
@@ -124,7 +124,7 @@ def _parts(remote: str) -> tuple[Path, str, int]:
 
 
 def _is_of(path: Path, prefix: str) -> bool:
-    """True if a file holds the requests of a batch."""
+    """True if a file's first line is a request of the batch."""
     try:
         with _open(path) as lines:
             first: Json = parse_json(lines.readline(MOST_LINE_BYTES)).body
@@ -134,7 +134,7 @@ def _is_of(path: Path, prefix: str) -> bool:
 
 
 def _open(path: Path) -> BinaryIO:
-    """Opens an ordinary file. Raises OSError for a pipe, a device or a folder."""
+    """Opens a regular file. Raises OSError for a pipe, a device or a folder."""
     number = os.open(path, READ_FLAGS)
     if not stat.S_ISREG(os.fstat(number).st_mode):
         os.close(number)

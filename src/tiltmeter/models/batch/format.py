@@ -1,9 +1,9 @@
-"""Batches that providers work on at a lower price and within a day: one file per provider's format.
+"""Batches, which providers process at a lower price within a day: one file per provider's format.
 `stages.batches` drives them.
 
-Requests and replies are in the provider's ordinary dialect. A format says how to put a request into
-a line, and how to submit, poll, find again, read and cancel a batch. Formats and limits as of
-November 2026 (docs/how-to/batches.md says what each rests on).
+Requests and replies are in the provider's ordinary dialect. A format defines the line of a request,
+and how to submit, poll, find again, read and cancel a batch. Formats and limits as of November 2026
+(docs/how-to/batches.md lists the sources).
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ TAG = "tiltmeter"  # the name of our key among a batch's metadata
 
 
 class Bounds(NamedTuple):
-    """The limits of one batch, and the hours that a provider works on it. tokens: the most queued
-    per model, None if the provider names no limit.
+    """The limits of one batch, and the hours a provider may take. tokens: the most queued per
+    model, None if the provider states no limit.
     """
 
     requests: int
@@ -37,8 +37,8 @@ class Bounds(NamedTuple):
 
 class Handed(NamedTuple):
     """A batch to submit. key: our own, unique to this batch; file: its lines; file_id: the
-    provider's id of the uploaded file; since: the time of submission by the provider's clock (UTC,
-    ISO 8601); pictures: True if the replies are pictures.
+    provider's id of the uploaded file; since: time of submission by the provider's clock (UTC, ISO
+    8601); pictures: True if the replies are pictures.
     """
 
     key: str
@@ -52,7 +52,7 @@ class Handed(NamedTuple):
 
     @property
     def prefix(self) -> str:
-        """The beginning of every custom_id of the batch."""
+        """The first characters of every custom_id of the batch."""
         return self.key[:PREFIX_CHARACTERS]
 
 
@@ -60,9 +60,9 @@ class Seen(NamedTuple):
     """The state of a batch as the provider reports it.
 
     remote:  the provider's id.
-    ended:   True if nothing more will be done, and any results can be read.
-    said:    the provider's own word for its state.
-    fault:   the reason if the batch was refused as a whole, in a line; else "".
+    ended:   True if no more requests will be processed, and any results can be fetched.
+    said:    the provider's own word for the state.
+    fault:   the reason, in one line, if the batch was refused as a whole; else "".
     crowded: True if the fault is temporary: too many tokens are queued.
     done, total: numbers of requests; None if not reported before the end.
     succeeded, failed: numbers of requests charged and not charged for, or None.
@@ -83,7 +83,7 @@ class Seen(NamedTuple):
 
 
 class Candidate(NamedTuple):
-    """A batch of the account that may be ours. ours: None if known only after its end."""
+    """A batch of the account that may be ours. ours: None if this shows only after its end."""
 
     seen: Seen
     ours: bool | None
@@ -91,8 +91,8 @@ class Candidate(NamedTuple):
 
 class BatchLine(NamedTuple):
     """The result of one request. status: the HTTP status of the equivalent single call, GIVEN_BACK,
-    or UNREADABLE; body: as the single call would have returned it; said: the reason if it is None.
-    """
+    or UNREADABLE; body: as the single call would have returned it; said: the reason if body is
+    None."""
 
     custom_id: str
     status: int
@@ -107,19 +107,19 @@ class BatchFormat(Protocol):
     frame: tuple[str, str, str]  # before, between and after the lines of a file
 
     def line(self, custom_id: str, sent: HttpRequest) -> Mapping[str, Json]:
-        """Formats a request as a line of the input."""
+        """Returns a request as a line of the input."""
 
     async def upload(self, wire: Wire, handed: Handed) -> str:
-        """Uploads the input; returns the provider's id of the file, "" if it goes with `create`."""
+        """Uploads the input; returns the provider's id of the file, "" if `create` sends it."""
 
     async def create(self, wire: Wire, handed: Handed) -> Seen:
         """Submits the batch; must not be repeated."""
 
     def candidates(self, wire: Wire, handed: Handed) -> AsyncIterator[Candidate]:
-        """Yields batches of the account that may be this one, for which no receipt came."""
+        """Yields the account's batches that may be this one, if no receipt came for it."""
 
     async def look(self, wire: Wire, remote: str) -> Seen:
-        """Looks up the state of a batch. Raises ModelError if the provider does not know it."""
+        """Returns the state of a batch. Raises ModelError if the provider does not know it."""
 
     def lines(self, wire: Wire, seen: Seen) -> AsyncIterator[BatchLine]:
         """Yields the results of a batch that has ended, as they arrive, in any order."""
@@ -129,13 +129,13 @@ class BatchFormat(Protocol):
 
 
 def later_page(parameter: str, body: Json) -> str:
-    """Returns the query for the next page of a list, by this page's last id; "" if none follows."""
+    """Returns the query for a list's next page, by the last id of this; "" if this is the last."""
     last = text_at(body, "last_id") or text_at(body, "data", -1, "id")
     return f"&{parameter}={quote(last, safe='')}" if at(body, "has_more") and last else ""
 
 
 def status_of(value: Json) -> int:
-    """Reads an HTTP status, given as a number or text; UNREADABLE if it is not a status."""
+    """Parses an HTTP status, a number or text; UNREADABLE if it is not a status."""
     if isinstance(value, str) and value.strip().isdecimal():
         value = int(value.strip()[:4])
     if isinstance(value, float) and value.is_integer():
@@ -145,7 +145,7 @@ def status_of(value: Json) -> int:
 
 
 def custom_id(prefix: str, key: str) -> str:
-    """Names a request in a batch: letters, digits and a hyphen, 57 characters."""
+    """Returns the name of a request in a batch: letters, digits and a hyphen, 57 characters."""
     return f"{prefix}-{key}"
 
 

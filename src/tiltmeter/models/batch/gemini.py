@@ -1,6 +1,6 @@
-"""Gemini's batches: up to 20 MB go with the call that makes the batch, more through the Files API.
-Results come in the order of the requests; they are matched by name all the same. As the
-google-genai package 3.4 types it; limits by ai.google.dev/gemini-api/docs/batch-api.
+"""Gemini's batches: up to 20 MB go with the call that creates the batch, more through the Files
+API. Results come in the order of the requests but are matched by name. Format: the types of the
+google-genai package 3.4; limits: ai.google.dev/gemini-api/docs/batch-api.
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ class GeminiBatches:
     frame = ("", "\n", "\n")
 
     def line(self, custom_id: str, sent: HttpRequest) -> Mapping[str, Json]:
-        """Returns the request's name and its ordinary body."""
+        """Returns the line of a request: its name and ordinary body."""
         return {"key": custom_id, "request": sent.body}
 
     async def upload(self, wire: Wire, handed: Handed) -> str:
-        """Uploads through the Files API; returns "" if the file is small enough for `create`."""
+        """Uploads through the Files API; only returns "" if `create` can send so small a file."""
         small = handed.file.stat().st_size <= MOST_INLINE_BYTES
         if small and handed.requests <= MOST_INLINE_REQUESTS and not handed.pictures:
             return ""
@@ -56,18 +56,18 @@ class GeminiBatches:
         )
 
     async def candidates(self, wire: Wire, handed: Handed) -> AsyncIterator[Candidate]:
-        """Yields the batches of the account that bear our key."""
+        """Yields the account's batches that have our key."""
         async for body in wire.pages(f"/batches?pageSize={PAGE}", _page_after):
             for one in list_at(body, "operations") or list_at(body, "batches"):
                 if text_at(_about(one), "displayName") == handed.key:
                     yield Candidate(wire.read(_read_batch, one), ours=True)
 
     async def look(self, wire: Wire, remote: str) -> Seen:
-        """Reads the batch's state: GET batches/ID."""
+        """Returns the batch's state: GET batches/ID."""
         return wire.read(_read_batch, await wire.get(f"/{quote(remote, safe='/')}"))
 
     async def lines(self, wire: Wire, seen: Seen) -> AsyncIterator[BatchLine]:
-        """Yields the results that came with the batch, and those in its file."""
+        """Yields the results inside the batch's state, then those in its file."""
         for body in seen.inlined:
             yield _line(body, text_at(body, "metadata", "key"))
         for name in seen.results:
@@ -86,7 +86,7 @@ def _page_after(body: Json) -> str:
 
 
 def _inline(handed: Handed) -> Json:
-    """Reads the lines of a small file into the body of `create`."""
+    """Returns the lines of a small file for the body of `create`."""
     with handed.file.open(encoding="utf-8") as lines:
         read = [json.loads(line) for line in lines]
     return {"requests": [{"request": r["request"], "metadata": {"key": r["key"]}} for r in read]}
@@ -125,7 +125,7 @@ def _read_batch(body: Json) -> Seen:
 
 
 def _number(about: Json, name: str) -> int | None:
-    """Reads a count of `batchStats`, an int64, which Google's JSON writes as text."""
+    """Parses a count of `batchStats`, an int64, which Google's JSON writes as text."""
     number = word_at(about, "batchStats", name)
     return int(number) if number.isdecimal() else None
 

@@ -27,7 +27,7 @@ class MistralBatches(OpenAIBatches):
         super().__init__(Bounds(1_000_000, 512 * 10**6, 24), batches=JOBS)
 
     def line(self, custom_id: str, sent: HttpRequest) -> Mapping[str, Json]:
-        """Returns the request's name and its body; the job names the model."""
+        """Returns the line of a request: its name and body; the job names the model."""
         body = {name: value for name, value in sent.body.items() if name != "model"}
         return {"custom_id": custom_id, "body": body}
 
@@ -43,7 +43,7 @@ class MistralBatches(OpenAIBatches):
         return wire.read(self._read_batch, await wire.post(JOBS, body))
 
     async def candidates(self, wire: Wire, handed: Handed) -> AsyncIterator[Candidate]:
-        """Yields the jobs of the account that have our key or our input file."""
+        """Yields the account's jobs that have our key or our input file."""
         numbers = count(1)
 
         def following(body: Json) -> str:

@@ -1,8 +1,8 @@
 """Batches in OpenAI's format: OpenAI, Azure and Groq; Mistral's and Together's differ in names.
 
-A file of lines is uploaded and a batch created from it; our key in the batch's metadata finds it
-again. Requests done before a batch expired or was cancelled are delivered and billed; the others
-stand in the error file and are not. Format: the types of the openai package 3.54; limits:
+A file of lines is uploaded and a batch created from it; our key in the batch's metadata finds the
+batch again. Requests done before a batch expired or was cancelled are delivered and billed; the
+others are in the error file and not billed. Format: the types of the openai package 3.54; limits:
 developers.openai.com/api/docs/guides/batch.
 """
 
@@ -44,7 +44,7 @@ class OpenAIBatches:
         self.bounds, self._root, self._batches = bounds, root, f"{root}{batches}"
 
     def line(self, custom_id: str, sent: HttpRequest) -> Mapping[str, Json]:
-        """Returns the request's name, its endpoint and its ordinary body."""
+        """Returns the line of a request: its name, endpoint and ordinary body."""
         url = endpoint(sent.path)
         return {"custom_id": custom_id, "method": "POST", "url": url, "body": sent.body}
 
@@ -64,7 +64,7 @@ class OpenAIBatches:
         return wire.read(self._read_batch, await wire.post(self._batches, body))
 
     async def candidates(self, wire: Wire, handed: Handed) -> AsyncIterator[Candidate]:
-        """Yields the batches of the account that have our key or our input file."""
+        """Yields the account's batches that have our key or our input file."""
         async for body in wire.pages(f"{self._batches}?limit={PAGE}", partial(later_page, "after")):
             for one in list_at(body, "data"):
                 ours = text_at(one, "input_file_id") == handed.file_id != ""
@@ -72,7 +72,7 @@ class OpenAIBatches:
                     yield Candidate(wire.read(self._read_batch, one), ours=True)
 
     async def look(self, wire: Wire, remote: str) -> Seen:
-        """Reads the batch's state: GET /batches/ID."""
+        """Returns the batch's state: GET /batches/ID."""
         return wire.read(
             self._read_batch, await wire.get(f"{self._batches}/{quote(remote, safe='')}")
         )
@@ -110,7 +110,7 @@ class OpenAIBatches:
 
 
 def endpoint(path: str) -> str:
-    """Returns a line's endpoint, from the path of the single call (Azure's path is longer)."""
+    """Returns the endpoint for a line, from the single call's path (which is longer for Azure)."""
     parts = path.partition("?")[0].split("/")
     return "/v1/responses" if parts[-1] == "responses" else "/v1/" + "/".join(parts[-2:])
 
@@ -122,7 +122,7 @@ def results(body: Json) -> tuple[str, ...]:
 
 
 def result(body: Json) -> BatchLine:
-    """Reads a line of either file; an error without a response means that it was not done."""
+    """Parses a line of either file; an error without a response means that it was not processed."""
     name, response = word_at(body, "custom_id"), at(body, "response")
     if response is not None:
         status = status_of(at(response, "status_code"))

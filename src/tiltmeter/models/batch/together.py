@@ -24,7 +24,7 @@ class TogetherBatches(OpenAIBatches):
         super().__init__(Bounds(50_000, 100 * 10**6, 24, 30 * 10**9))
 
     def line(self, custom_id: str, sent: HttpRequest) -> Mapping[str, Json]:
-        """Returns the request's name and its body."""
+        """Returns the line of a request: its name and body."""
         return {"custom_id": custom_id, "body": sent.body}
 
     async def upload(self, wire: Wire, handed: Handed) -> str:
@@ -40,7 +40,7 @@ class TogetherBatches(OpenAIBatches):
         return wire.read(self._read_batch, at(created, "job") or created)
 
     async def candidates(self, wire: Wire, handed: Handed) -> AsyncIterator[Candidate]:
-        """Yields the batches of the account whose input is our file."""
+        """Yields the account's batches whose input file is ours."""
         body = await wire.get("/batches")
         for one in body if isinstance(body, list) else list_at(body, "data"):
             if text_at(one, "input_file_id") == handed.file_id:

@@ -1,5 +1,5 @@
-"""HTTP as batches need it: streams files out and lines in. The connection interprets statuses and
-lost connections.
+"""HTTP for batches: streams files out and lines in. The connection interprets statuses and lost
+connections.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ MOST_ANSWER_BYTES = 2**20  # of what answers a file; it names the file or the ba
 
 
 class Gone(ModelError):
-    """The error if the provider does not know the batch or file asked for."""
+    """The error if the provider does not know the requested batch or file."""
 
 
 class Wire:
@@ -55,7 +55,7 @@ class Wire:
         return self.connection.clock_offset_s is not None
 
     def now(self) -> datetime:
-        """Returns the time by the provider's clock, from its last Date header; else by our own."""
+        """Returns the provider's time, by its last Date header; else our own time."""
         return datetime.now(UTC) + timedelta(seconds=self.connection.clock_offset_s or 0.0)
 
     async def get(self, path: str) -> Json:
@@ -63,8 +63,8 @@ class Wire:
         return self._read(await self.connection.send(self._url(path), self._headers))
 
     async def pages(self, path: str, following: Callable[[Json], str]) -> AsyncIterator[Json]:
-        """Yields the pages of a list. following: what to add to the path for the next page, "" if
-        there is none. Raises ModelError for a list without end.
+        """Yields the pages of a list. following: returns what to add to the path for the next page,
+        or "". Raises ModelError if the list does not end.
         """
         more, before = "", None
         for _ in range(MOST_PAGES):
@@ -87,7 +87,7 @@ class Wire:
         return self._read(await self.connection.send(url, self._json_headers, body))
 
     async def post_file(self, path: str, file: Path) -> Json:
-        """Posts a file as it is, streamed from the disk; returns the JSON of the reply."""
+        """Posts a file unchanged, streamed from the disk; returns the JSON of the reply."""
         with file.open("rb") as content:
             return await self._send(path, content, self._json_headers)
 
@@ -103,9 +103,9 @@ class Wire:
             return await self._send(path, form, self._headers)
 
     async def post_resumable(self, path: str, about: Mapping[str, Json], file: Path) -> Json:
-        """Posts a file to an address that is asked for first, as in Google's Files API; returns the
-        reply's JSON. Raises ModelError unless the address is on the provider's own host.
-        """
+        """Posts a file to an address that the provider names first, as in Google's Files API;
+        returns the reply's JSON. Raises ModelError if the address is not on the provider's own
+        host."""
         begin = {
             **self._json_headers,
             "X-Goog-Upload-Protocol": "resumable",
@@ -124,7 +124,7 @@ class Wire:
             return await self._send(url, content, {**self._headers, **rest})
 
     def read(self, parse: Callable[[Json], T], body: Json) -> T:
-        """Parses a good body. Raises ModelError if the format does not know its shape."""
+        """Parses the body of a success. Raises ModelError if the body has another form."""
         try:
             return parse(body)
         except (ValueError, KeyError, TypeError, IndexError, AttributeError) as error:
@@ -142,7 +142,7 @@ class Wire:
                 yield parse_json(self.connection.without_key(line)).body
 
     def sibling(self, folder: str) -> str:
-        """Returns the base URL with a folder before its last part: /v1beta → /upload/v1beta."""
+        """Returns the base URL with a folder put before its last part: /v1beta → /upload/v1beta."""
         parts = urlsplit(self.connection.base)
         head, _, tail = parts.path.rpartition("/")
         return urlunsplit(parts._replace(path=f"{head}/{folder}/{tail}"))
@@ -179,7 +179,7 @@ async def _answer(reply: ClientResponse) -> Answer:
 
 
 async def _lines(reply: ClientResponse, name: str) -> AsyncIterator[bytes]:
-    """Yields the lines of a body that are not blank."""
+    """Yields the lines of a body, without blank ones."""
     rest = bytearray()
     async for chunk in reply.content.iter_chunked(CHUNK_BYTES):
         *whole, last = chunk.split(b"\n")

@@ -1,1 +1,1 @@
-"""Outputs that exist already, as models."""
+"""Models that return outputs that exist already."""

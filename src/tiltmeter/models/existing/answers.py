@@ -1,9 +1,9 @@
-"""Answers that exist already, matched with trials: by a trial's id, by prompt and sample number, or
-by the factors of the trial.
+"""Matches existing answers with trials: by the trial's id, by prompt and sample number, or by the
+factors of the trial.
 
 Prompts are compared as people see them: in Unicode's composed form (NFC), without blanks at their
-ends. Lines of one prompt, or of one combination of factors, without `sample` are numbered in the
-order in which they stand. Which columns are factors is known when the first trial is looked up.
+ends. Lines of one prompt, or of one combination of factors, that have no `sample` are numbered in
+their order. Which columns are factors is known at the first look-up of a trial.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class AnswerLine(NamedTuple):
 
 
 class WantedTrial(NamedTuple):
-    """A trial whose answer is wanted. factors: returns the trial's levels by factor."""
+    """A trial whose answer is wanted. factors: returns {factor: level} of the trial."""
 
     trial: str
     prompt: str
@@ -130,7 +130,7 @@ class Answers:
         return line
 
     def _index(self, levels: Mapping[str, str]) -> None:
-        """Indexes by factors the lines that have neither an id nor a prompt."""
+        """Indexes the lines that have neither an id nor a prompt by their factors."""
         columns = dict.fromkeys(name for line in self._by_factors for name in line.columns)
         self._factors = tuple(name for name in columns if name in levels)
         first = self._by_factors[0]
@@ -162,7 +162,7 @@ class Answers:
 
 
 def fold_prompt(text: str) -> str:
-    """Normalises a text for comparison: Unicode NFC, no blanks at the ends, newlines."""
+    """Normalises a text for comparison: Unicode NFC, LF as line ends, no blanks at the ends."""
     return unicodedata.normalize("NFC", text.replace("\r\n", "\n")).strip()
 
 
@@ -173,8 +173,8 @@ def shorten_prompt(text: str) -> str:
 
 
 def line(data: Mapping[str, Json], number: int, where: str, what: str = "text") -> AnswerLine:
-    """Reads one answer of a file: `id`, or `prompt` with or without `sample`, or factors; `what`
-    names the field of the answer. Raises ModelError, which names `where`.
+    """Parses one answer of a file, with `id`, with `prompt` and perhaps `sample`, or with factors.
+    what: the field of the answer; where: the line, named by the ModelError that it raises.
     """
     outcome, sample = data.get("outcome", ANSWER), data.get("sample")
     if outcome not in OUTCOMES:
@@ -220,7 +220,7 @@ _OTHERS = {
 
 
 def _missing(what: str, data: Mapping[str, Json]) -> str:
-    """Explains that a column is missing, and names the option if another column is meant."""
+    """Says that a column is missing, and which option to type if another column looks like it."""
     folded = {name.casefold(): name for name in data}
     columns = [folded[name] for name in (what, *_OTHERS.get(what, ())) if name in folded]
     if not columns:

@@ -1,15 +1,15 @@
-"""Pictures that exist already: `folder:PATH`. They cost nothing and nobody is asked.
+"""Pictures that exist already: `folder:PATH`. They cost nothing; no model is called.
 
 A file is assigned to a trial in one of two ways:
 
-- A manifest in the folder, `manifest.csv` or `manifest.jsonl`, one row per picture: `file` (its
+- A manifest in the folder, `manifest.csv` or `manifest.jsonl`, with a row per picture: `file` (its
   path below the folder), and `id` (a trial's), or `prompt` with or without `sample`, or the factors
   of the trial, as in the lines of `file:` (stored.py). `outcome` may be refusal or error, and then
-  there need be no file; `model` is the name of what drew it; other columns are ignored. So the
+  no file is needed; `model` is the name of the picture's maker; other columns are ignored. So the
   table that `tiltmeter plan … --trials FILE` writes is a manifest once it has a column `file`.
 - A pattern of names: `folder:PATH?pattern={word}_{sample}.png`. A slot is a factor or the item of
   the trial, or `mode`, `id`, `sample` (from 0) or `number` (from 1); `{number:03}` has three
-  digits. Case, and whether words are parted by blanks, `_` or `-`, makes no difference.
+  digits. Case does not matter, nor whether words are separated by blanks, `_` or `-`.
 
 A trial without a file stays open (`Unanswered`): add the file and run the same command again. An
 unusable picture is an outcome that names it. A name that leads out of the folder is refused.
@@ -45,7 +45,7 @@ _PARTED = re.compile(r"[\s_-]+")
 
 class Folder(Stored):
     """A folder of pictures as a model, `folder:PATH` or `folder:PATH?pattern=NAME`.
-    options.factors: returns a trial's factors, which fill a pattern.
+    options.factors: returns the factors of a trial, to fill the pattern's slots.
     """
 
     makes = ("pictures",)
@@ -58,7 +58,7 @@ class Folder(Stored):
         self._files: dict[str, list[str]] = {}
 
     async def open(self) -> None:
-        """Reads the manifest, or lists the pictures. UsageError without a folder or manifest."""
+        """Reads the manifest, or lists the pictures. UsageError without folder or manifest."""
         if not self._folder.is_dir():
             raise UsageError(
                 f"There is no folder {self._folder}. Type: --model folder:PATH with the path of one"
@@ -109,7 +109,7 @@ class Folder(Stored):
         )
 
     def _expected_file(self, trial: str, sample: int) -> str:
-        """Names a trial's file: as on the disk if it exists, else as the pattern says."""
+        """Returns a trial's file name: as on the disk if it is there, else by the pattern."""
         factors = self._factors(trial) if self._factors else {}
         slots: dict[str, str] = {
             **factors,

@@ -1,7 +1,7 @@
-"""Answers that are passed in from Python, a list of rows or a data frame, as a model.
+"""Answers passed in from Python, as a list of rows or a data frame, as a model.
 
-A row has the fields of a line of `file:` (stored.py): `prompt` or `id`, and `text`. The model's
-name in a run is `answers:` and a hash of the rows, or a given name (`model={"spring": rows}`).
+A row has the fields of a line of `file:` (stored.py): `prompt` or `id`, and `text`. In a run, the
+model's name is `answers:` and a hash of the rows, or a given name (`model={"spring": rows}`).
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ Given: TypeAlias = "Rows | PolarsFrame | PandasFrame"
 
 
 def name_answers(given: Given, name: str) -> str:
-    """Registers a table of answers as a model; returns its name. UsageError if not a table."""
+    """Registers a table of answers as a model; returns its name. UsageError if it is no table."""
     rows = rows_of(given)
     if not rows or not all(isinstance(row, Mapping) for row in rows):
         raise UsageError(
@@ -40,12 +40,12 @@ def name_answers(given: Given, name: str) -> str:
 
 
 def is_frame(given: object) -> TypeGuard[PolarsFrame | PandasFrame]:
-    """True for a data frame of polars or pandas."""
+    """True if an object is a data frame of polars or pandas."""
     return hasattr(given, "to_dict") and hasattr(given, "columns")
 
 
 def rows_of(given: Given) -> Rows:
-    """Returns the rows of a list as they are, or those of a frame without empty cells."""
+    """Returns a list's rows unchanged, or a data frame's rows without empty cells."""
     if isinstance(given, Sequence):
         return given
     rows = given.to_dicts() if hasattr(given, "to_dicts") else given.to_dict("records")
@@ -60,7 +60,7 @@ def rows_of(given: Given) -> Rows:
 
 
 class GivenAnswers(AnswerFile):
-    """A table of answers that was given in this process, as the model `answers:NAME`."""
+    """A table of answers that was given to this process, as the model `answers:NAME`."""
 
     def __init__(self, name: str, rows: Rows, options: ModelOptions) -> None:
         super().__init__(name, options)

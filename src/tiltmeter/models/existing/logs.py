@@ -1,9 +1,8 @@
 """Logs of other tools as answers of an audit: their samples, our statistics.
 
-- Inspect's `.eval` (a zip of JSON) and `.json`: the last that the user says is the prompt, each
-  epoch a sample, metadata are columns (inspect_ai.log, version 2 of the format).
-- `lm_eval --log_samples`: the fields of `doc` are columns, the prompt is `doc.prompt` or what was
-  sent.
+- Inspect's `.eval` (a zip of JSON) and `.json`: the last user message is the prompt, each epoch is
+a sample, metadata are columns (inspect_ai.log, version 2 of the format). - `lm_eval --log_samples`:
+the fields of `doc` are columns; the prompt is `doc.prompt`, else the text that was sent.
 """
 
 from __future__ import annotations
@@ -30,7 +29,7 @@ Row = dict[str, Json]
 
 
 def is_inspect(data: Mapping[str, Json]) -> bool:
-    """True if the JSON is a whole log of Inspect."""
+    """True if the JSON is a complete log of Inspect."""
     return isinstance(data.get("eval"), dict) and isinstance(data.get("samples"), list)
 
 
@@ -72,7 +71,7 @@ def _entry(path: Path, archive: zipfile.ZipFile, name: str) -> bytes:
 
 
 def _unpack(packed: bytes) -> bytes:
-    """Unpacks Zstandard data, up to one byte more than an entry may have."""
+    """Decompresses Zstandard data, up to one byte more than an entry may have."""
     try:
         zstandard = import_module("zstandard")
     except ModuleNotFoundError:
@@ -124,7 +123,7 @@ def _output(sample: Mapping[str, Json]) -> Row:
 
 
 def _last_of_user(given: Json) -> str:
-    """Returns the prompt: the text itself, or the last message of a user."""
+    """Returns the prompt: a text unchanged, or the last user message of a list."""
     if not isinstance(given, list):
         return text_at(given)
     asked = [_text(at(turn, "content")) for turn in given if at(turn, "role") == "user"]
@@ -137,12 +136,12 @@ def _text(content: Json) -> str:
 
 
 def is_harness(data: Mapping[str, Json]) -> bool:
-    """True for a line of `lm_eval --log_samples`."""
+    """True if an object is a line of `lm_eval --log_samples`."""
     return isinstance(data.get("doc"), dict) and "resps" in data
 
 
 def harness_rows(data: Mapping[str, Json]) -> Iterator[Row]:
-    """Yields a row per reply to a document."""
+    """Yields one row per reply to a document."""
     doc = data["doc"]
     assert isinstance(doc, Mapping)
     row: Row = dict(doc)
@@ -154,7 +153,7 @@ def harness_rows(data: Mapping[str, Json]) -> Iterator[Row]:
 
 
 def _texts(replies: Json) -> Iterator[str]:
-    """Yields the replies, which stand in nested lists."""
+    """Yields the replies from nested lists."""
     waiting = [replies]
     while waiting:
         reply = waiting.pop(0)

@@ -1,6 +1,6 @@
-"""Files of answers → rows, by what the file is: CSV, a spreadsheet, JSON lines, JSON, Parquet, or a
-log of another tool (logs.py, and the shapes that `audit` reads). All but the logs of logs.py may be
-compressed (.xz).
+"""Reads files of answers as rows; the content decides the format: CSV, a spreadsheet, JSON lines,
+JSON, Parquet, or a log of another tool (logs.py, and the formats that `audit` reads). All but the
+logs of logs.py may be compressed (.xz).
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def read_lines(
     """Yields the answers of a file; every error names the line.
 
     what:    the field that holds the answer.
-    columns: {field: the file's column that has it}; "" leaves a field out.
+    columns: {field: the file's column for it}; "" drops a field.
     """
     count = 0
     for number, row in _rows(path, what):
@@ -49,7 +49,7 @@ def read_lines(
 
 
 def _rows(path: Path, what: str) -> Rows:
-    """Reads rows by the file's content; its suffix tells a JSON object from JSON lines."""
+    """Yields (number, row) by the file's content; the suffix tells JSON lines from an object."""
     ending = Path(path.name.lower().removesuffix(intake.XZ)).suffix
     if ending == logs.ENDING:
         return logs.inspect_rows(path)
@@ -69,7 +69,7 @@ def _rows(path: Path, what: str) -> Rows:
 
 
 def _rename_columns(row: Row, columns: Mapping[str, str], where: str) -> Row:
-    """Renames the columns of a row to our names. Raises ModelError if a column is missing."""
+    """Renames a row's columns to our fields. Raises ModelError if a column is missing."""
     taken = {column for column in columns.values() if column}
     renamed = {name: value for name, value in row.items() if name not in taken}
     for field, column in columns.items():
@@ -122,7 +122,7 @@ def _json_lines(path: Path, text: str, what: str) -> Rows:
 
 
 def _json(path: Path, text: str) -> Rows:
-    """Yields the rows of a list of objects, an object with one such list, or Inspect's log."""
+    """Yields the rows of a list of objects, an object with one such list, or a log of Inspect."""
     try:
         data = json.loads(text)
     except (ValueError, RecursionError) as error:

@@ -1,25 +1,24 @@
-"""Models that answer from what exists already: `file:PATH` and `replay:RUN`. Both cost nothing and
-ask nobody.
+"""Models that answer from existing data: `file:PATH` and `replay:RUN`. Both cost nothing and call
+no model.
 
 `file:PATH` is a file of answers, one per row: CSV, TSV, JSON, Parquet, or JSON lines (UTF-8):
 
-    {"prompt": "Fill in …", "text": "She"}                  the prompt as it is asked, and what was
-                                                            answered
-    {"prompt": "Fill in …", "sample": 3, "text": "He"}      the same, numbered: samples count from 0
-    {"id": "5f0c…", "text": "She"}                          by trial id
-    {"word": "patient", "order": "he_first", "text": "She"} by the factors of the trial
+{"prompt": "Fill in …", "text": "She"} the prompt as it is asked, and the answer {"prompt": "Fill in
+…", "sample": 3, "text": "He"} the same, numbered: samples count from 0 {"id": "5f0c…", "text":
+"She"} by trial id {"word": "patient", "order": "he_first", "text": "She"} by the factors of the
+trial
 
-`outcome` may be answer (the default), refusal, cut or error; `finish_reason` is why it
-ended, as providers say it (length, max_tokens, …); `thought` how many tokens were reasoning;
-`model` the name of what answered, for the record. `--column text=response` says that the file
-calls `text` `response`. Other fields are ignored, so the outputs.jsonl of `tiltmeter export` is
-such a file. How a trial finds its line is in answers.py, logs of other tools are in logs.py. A
-trial with no line stays open (`Unanswered`): add lines and run the same command again.
+`outcome` may be answer (the default), refusal, cut or error; `finish_reason` is why it ended, in
+providers' words (length, max_tokens, …); `thought` is the number of reasoning tokens; `model` the
+name of the model that answered, for the record. `--column text=response` reads `text` from the
+file's column `response`. Other fields are ignored, so the outputs.jsonl of `tiltmeter export` is
+such a file. answers.py matches trials and lines; logs.py reads logs of other tools. A trial without
+a line stays open (`Unanswered`): add lines and run the same command again.
 
-`replay:RUN` answers from the calls of another run, the same subject's
-(`replay:RUN#openai:gpt-4.1-mini` where it has several, or to replay a judge). A call answers a
-request that agrees in messages, begun answer, sampling with its seed, number of log-probabilities
-and schema; where several do, the one with the same id or else the same sample number.
+`replay:RUN` answers from the calls of another run, those of its only subject
+(`replay:RUN#openai:gpt-4.1-mini` if it has several, or to replay a judge). A call answers a request
+that agrees in messages, start of the answer, sampling with its seed, number of log-probabilities
+and schema; if several do, the one with the same id, else the same sample number.
 """
 
 from __future__ import annotations
@@ -40,7 +39,7 @@ from .readers import read_lines
 
 
 class Stored(Model):
-    """The base of models with existing answers: no price; counts requests without an answer."""
+    """The base of models with existing answers, which cost nothing; counts missing answers."""
 
     price = FREE
     parallel = 1000
@@ -52,7 +51,7 @@ class Stored(Model):
         self._first = ""
 
     def answer_or_open(self, reply: Reply | None, request: Request, remedy: str) -> Reply:
-        """Returns the reply. If it is None, raises Unanswered with what is missing and a remedy."""
+        """Returns the reply. If it is None, raises Unanswered with the trial and the remedy."""
         self._asked += 1
         if reply is not None:
             return reply
@@ -69,7 +68,7 @@ class Stored(Model):
 
 
 def trial_and_sample(request: Request) -> tuple[str, int]:
-    """Returns the trial's id and the sample number in a request's nonce."""
+    """Returns the trial's id and the sample number from a request's nonce."""
     trial, _, rest = request.nonce.partition("/")
     number = rest.partition("/")[0]
     return trial, int(number) if number.isdigit() else 0
@@ -83,7 +82,7 @@ class AnswerFile(Stored):
         self._path, self._options = Path(path), options
 
     def read(self) -> Answers:
-        """Reads the file's answers. UsageError if there is no file, ModelError for a bad line."""
+        """Reads the file's answers. UsageError if it is missing, ModelError if a line is bad."""
         return Answers(self._path, read_lines(self._path, columns=self._options.columns))
 
     async def open(self) -> None:
@@ -91,7 +90,7 @@ class AnswerFile(Stored):
         self._answers = self.read()
 
     async def ask(self, request: Request) -> Reply:
-        """Returns the file's answer. Unanswered if there is none, Incapable for logprobs."""
+        """Returns the file's answer. Unanswered if it has none, Incapable for log-probabilities."""
         if request.logprobs:
             raise Incapable(
                 f"{self.name} holds answers and no log-probabilities. Type: --mode sampled"
@@ -118,7 +117,7 @@ class Replay(Stored):
         self._folder = Path(folder)
 
     async def open(self) -> None:
-        """Opens the run's store and indexes its answered calls; on an error, closes the store."""
+        """Opens the run's store and indexes its answered calls; closes the store on an error."""
         self._store = Store(self._folder)
         try:
             self._index = self._index_calls()
@@ -131,14 +130,14 @@ class Replay(Stored):
         self._store.close()
 
     def _index_calls(self) -> dict[str, list[tuple[str, str]]]:
-        """Maps each request to the (key, nonce) of every call that answered it."""
+        """Returns {request's hash: (key, nonce) of each call that answered it}."""
         model = self._model or self._only_subject()
         models = calls.models(self._store)
         if model not in models:
             raise UnknownName("model of that run", model, models)
         index: dict[str, list[tuple[str, str]]] = {}
         for key, request in calls.answered_requests(self._store, model):
-            index.setdefault(_what(request), []).append((key, request.nonce))
+            index.setdefault(_question_hash(request), []).append((key, request.nonce))
         return index
 
     def _only_subject(self) -> str:
@@ -153,8 +152,8 @@ class Replay(Stored):
         )
 
     async def ask(self, request: Request) -> Reply:
-        """Returns the stored reply to an equal request, at no cost. Unanswered if there is none."""
-        what = _what(StoredRequest.parse(request.text))
+        """Returns the stored reply to an equal request, at no cost. Unanswered if it has none."""
+        what = _question_hash(StoredRequest.parse(request.text))
         key = _matching_call(self._index.get(what, []), request.nonce)
         stored = self._store.reply(key) if key else None
         reply = None
@@ -168,8 +167,8 @@ class Replay(Stored):
         )
 
 
-def _what(request: StoredRequest) -> str:
-    """Hashes what a request asks, whichever model is asked and for whatever purpose."""
+def _question_hash(request: StoredRequest) -> str:
+    """Returns a hash of a request without its model, purpose and nonce."""
     sampling = list(request.sampling)
     if request.begin:  # where a begun answer may end was not said before version 0.3
         sampling[Sampling._fields.index("max_tokens")] = None
@@ -177,7 +176,7 @@ def _what(request: StoredRequest) -> str:
 
 
 def _matching_call(calls: list[tuple[str, str]], nonce: str) -> str:
-    """Returns the key of the only call with this nonce or sample number; "" unless there is one."""
+    """Returns the key of the only call with this nonce, else sample number; "" if not unique."""
     exact = [key for key, before in calls if before == nonce]
     rest = nonce.partition("/")[2]
     matching = exact or [key for key, before in calls if before.partition("/")[2] == rest]

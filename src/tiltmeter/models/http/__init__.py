@@ -1,11 +1,11 @@
-"""Models behind HTTP that answer at once. A `Dialect` says what is sent and what came back;
+"""Models behind HTTP that reply at once. A `Dialect` builds requests and parses replies;
 connection.py does the rest.
 
-A provider that uses a status in a sense of its own is translated by its dialect (`status`). A
-parameter that the model refuses is left out from then on, and every reply says so (`omitted`).
+If a provider uses a status in a sense of its own, its dialect translates it (`status`). A parameter
+that the model refuses is omitted from then on, and every reply says so (`omitted`).
 
-A provider has one dialect for text and another for pictures (the size that a request names
-decides), or only one of them.
+A provider has one dialect for text and another for pictures (used if the request names a size), or
+only one of them.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ if TYPE_CHECKING:
 
 
 class Got(NamedTuple, Generic[T]):
-    """A successful exchange: the request as sent, the answer, and what the dialect read in it."""
+    """A successful exchange: the request as sent, the answer, and what was parsed from it."""
 
     sent: HttpRequest
     answer: Answer
@@ -66,7 +66,7 @@ class Got(NamedTuple, Generic[T]):
 
 
 class DialectConnection:
-    """A dialect over a connection. omitted: parameters known to be refused; more are added."""
+    """A dialect over a connection. omitted: parameters known to be refused; it adds others."""
 
     def __init__(
         self, connection: Connection, dialect: Speech, omitted: Collection[str] = ()
@@ -79,7 +79,7 @@ class DialectConnection:
         return self._omitted
 
     def build(self, request: Request, omitted: Collection[str] | None = None) -> HttpRequest:
-        """Builds the request. omitted: parameters to leave out instead of the refused ones."""
+        """Builds the request. omitted: parameters to omit instead of those known to be refused."""
         return self._dialect.build(
             request, self._omitted if omitted is None else frozenset(omitted)
         )
@@ -89,7 +89,7 @@ class DialectConnection:
         return has_key(self._dialect.build(request, self._omitted).body, name)
 
     async def send(self, request: Request, read: Callable[[Json], T]) -> Got[T] | Reply:
-        """Sends a request; returns what `read` makes of the body, or a policy refusal."""
+        """Sends a request; returns the body as parsed by `read`, or a policy refusal."""
         while True:
             for turn in request.messages:
                 if turn.pictures:
@@ -111,7 +111,7 @@ class DialectConnection:
     def read(
         self, request: Request, wanted: HttpRequest, answer: Answer, read: Callable[[Json], T]
     ) -> Got[T] | Reply | None:
-        """Interprets an answer; None if it refuses a parameter, which is left out from now on."""
+        """Interprets an answer; None if it refuses a parameter, which is omitted from now on."""
         if 200 <= answer.status < 300:
             try:
                 return Got(wanted, answer, self._connection.parse_body(answer, read))
@@ -136,7 +136,7 @@ class DialectConnection:
         return None
 
     def translate_status(self, answer: Answer) -> tuple[int, float | None]:
-        """Returns the status as HTTP means it, and seconds to wait if the body says so."""
+        """Returns the status in HTTP's sense, and the seconds to wait if the body states them."""
         translated: tuple[int, float | None] = getattr(self._dialect, "status", status_by_message)(
             answer.status, answer.body
         )
@@ -184,7 +184,7 @@ class HttpModel(Model):
             writing.reserve = tokens
 
     async def describe(self) -> dict[str, Json]:
-        """Describes the server, if it is self-hosted, and the settings that it is asked with."""
+        """Describes the server, if it is self-hosted, and the settings of requests to it."""
         writing: object = self._dialects.get("text")
         if not isinstance(writing, Describing):
             return {}
@@ -204,7 +204,7 @@ class HttpModel(Model):
         return allowance.rate(tokens, time.monotonic()) if allowance.is_known else None
 
     async def open(self) -> None:
-        """Opens the connection, and settles how the model is asked."""
+        """Opens the connection, and runs `settle`."""
         await self.connection.open()
         if self.settle is not None:
             await self.settle()
@@ -219,15 +219,15 @@ class HttpModel(Model):
         return await self._finish(request, await exchange.send(request, read))
 
     def exchange(self, request: Request) -> DialectConnection:
-        """Returns the exchange for a request: in the dialect for text or for pictures."""
+        """Returns the dialect's connection for a request: that for text or that for pictures."""
         return self._exchanges["pictures" if request.size else "text"]
 
     async def read_result(
         self, request: Request, answer: Answer, omitted: Collection[str]
     ) -> Reply:
-        """Reads the reply from a line of a batch, as `ask` would return it. omitted: parameters
-        left out at submission. Raises what `ask` raises, and TransientError if the model refuses a
-        parameter, which is left out from now on.
+        """Returns the reply in a batch's result, as `ask` would return it. omitted: parameters
+        omitted at submission. Raises what `ask` raises; also TransientError if the model refuses a
+        parameter, which is omitted from now on.
         """
         exchange, read = self.exchange(request), partial(self._dialect(request).parse, request)
         messages = tuple(each._replace(pictures=()) for each in request.messages)
@@ -260,11 +260,11 @@ class HttpModel(Model):
 def usage_if_possible(
     prompt: int | None, completion: int | None, request: Request, reserve: int = 0
 ) -> tuple[int, int] | None:
-    """Returns the usage that a server reports, or None if it is impossible: then the worst case is
-    counted.
+    """Returns the usage that a server reports, or None if it is impossible; then the worst case
+    counts.
 
-    A token is at least one byte of the prompt, beside what a provider adds of its own (64 a turn,
-    1,024 in all). reserve: tokens that were asked for beside the answer's, for thoughts.
+    A prompt cannot have more tokens than bytes, plus those that a provider adds (64 per turn, 1,024
+    in all). reserve: tokens reserved for thinking, besides those for the answer.
     """
     if prompt is None or completion is None or prompt <= 0 or completion < 0:
         return None
@@ -279,7 +279,7 @@ def usage_if_possible(
 
 
 def _inside(body: Json) -> int:
-    """Returns the status of an error inside the body of a good status; 0 if there is none."""
+    """Returns the status of an error inside the body of a success; 0 if there is none."""
     code = count_at(body, "error", "code")
     if not at(body, "error"):
         return 0
@@ -287,8 +287,8 @@ def _inside(body: Json) -> int:
 
 
 def status_by_message(status: int, body: Json) -> tuple[int, None]:
-    """Returns the status that OpenAI-compatible servers mean: 402 for an empty account, which they
-    send as 429 or 400.
+    """Returns the status that an OpenAI-compatible server means: 402 if the account is empty, which
+    it sends as 429 or 400.
     """
     text = message(body)
     return (402 if "insufficient_quota" in text or "billing" in text.lower() else status), None

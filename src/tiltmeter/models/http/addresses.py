@@ -1,4 +1,4 @@
-"""The addresses that may be connected to, and the proxy on the way."""
+"""Checks the addresses that may be connected to, and finds the proxy to use."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def public_socket(address: AddrInfoType) -> socket.socket:
 
 
 def public(address: str) -> bool:
-    """True for an address of the internet: not loopback, private, link-local or reserved."""
+    """True if an address is on the internet: not loopback, private, link-local or reserved."""
     parsed = ipaddress.ip_address(address)
     if isinstance(parsed, ipaddress.IPv6Address):
         inner = (
@@ -40,8 +40,8 @@ def public(address: str) -> bool:
 
 
 def proxy_of(url: str) -> str:
-    """Returns the proxy that HTTPS_PROXY, or the system's settings, name for a URL; "" if there is
-    none or NO_PROXY names the host. Raises UsageError if the proxy does not speak HTTP.
+    """Returns the proxy for a URL by HTTPS_PROXY or the system's settings; "" if there is none or
+    NO_PROXY lists the host. Raises UsageError if the proxy does not speak HTTP.
     """
     from urllib.request import getproxies, proxy_bypass
 

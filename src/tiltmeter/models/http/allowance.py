@@ -1,4 +1,4 @@
-"""A server's limits by its headers: when to come back, and the calls and tokens that are left."""
+"""A server's rate limits by its headers: seconds to wait, and calls and tokens that are left."""
 
 from __future__ import annotations
 
@@ -29,17 +29,17 @@ SHORTEST_S = 0.05  # until a limit is whole again: what is shorter limits nothin
 
 
 class Allowance:
-    """The allowance that the last reply reported. The rest of it is spread evenly over the time
-    until it is full again. An allowance that fills steadily (a bucket) is then used at the rate of
-    filling, with half of it left; an allowance that fills at once (so many per minute) is used up.
-    """
+    """The allowance of calls and tokens that the last reply reported. What is left is spread evenly
+    over the time until it is full again. So an allowance that fills steadily (a bucket) is used at
+    its rate of filling, with half of it left; one that fills at once (so many per minute) is used
+    up."""
 
     def __init__(self) -> None:
         self._left: list[tuple[float, float, bool]] = []  # number, until, of tokens
 
     @property
     def is_known(self) -> bool:
-        """True if the last rate-limit headers named a limit."""
+        """True if the last rate-limit headers stated a limit."""
         return bool(self._left)
 
     def note(self, headers: Mapping[str, str], now: float) -> None:
@@ -57,8 +57,8 @@ class Allowance:
                 self._left.append((number, now + seconds, is_tokens))
 
     def rate(self, tokens: float, now: float) -> tuple[float, float] | None:
-        """Returns (calls per second that are allowed, seconds that this holds); None if nothing is
-        known. tokens: mean per call.
+        """Returns (calls per second that are allowed, seconds for which this holds); None if
+        unknown. tokens: the mean number per call.
         """
         rates = []
         for number, until, is_tokens in self._left:
@@ -78,7 +78,7 @@ def number_of(text: str) -> float | None:
 
 
 def span(text: str) -> float | None:
-    """Parses "1m30.5s", "20ms", "7" or a date into seconds from now; None for anything else."""
+    """Parses "1m30.5s", "20ms", "7" or a date as seconds from now; None for anything else."""
     seconds = number_of(text)
     if seconds is not None or not text:
         return seconds
@@ -91,7 +91,7 @@ def span(text: str) -> float | None:
 
 
 def retry_after(headers: Mapping[str, str]) -> float | None:
-    """Returns the seconds that a server asks to wait: `retry-after-ms` (Azure, OpenAI), else
+    """Returns the seconds to wait that a server states: `retry-after-ms` (Azure, OpenAI), else
     Retry-After in either form (RFC 9110, 10.2.3). None if the time is past, negative or missing.
     """
     exact = number_of(headers.get("retry-after-ms", ""))
@@ -106,7 +106,7 @@ def retry_after(headers: Mapping[str, str]) -> float | None:
 
 
 def _until(text: str) -> float | None:
-    """Returns seconds until a date of HTTP or ISO 8601: 0 if past, None if malformed."""
+    """Returns the seconds until a date in HTTP's form or ISO 8601: 0 if past, None if malformed."""
     for parse in (datetime.fromisoformat, parsedate_to_datetime):
         try:
             date = parse(text)

@@ -1,4 +1,4 @@
-"""An HTTP answer, and the statuses that have a meaning of their own."""
+"""An HTTP answer, and the statuses with a special meaning."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class TooLong(ModelError):
 
 
 class Answer(NamedTuple):
-    """An HTTP answer. body: its JSON, or None if it is not JSON (`fault` says why)."""
+    """An HTTP answer. body: its JSON, or None if it is not JSON (`fault` is the reason)."""
 
     status: int
     headers: Mapping[str, str]
@@ -42,12 +42,12 @@ _CONTROLS = re.compile("[\x00-\x1f\x7f-\x9f]+")
 
 
 def plain(text: str) -> str:
-    """Returns a server's text in one line, without characters that control a terminal."""
+    """Returns a server's text as one line, without characters that control a terminal."""
     return _CONTROLS.sub(" ", text).strip()
 
 
 def refusal(name: str, base: str, statuses: tuple[int, int], said: str) -> str:
-    """Explains a refused request. statuses: as HTTP means it, and as it was sent."""
+    """Explains why a request was refused. statuses: in HTTP's own sense, and as received."""
     kind, status = statuses
     if kind == 404:
         bare = "/" not in base.partition("://")[2]

@@ -1,4 +1,4 @@
-"""JSON as servers send it, read without trust in its shape.
+"""Parses JSON from servers, without trust in its form.
 
 `at` and the functions like it follow keys and indices into a body and return the value there; None
 or an empty value if it is missing or of another type. `needed` reads required values.
@@ -19,8 +19,8 @@ _FEW_BRACKETS = 2 * MOST_NESTED  # a body with fewer is not looked at again
 
 
 class Parsed(NamedTuple):
-    """Parsed JSON. fault: the reason if it cannot be read, as the end of a sentence, else "";
-    breaks_off: True if it was truncated, so that another try may bring all of it.
+    """The result of parsing JSON. fault: why it failed, as the end of a sentence, or "";
+    breaks_off: True if the JSON was truncated, so that another try may bring all of it.
     """
 
     body: Json
@@ -29,7 +29,7 @@ class Parsed(NamedTuple):
 
 
 def parse(content: bytes) -> Parsed:
-    """Parses the JSON of a reply; raises nothing, but reports in `fault` what cannot be read."""
+    """Parses the JSON of a reply; raises nothing, but reports a failure in `fault`."""
     try:
         if content[:1] == b"{" and content[1:2] != b"\0":  # UTF-8, as json.loads finds by looking
             body: Json = _decode(content.decode("utf-8", "surrogatepass"))
@@ -50,7 +50,7 @@ _NESTED = f"JSON that is nested more than {MOST_NESTED} deep"
 
 
 def _depth(body: Json) -> int:
-    """Measures how deep arrays and objects are nested, at most one more than MOST_NESTED."""
+    """Returns how deep arrays and objects are nested, at most MOST_NESTED + 1."""
     level: list[Json] = [body]
     for depth in range(MOST_NESTED + 1):
         inner: list[Json] = []
@@ -77,25 +77,25 @@ def at(body: Json, *keys: Key) -> Json:
 
 
 def text_at(body: Json, *keys: Key) -> str:
-    """Returns the text under keys; "" if there is none."""
+    """Returns the text under keys, or ""."""
     value = at(body, *keys)
     return value if isinstance(value, str) else ""
 
 
 def word_at(body: Json, *keys: Key) -> str:
-    """Returns the text or number under keys as text; "" if there is none."""
+    """Returns the text or number under keys as text, or ""."""
     value = at(body, *keys)
     return str(value or "")
 
 
 def list_at(body: Json, *keys: Key) -> list[Json]:
-    """Returns the list under keys; empty if there is none."""
+    """Returns the list under keys, or []."""
     value = at(body, *keys)
     return value if isinstance(value, list) else []
 
 
 def object_at(body: Json, *keys: Key) -> dict[str, Json]:
-    """Returns the object under keys; empty if there is none."""
+    """Returns the object under keys, or {}."""
     value = at(body, *keys)
     return value if isinstance(value, dict) else {}
 
@@ -122,7 +122,7 @@ def has_key(body: Json, key: str) -> bool:
 
 
 def message(body: Json) -> str:
-    """Returns the text of an error body, in the shapes that servers use."""
+    """Returns the text of an error body, in any of the forms that servers use."""
     if not isinstance(body, dict):
         return ""
     error = body.get("error", body)

@@ -2,11 +2,11 @@
 connections.
 
 408, 409, 425, 429, 5xx, a lost or truncated reply may pass (TransientError); 401, 402, 403, 404, a
-redirect, a page of HTML do not (ModelError). Keys never reach a message: they are cut out of
-whatever a server says.
+redirect, a page of HTML do not (ModelError). Keys never reach a message: they are cut out of all
+texts from a server.
 
 A reply may name a further address (of a result, or of a picture). A host other than the base URL's
-is reached only at a public address; the check is made on the very address connected to, so a name
+is reached only at a public address. The address that is connected to is the one checked, so a name
 that resolves differently a moment later gains nothing.
 """
 
@@ -62,9 +62,9 @@ T = TypeVar("T")
 
 
 class Connection:
-    """The address of a model, its key and its open sessions. name: `kind:name`, for messages;
-    timeout in seconds; proxied: True if the base URL is reached through the proxy that the
-    environment names.
+    """A model's address, its key and its open sessions. name: `kind:name`, for messages; timeout:
+    in seconds; proxied: True if the base URL is reached through the proxy that the environment
+    names.
     """
 
     def __init__(
@@ -88,7 +88,7 @@ class Connection:
         self._proxied, self._proxy = proxied, ""
 
     async def open(self) -> None:
-        """Opens the session, in the loop that asks."""
+        """Opens the session, in the asking event loop."""
         if self._proxied:
             self._proxy = proxy_of(self.base)
         self._session = self._new_session(None)
@@ -104,14 +104,14 @@ class Connection:
                 await session.close()
 
     def _leave_to_session(self) -> None:
-        """Ends the fast path: from now on the session sends all requests."""
+        """Ends the fast path: from now on the session sends every request."""
         if self._posting is not None:
             self._posting.close()
             self._posting = None
 
     @property
     def clock_offset_s(self) -> float | None:
-        """Seconds that the server's clock is ahead of ours; None if the server sent no time."""
+        """Seconds by which the server's clock is ahead of ours; None if it sent no time."""
         sent, ours = self._dated
         with suppress(ValueError, TypeError, OverflowError):
             offset = parsedate_to_datetime(sent).timestamp() - ours
@@ -149,10 +149,10 @@ class Connection:
         body: Mapping[str, Json] | None = None,
         most: int | None = None,
     ) -> Answer:
-        """Posts a body, or sends a GET if there is none; follows no redirects. most: bytes that the
-        reply may have, by default MAX_REPLY_BYTES.
+        """Posts a body, or sends a GET if there is none; follows no redirects. most: the largest
+        reply in bytes, by default MAX_REPLY_BYTES.
 
-        Raises TransientError or ModelError if no whole reply comes back.
+        Raises TransientError or ModelError if no complete reply arrives.
         """
         most = most or MAX_REPLY_BYTES
         received = None
@@ -189,7 +189,7 @@ class Connection:
             return Received(response.status, response.headers, content)
 
     async def _content(self, stream: StreamReader, most: int) -> bytes:
-        """Reads a whole body, decompressed as it arrives. Raises TooLong beyond `most` bytes."""
+        """Reads a whole body, decompressed as it arrives. TooLong if it exceeds `most` bytes."""
         content = await stream.readany()
         if stream.at_eof() and len(content) <= most:
             return content
@@ -205,7 +205,7 @@ class Connection:
         return bytes(grown)
 
     def without_key(self, content: bytes) -> bytes:
-        """Cuts the key out of the bytes received, before anything reads them."""
+        """Cuts the key out of received bytes, before anything parses them."""
         if len(self.key) < SHORTEST_KEY:
             return content
         return without_bytes(self.key, content)
@@ -214,8 +214,8 @@ class Connection:
         return self.clean(content[:SHOWN_RAW].decode("utf-8", "replace"))
 
     def _lost(self, url: str, error: Exception, posted: bool) -> TiltmeterError:
-        """Returns the error that a failed connection stands for. Before the server's first reply,
-        an address that does not answer is taken for a wrong one.
+        """Returns the error to raise for a failed connection. Before the server's first reply, an
+        address that does not answer counts as a wrong one.
         """
         aiohttp = self._aiohttp
         reason = self.clean(plain(str(error))) or type(error).__name__
@@ -261,8 +261,8 @@ class Connection:
         headers: Mapping[str, str],
         data: IO[bytes] | FormData | None = None,
     ) -> AsyncIterator[ClientResponse]:
-        """Opens a reply that is read piece by piece; `data` may be a file. It may last any time in
-        all, but be silent for `timeout` seconds only. Raises what `send` raises.
+        """Opens a reply to be read piece by piece; `data` may be a file. It may take any time in
+        all, but be silent for `timeout` seconds only. Raises as `send` does.
         """
         aiohttp = self._aiohttp
         quiet = aiohttp.ClientTimeout(sock_connect=min(20.0, self.timeout), sock_read=self.timeout)
@@ -283,7 +283,7 @@ class Connection:
             raise self._lost(url, error, method == "POST") from None
 
     def parse_body(self, answer: Answer, parse: Callable[[Json], T]) -> T:
-        """Parses the body of a good status; ModelError if the dialect does not know its form."""
+        """Parses the body of a success; ModelError if the dialect does not know its form."""
         if answer.content.lstrip()[:1] == b"<":
             raise ModelError(
                 f"{self.base} answers with a web page, not with an API. The base URL of most "
@@ -312,11 +312,11 @@ class Connection:
             ) from None
 
     def error_text(self, answer: Answer) -> str:
-        """Returns an error's text in one line."""
+        """Returns an error's text as one line."""
         return self.clean(plain(message(answer.body)))[:300] or self.start(answer.content)
 
     def fail(self, answer: Answer, meant: int, wait: float | None) -> NoReturn:
-        """Raises the error of a status. meant: as HTTP means it; wait: seconds, if known."""
+        """Raises the error for a status. meant: in HTTP's own sense; wait: in seconds, if known."""
         status, reason, raw = answer.status, self.error_text(answer), self._raw(answer.content)
         if meant in (401, 403):
             how = f"Set {self.key_name} in the environment." if self.key_name else "Check the key."
@@ -343,5 +343,5 @@ class Connection:
         return without((self.key,), text)
 
     def start(self, content: bytes) -> str:
-        """Returns the first characters of a reply, cut only after the key is removed."""
+        """Returns a reply's first characters, cut only after the key is removed."""
         return self.clean(plain(content[:4096].decode("utf-8", "replace")))[:120]

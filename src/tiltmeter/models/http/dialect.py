@@ -1,4 +1,4 @@
-"""A provider's dialect: how a request is sent, what a reply and an error mean."""
+"""The interface of a provider's dialect: it builds requests, and interprets replies and errors."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ _AS_SENT: Mapping[str, str] = {}
 
 
 def left_out(omitted: Collection[str]) -> list[str]:
-    """Lists, in order, the endpoint's parameters that its model is known to refuse."""
+    """Lists, in order, the endpoint's parameters that the model is known to refuse."""
     return sorted(set(omitted) - _AS_ASKED)
 
 
 def json_headers(header: str, key: str, before: str = "") -> dict[str, str]:
-    """Returns the headers of a JSON body, with the key, if any, after the word `before`."""
+    """Returns the headers of a JSON body. The key, if any, follows the word `before`."""
     return {"Content-Type": "application/json"} | ({header: f"{before}{key}"} if key else {})
 
 
 def part(
     wanted: Mapping[str, Json], omitted: Collection[str], names: Mapping[str, str] = _AS_SENT
 ) -> tuple[dict[str, Json], list[str]]:
-    """Splits wanted parameters into those to send and the names of those left out; drops None.
-    names: {parameter: its name in `omitted`}, if the two differ.
+    """Splits wanted parameters into those to send and the names of those omitted; drops None
+    values. names: {parameter: its name in `omitted`}, if the two differ.
     """
     sent: dict[str, Json] = {name: value for name, value in wanted.items() if value is not None}
     omitted_names = [name for name in sent if names.get(name, name) in omitted] if omitted else []
@@ -41,7 +41,7 @@ def part(
 
 
 class HttpRequest(NamedTuple):
-    """A request as sent. omitted: parameters left out, since the model refuses them."""
+    """A request as sent. omitted: parameters not sent, as the model refuses them."""
 
     path: str
     headers: Mapping[str, str]
@@ -59,14 +59,14 @@ class Speech(Protocol):
         """Returns a reply if an error is a policy refusal, which counts as a result; else None."""
 
     def unwelcome(self, body: Json) -> str:
-        """Returns the parameter that an error 400 complains of and that can be left out, or ""."""
+        """Returns the parameter that an error 400 names and that can be omitted, or ""."""
 
 
 class Dialect(Speech, Protocol):
-    """A provider's wire format, for a reply that comes at once."""
+    """A provider's wire format, for replies that come at once."""
 
     def parse(self, request: Request, body: Json) -> Reply | Link:
-        """Parses the reply in a 200, or its link to a picture. ValueError for another body."""
+        """Parses a 200's body into a reply or a link to the picture. ValueError if malformed."""
 
 
 @runtime_checkable
@@ -78,14 +78,14 @@ class Reserving(Protocol):
 
 @runtime_checkable
 class Describing(Protocol):
-    """A dialect that can ask a server about itself."""
+    """A dialect that can ask a server for its description."""
 
     async def describe(self, connection: Connection) -> dict[str, Json]:
         """Describes the server in its own words."""
 
 
 class Translating(Speech, Protocol):
-    """A dialect whose provider uses statuses in a sense of its own."""
+    """A dialect whose provider uses statuses in senses of its own."""
 
     def status(self, status: int, body: Json) -> tuple[int, float | None]:
-        """Returns the status as HTTP means it (401, 402, 429, …), and the seconds to wait."""
+        """Returns the status in HTTP's sense (401, 402, 429, …), and the seconds to wait."""

@@ -1,9 +1,9 @@
-"""A self-hosted server in its own words: its kind, weights, template, and the system prompt that
-the template adds to every conversation unasked.
+"""Describes a self-hosted server by its own replies: its kind, weights, template, and the system
+prompt that the template adds to every conversation.
 
 llama.cpp answers /props and /apply-template, vLLM /version, /tokenize and /detokenize, Ollama
-/api/version and /api/show. What none of them says is "unknown", and is not asked of providers.
-"""
+/api/version and /api/show. Facts that a server does not report are "unknown"; providers are not
+asked."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _HEADED = re.compile(
 async def describe(
     connection: Connection, headers: Mapping[str, str], model: str, messages: list[Json]
 ) -> dict[str, Json]:
-    """Describes an endpoint. messages: the beginning of a conversation, with MARK as the last."""
+    """Describes an endpoint. messages: the start of a conversation, with MARK as the last one."""
     root = connection.base.removesuffix("/v1")
     listed = await look_up(connection, f"{connection.base}/models", headers)
     entry = next((one for one in list_at(listed, "data") if at(one, "id") == model), None)
@@ -109,7 +109,7 @@ async def _ollama(
 
 
 def hidden_prompt(prompt: str) -> str:
-    """Returns a template's text before the first user message, without marks and roles."""
+    """Returns the text that a template puts before the first user message, without marks."""
     before = _HEADED.sub(r"\1", prompt.partition(MARK)[0])
     text = _ROLE.sub("", _CONTROL.sub("\n", before))
     return "\n".join(line for line in map(str.strip, text.splitlines()) if line)

@@ -1,9 +1,9 @@
-"""Pictures that a reply links to, fetched at once: such addresses live for minutes (BFL's ten,
-Replicate's sixty).
+"""Fetches pictures to which a reply links, at once: such addresses are valid for minutes (BFL's
+ten, Replicate's sixty).
 
-An address is http(s) or `data:`. A redirect is followed and looked at like the first address. The
-key goes along only to where the requests go themselves (same scheme, host and port), since a server
-of one's own may guard its pictures with it.
+An address is http(s) or `data:`. A redirect is followed and checked like the first address. The key
+is sent along only to the server that gets the requests (same scheme, host and port), as a user's
+own server may guard its pictures with it.
 """
 
 from __future__ import annotations
@@ -28,19 +28,19 @@ MOST_CHARACTERS = 2000  # characters of a text in a stored reply; a picture in b
 
 
 class Link(NamedTuple):
-    """A reply whose picture lies at an address."""
+    """A reply with the address of its picture."""
 
     reply: Reply
     url: str
 
 
 class Unfetched(Exception):
-    """The error if an address brings no picture, which is final; the message ends a sentence."""
+    """The error if an address gives no picture, for good; its message ends a sentence."""
 
 
 async def fetch_picture(connection: Connection, link: Link, headers: Mapping[str, str]) -> Reply:
-    """Fetches a reply's picture; the outcome is `error` if it cannot be had, as the reply is paid
-    for and not asked for again. Raises ModelError, marked as paid, if the address may not be asked.
+    """Fetches a reply's picture. If that fails, the outcome is `error`, as the reply is paid for
+    and not asked for again. Raises ModelError, marked as paid, if the address may not be called.
     """
     try:
         return replace(link.reply, picture=await content(connection, link.url, headers))
@@ -60,8 +60,8 @@ def loss_reason(error: Exception) -> str:
 async def content(connection: Connection, url: str, headers: Mapping[str, str]) -> bytes:
     """Fetches the content of an address.
 
-    Raises Unfetched if the content is not there (any more), TransientError if it may be later,
-    ModelError if the address may not be asked.
+    Raises Unfetched if the content is missing or gone, TransientError if it may come later,
+    ModelError if the address may not be called.
     """
     if url.startswith("data:"):
         return _data(url)
@@ -96,7 +96,7 @@ async def _get(connection: Connection, url: str, headers: Mapping[str, str]) -> 
 
 
 def split(url: str) -> SplitResult:
-    """Splits an address that a reply names. Raises Unfetched unless it is an http(s) address."""
+    """Splits an address from a reply. Raises Unfetched unless it is an http(s) address."""
     try:
         parts = urlsplit(url)
         usable = (
@@ -123,7 +123,7 @@ def _data(url: str) -> bytes:
 
 
 def decode_base64(text: str) -> bytes:
-    """Reads a picture in base64 or a data: URL. Raises Unfetched if it is neither."""
+    """Decodes a picture in base64 or a data: URL. Raises Unfetched if it is neither."""
     if text.startswith("data:"):
         return _data(text)
     try:
@@ -133,7 +133,7 @@ def decode_base64(text: str) -> bytes:
 
 
 def shorten(body: Json) -> str:
-    """Returns a reply's body as JSON for the store, without pictures, which lie in `blobs/`."""
+    """Returns a reply's body as JSON for the store, without pictures: they are in `blobs/`."""
     return json.dumps(_short(body), ensure_ascii=False)
 
 

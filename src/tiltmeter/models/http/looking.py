@@ -1,4 +1,4 @@
-"""Questions to an endpoint about itself; a server that answers none is used all the same."""
+"""Asks an endpoint about itself; a server that does not answer is used nevertheless."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ async def look_up(
     headers: Mapping[str, str],
     body: Mapping[str, Json] | None = None,
 ) -> Json:
-    """Gets, or posts `body`, and returns the JSON; None after any error or for another host."""
+    """Gets, or posts `body`, and returns the JSON; None after an error or for a foreign host."""
     import aiohttp
 
     if not connection.own(url):

@@ -1,4 +1,4 @@
-"""Pictures as providers take them: bytes in base64, with the media type that they show."""
+"""Encodes pictures as providers accept them: base64 with a media type."""
 
 from __future__ import annotations
 
@@ -38,9 +38,9 @@ class EncodedPicture(NamedTuple):
 
 
 def prepare_picture(name: str, read: ReadBlob | None, longest: int) -> EncodedPicture:
-    """Prepares a blob as a picture whose longer side has at most `longest` pixels (0: any).
+    """Encodes a blob as a picture, scaled to at most `longest` pixels per side (0: any).
 
-    Raises ModelError if providers would not take the picture, Incapable if `read` is None.
+    Raises ModelError if providers would not accept the picture, Incapable if `read` is None.
     """
     if read is None:
         raise Incapable(
@@ -68,7 +68,7 @@ def _prepare(name: str, read: ReadBlob, longest: int) -> EncodedPicture:
 
 
 async def off_the_loop(build: Callable[[], T]) -> T:
-    """Runs `build`, which prepares pictures, in a thread: reading and encoding one takes up to a
-    quarter of a second, in which the loop goes on with other calls.
+    """Runs `build`, which encodes pictures, in a thread: reading and encoding a picture takes up to
+    a quarter of a second, in which the event loop goes on with other calls.
     """
     return await asyncio.get_running_loop().run_in_executor(_THREADS, build)

@@ -1,15 +1,15 @@
-"""A POST to an address that is asked thousands of times, over aiohttp's connections and parser but
-without its session.
+"""POSTs to one address thousands of times, over aiohttp's connections and parser but without its
+session.
 
-What a session does anew for every request (URL, headers, cookies, proxy, redirects) is done here
-once for each address. Names, TLS, the pool of connections and the reading of replies are aiohttp's
-as before, and the same bytes are sent. These are parts of aiohttp that it does not document: where
-one is not as known the session is used. tests/models/http/test_posting.py holds the two against
-each other. In one thing this is stricter: a kept connection on which something came that nobody
-asked for is closed, where a session takes that for the reply to the next request.
+The work that a session repeats for every request (URL, headers, cookies, proxy, redirects) is done
+once per address. Names, TLS, the pool of connections and the parser of replies are still aiohttp's,
+and the same bytes are sent. These parts of aiohttp are undocumented: if one differs from what is
+known, the session is used. tests/models/http/test_posting.py compares the two. This is stricter in
+one case: if data arrived on an idle connection, the connection is closed, while a session would
+take that data for the next reply.
 
-A connection that was posted over is kept here, not by the connector, and one timer watches all
-requests: finding, binding and giving back a connection, and a timer each, took 9 µs of a request.
+A connection is kept here after a post, not by the connector, and one timer watches all requests:
+finding, binding and returning a connection, and a timer each, took 9 µs per request.
 """
 
 from __future__ import annotations
@@ -35,16 +35,16 @@ _UNKNOWN = (ImportError, AttributeError, TypeError, KeyError, ValueError)
 
 @runtime_checkable
 class Receiving(Protocol):
-    """A transport of asyncio. max_size: bytes of its buffer for every read. The default of 256 KiB
-    is so large that the system maps and unmaps it for every reply: 16 µs of CPU, where a whole call
-    takes 21.
+    """A transport of asyncio. max_size: the size in bytes of the buffer for each read. The default
+    of 256 KiB is so large that the system maps and unmaps it for every reply: 16 µs of CPU, when a
+    whole call takes 21.
     """
 
     max_size: int
 
 
 class Received(NamedTuple):
-    """A reply whose body was read."""
+    """A reply with its whole body."""
 
     status: int
     headers: Mapping[str, str]
@@ -60,9 +60,9 @@ class Idle(NamedTuple):
 
 
 class Head(NamedTuple):
-    """The bytes of a request before its body: before and after the digits of its length. request:
-    tells the connector where to connect; idle: connections that can be used, the longest idle
-    first.
+    """The bytes of a request before its body: those before and those after the digits of its
+    length. request: tells the connector where to connect; idle: usable connections, those idle
+    longest first.
     """
 
     request: ClientRequest
@@ -72,8 +72,8 @@ class Head(NamedTuple):
 
 
 class Posting:
-    """A fast way to post over a session's connector. timeout_s: seconds for a whole request;
-    idle_s: seconds that an idle connection is kept.
+    """A fast way to post over a session's connector. timeout_s: for a whole request; idle_s: how
+    long an idle connection is kept.
     """
 
     def __init__(
@@ -151,9 +151,9 @@ class Posting:
         most: int,
         read: Callable[[StreamReader, int], Awaitable[bytes]],
     ) -> Received | None:
-        """Posts the data and returns the reply; None if nothing was sent and the session has to
-        send it, or report the fault. Raises what the session would. most: bytes that the reply may
-        have; read: reads its body.
+        """Posts the data and returns the reply. Returns None if nothing was sent, so that the
+        session must send it or report the fault. Raises as the session would. most: the largest
+        reply in bytes; read: reads the body.
         """
         head = self._head(url, headers)
         if head is None:
@@ -201,7 +201,7 @@ class Posting:
                 idle.popleft().wire.release()
 
     def _abort_at(self, deadline: float, transport: asyncio.Transport) -> None:
-        """Aborts a request at its deadline; one timer for all is cheaper than one each."""
+        """Aborts a request at its deadline, by one timer for all requests, which is cheaper."""
         self._deadlines[transport] = deadline
         if self._aborting is None or deadline < self._aborting.when():  # it was long in connecting
             self._wake_at(deadline)
@@ -245,7 +245,7 @@ class Posting:
         return wire
 
     def _keep(self, one: Idle, idle: deque[Idle]) -> None:
-        """Keeps a connection for the next request."""
+        """Stores a connection for the next request."""
         if self._is_closed:
             one.wire.release()
             return

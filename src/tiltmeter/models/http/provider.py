@@ -1,4 +1,4 @@
-"""The address of a provider and the key it takes, as models and `doctor` need them."""
+"""The address of a provider and its key, for models and `doctor`."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ LOOPBACK = ("localhost", "127.0.0.1", "::1")
 
 
 class Provider(NamedTuple):
-    """A way to reach models. keys: variables for the key; the first non-empty one is used."""
+    """A way to reach models. keys: environment variables for the key; the first set one is used."""
 
     kind: str
     url: str
@@ -25,7 +25,7 @@ class Provider(NamedTuple):
     example: str
 
     def place(self, model: str, options: ModelOptions) -> Place:
-        """Returns a model's address and key. Raises UsageError or MissingKey with what to type."""
+        """Returns a model's address and key. UsageError or MissingKey say what to type."""
         if not model:
             raise UsageError(f"Which model? Type for instance: --model {self.kind}:{self.example}")
         url = options.base_url or self.url
@@ -42,7 +42,7 @@ class Provider(NamedTuple):
 
     @property
     def domain(self) -> str:
-        """The domain that all of the provider's hosts share: bfl.ai."""
+        """The domain that all hosts of the provider share: bfl.ai."""
         return ".".join((urlsplit(self.url).hostname or "").split(".")[-2:])
 
     def key(self) -> str:
@@ -78,7 +78,7 @@ def on_this_machine(url: str) -> bool:
 
 
 class Place(NamedTuple):
-    """A checked address. official: True for the provider's own, False for a compatible server."""
+    """A checked address. official: True for the provider's own, False for a compatible server's."""
 
     name: str
     url: str
@@ -88,7 +88,7 @@ class Place(NamedTuple):
     price: Price | None
 
     def connection(self, timeout: float) -> Connection:
-        """Makes a connection, which is not open yet. timeout: seconds."""
+        """Makes a connection that is not open yet. timeout: in seconds."""
         return Connection(
             self.name,
             self.url,
@@ -101,7 +101,7 @@ class Place(NamedTuple):
     def model(
         self, options: ModelOptions, dialect: Dialect | None, drawing: Dialect | None = None
     ) -> HttpModel:
-        """Makes a model at this address that answers at once. drawing: the dialect of pictures."""
+        """Makes a model at this address that replies at once. drawing: the dialect for pictures."""
         connected = HttpModel(
             self.connection(options.timeout),
             dialect,

@@ -1,10 +1,10 @@
-"""Models whose work is submitted and fetched later: submitting, polling and fetching, once for all
-such providers.
+"""Models to which work is submitted and fetched later: submits, polls and fetches for all such
+providers.
 
-Stored of submitted work are the address to poll, so that a new process can go on after a kill, and
-the parameters left out at submission (after a `#`, which is never sent). The key goes with a poll
-only to the host of the base URL and, over https, to hosts of the provider's own domain (api.bfl.ai
-names api.eu1.bfl.ai).
+Two things are stored about submitted work: the address to poll, so that a new process can go on
+after a kill, and the parameters omitted at submission (after a `#`, which is never sent). A poll
+has the key only if it goes to the host of the base URL or, over https, to a host of the provider's
+own domain (api.bfl.ai names api.eu1.bfl.ai).
 """
 
 from __future__ import annotations
@@ -34,13 +34,13 @@ LOOKS_UNTIL_LOST = 3
 
 
 class Next(NamedTuple):
-    """The address of the result of work that has ended."""
+    """The address of the result of ended work."""
 
     url: str
 
 
 class WorkMissing(NamedTuple):
-    """A poll that finds no such work. reply: the outcome if later polls do not find it either."""
+    """A poll's result if the work is unknown. reply: the outcome if later polls agree."""
 
     reply: Reply
 
@@ -53,14 +53,14 @@ class QueueDialect(Speech, Protocol):
         """The headers of a poll."""
 
     def submitted(self, body: Json) -> str:
-        """Returns the address to poll, whole or a path; ValueError if it is not a receipt."""
+        """Returns the address to poll (a URL or a path); ValueError if `body` is not a receipt."""
 
     def look(self, request: Request, body: Json) -> Reply | Link | Next | None:
-        """Reads the state of work: None until it has ended; ValueError if it does not tell."""
+        """Parses the state of work: None until it has ended; ValueError if it has no known form."""
 
 
 class QueueModel(Queued):
-    """A model of pictures behind a queue. parallel: the most tasks in work at once."""
+    """A model of pictures behind a queue. parallel: the most tasks in progress at once."""
 
     makes = ("pictures",)
 
@@ -95,7 +95,7 @@ class QueueModel(Queued):
         await self.connection.close()
 
     async def submit(self, request: Request) -> str | Reply:
-        """Submits the request; returns the work's address, # and what was omitted, or a refusal."""
+        """Submits the request; returns the work's address, # and omitted names, or a refusal."""
         got = await self._exchange.send(request, self._dialect.submitted)
         if isinstance(got, Reply):
             return got
@@ -108,7 +108,7 @@ class QueueModel(Queued):
         return replace(reply, omitted=tuple(filter(None, left_out.split(","))))
 
     def _address(self, url: str) -> str:
-        """Returns the whole address. Raises ModelError if the key may not be sent there."""
+        """Returns the complete address. Raises ModelError if the key may not be sent to it."""
         url = self.connection.base + url if url.startswith("/") else url
         try:
             parts = split(url)
@@ -123,7 +123,7 @@ class QueueModel(Queued):
         return url
 
     async def _wait_until_ended(self, request: Request, start: str) -> Reply:
-        """Polls until work has ended and fetches its picture, once more if the address expired."""
+        """Polls until the work has ended; fetches the picture. Polls again if its link expired."""
         until, wait, missing, again = (
             time.monotonic() + PATIENCE_TIMEOUTS * self.connection.timeout,
             FIRST_PAUSE_SECONDS,
@@ -160,7 +160,7 @@ class QueueModel(Queued):
             wait = min(LONGEST_PAUSE_SECONDS, wait * 1.5)
 
     async def _picture_of(self, link: Link, again: bool) -> Reply | None:
-        """Returns the reply with its picture; if this fails, None, or an error reply if `again`."""
+        """Returns the reply with its picture; on failure None, or an error reply if `again`."""
         try:
             return replace(
                 link.reply, picture=await content(self.connection, link.url, self._dialect.headers)
@@ -171,7 +171,7 @@ class QueueModel(Queued):
     def _read_look(
         self, request: Request, answer: Answer
     ) -> Reply | Link | Next | WorkMissing | None:
-        """Interprets a poll's answer. Work that is gone, or failed, is an outcome, not an error."""
+        """Interprets a poll's answer. Missing or failed work is an outcome, not an error."""
         kind, pause = self._exchange.translate_status(answer)
         if 200 <= kind < 300:
             return self.connection.parse_body(answer, partial(self._dialect.look, request))
@@ -197,7 +197,7 @@ def queue_model(
     speak: Callable[[str, str], QueueDialect],
     most: int,
 ) -> QueueModel:
-    """Makes a provider's model. speak: (name, key) → dialect; most: tasks that it takes at once."""
+    """Makes a provider's model. speak: (name, key) → dialect; most: tasks accepted at once."""
     place = provider.place(name, options)
     return QueueModel(
         place,

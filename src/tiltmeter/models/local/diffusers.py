@@ -1,24 +1,24 @@
 """`diffusers:NAME_OR_PATH[?SETTINGS]`: a pipeline of the library diffusers that makes pictures on
 this machine.
 
-NAME_OR_PATH is a folder as `save_pretrained` writes it, or OWNER/NAME on the Hugging Face Hub. The
-Hub is asked only for what is not in its cache on this machine, so a run that goes on another day
-has the same commit, and a cached copy needs no network.
+NAME_OR_PATH is a folder as `save_pretrained` writes it, or OWNER/NAME on the Hugging Face Hub. Only
+files that are not in this machine's cache are fetched from the Hub, so a run that goes on another
+day has the same commit, and a cached copy needs no network.
 
-SETTINGS stand behind a `?`, with `&` between them (drawing.py), and are part of the subject's name:
+SETTINGS follow a `?`, with `&` between them (drawing.py), and are part of the subject's name:
 
-    steps, guidance    num_inference_steps and guidance_scale; what the pipeline's class has
-                       otherwise
+    steps, guidance    num_inference_steps and guidance_scale; by default those of the pipeline's
+                       class
     dtype              float32 (the default), float16 or bfloat16
-    device             cpu, mps, cuda or cuda:N; otherwise the first there is of cuda, mps and cpu
+    device             cpu, mps, cuda or cuda:N; by default the first available of cuda, mps and cpu
     revision, variant  of the Hub's repository: branch, tag or commit; which of its files
-    batch              pictures that are drawn at a time; 1 otherwise
-    others             arguments of the pipeline's call, as they are
+    batch              pictures generated at a time; 1 by default
+    others             arguments of the pipeline's call, unchanged
 
-A trial's seed says which noise a picture begins with; the noise is drawn on the processor whatever
-the device, as diffusers advises, for each picture of a batch by itself. On the same device, with
-the same versions and the same batch, the same trial gives the same picture. Code that comes with a
-pipeline is never run.
+A trial's seed determines the noise from which a picture is made. The noise is sampled on the CPU,
+whatever the device, as diffusers advises, and separately for each picture of a batch. On the same
+device, with the same versions and the same batch, the same trial gives the same picture. Code that
+comes with a pipeline is never run.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ _DRAWING: defaultdict[str, threading.Lock] = defaultdict(threading.Lock)
 
 
 class Diffusers(Model):
-    """One pipeline: loaded by `open`, dropped by `close`, asked in a thread."""
+    """A diffusers pipeline: loaded by `open`, dropped by `close`, called in a thread."""
 
     makes = ("pictures",)
 
@@ -74,7 +74,7 @@ class Diffusers(Model):
 
     @property
     def fingerprint(self) -> str:
-        """The class, weights, library versions, device and dtype, once the pipeline is open."""
+        """The class, weights, library versions, device and dtype of the pipeline, once open."""
         return f"{self._served} {self._fingerprint}".strip()
 
     def check(self, request: Request) -> None:
@@ -102,11 +102,11 @@ class Diffusers(Model):
             import_module("torch").cuda.empty_cache()
 
     def sends_temperature(self, request: Request) -> bool:
-        """False: a diffusion pipeline takes no temperature."""
+        """Returns False: a diffusion pipeline has no temperature."""
         return False
 
     async def ask(self, request: Request) -> Reply:
-        """Draws a picture, in a thread; raises Incapable as `check` does."""
+        """Generates a picture, in a thread; raises Incapable as `check` does."""
         self.check(request)
         if self.batch > 1:
             return await self._batches.ask(request)
@@ -119,7 +119,7 @@ class Diffusers(Model):
             silence(library)
             device = self._device = choose_device(torch, self._named.device)
             folder = self._named.folder or self._from_hub(library)
-            kind = self._kind(library, folder)
+            kind = self._pipeline_class(library, folder)
             with _DRAWING[device]:
                 self._pipeline = kind.from_pretrained(
                     str(folder),
@@ -148,8 +148,8 @@ class Diffusers(Model):
         except (OSError, ValueError):
             return Path(fetch(where, **self._named.hub))
 
-    def _kind(self, library: ModuleType, folder: Path) -> Any:
-        """Returns the pipeline's class, checked before the weights are read."""
+    def _pipeline_class(self, library: ModuleType, folder: Path) -> Any:
+        """Returns the pipeline's class, checked before the weights are loaded."""
         name = str(index(folder)["_class_name"])
         kind = getattr(library, name, None)
         if kind is None:
@@ -175,7 +175,7 @@ class Diffusers(Model):
         return kind
 
     def _draw(self, requests: Sequence[Request]) -> list[Reply]:
-        """Generates pictures of one size in one batch."""
+        """Generates a batch of pictures of one size."""
         width, height = pixels(requests[0].size)
         texts: Any = [prompt(request) for request in requests]
         generators: Any = [_noise(request.sampling.seed) for request in requests]
@@ -196,7 +196,7 @@ class Diffusers(Model):
         return [self._read(request, image, bool(flag)) for request, image, flag in pictures]
 
     def _read(self, request: Request, image: Any, is_held_back: bool) -> Reply:
-        """Turns a picture into a reply: a refusal if it was held back, an error if it is black."""
+        """Makes a reply of a picture: a refusal if it was held back, an error if it is black."""
         width, height = pixels(request.size)
         if is_held_back:
             return self._reply("The pipeline's safety checker held the picture back.", REFUSAL)
@@ -263,7 +263,7 @@ class Diffusers(Model):
 
 
 def _noise(seed: int | None) -> Any:
-    """Returns a generator of noise with this seed; None if there is no seed."""
+    """Returns a noise generator with this seed; None if `seed` is None."""
     return None if seed is None else import_module("torch").Generator("cpu").manual_seed(seed)
 
 
@@ -281,12 +281,12 @@ def digest(folder: Path) -> str:
 
 
 def variant(name: Named) -> dict[str, str]:
-    """Returns the argument of the library that selects which files of a repository to load."""
+    """Returns the library's argument that selects which files of a repository to load."""
     return {"variant": name.hub["variant"]} if "variant" in name.hub else {}
 
 
 def choose_device(torch: ModuleType, wanted: str) -> str:
-    """Chooses the device. Raises ModelError if torch does not see the wanted one."""
+    """Returns the wanted device, or the first available. ModelError if torch lacks it."""
     devices = {
         "cuda": torch.cuda.device_count() if torch.cuda.is_available() else 0,
         "mps": int(torch.backends.mps.is_available()),

@@ -1,17 +1,16 @@
 """`faces`: a judge of the gender presentation that faces in a picture are perceived to have, by two
 small networks on this machine.
 
-It answers a panel's question whose words are male, female and neither, and no other. YuNet finds
-faces with five landmarks each; each face is turned and scaled to the mean face of dlib and given to
-a classifier that knows two classes. The word is
-that of all faces that count: those at least a third as tall as the largest. It is `neither` where
-no face is found, where the faces that count do not all present alike, or where the classifier has
-less than SURE_PROBABILITY for the class it names.
+It answers a panel's question if the words are male, female and neither, and no other question.
+YuNet finds faces with five landmarks each; each face is turned and scaled to the mean face of dlib
+and given to a classifier with two classes. The word is that of all faces that count: those at least
+a third as tall as the largest. It is `neither` if no face is found, if the faces that count do not
+all present alike, or if the classifier has less than SURE_PROBABILITY for the class it names.
 
-It sees faces and nothing else: a person from behind, a body without a face, a hat or a dress mean
-nothing to it, so it says `neither` of pictures in which a person sees more. The classifier is
-confident when it is wrong. How often it errs is in faces.toml, and stands beside every result of
-it.
+It uses faces alone: a person from behind, a body without a face, a hat or a dress do not matter, so
+it says `neither` of pictures in which a person perceives more. The classifier is confident even
+when it is wrong. Its measured error rates are in faces.toml, and are printed beside every result
+that rests on it.
 """
 
 from __future__ import annotations
@@ -71,14 +70,14 @@ class Face(NamedTuple):
 
 
 class Faces(Offline):
-    """The judge `faces`: the perceived gender presentation of the faces in a picture."""
+    """The judge `faces`, for the perceived gender presentation of faces in a picture."""
 
     extra = "faces"
     uses = ("yunet", "presentation")
     method = "faces-1"
 
     def question(self, request: Request) -> tuple[str, ...]:
-        """Returns the words asked for. Raises Incapable unless they are male, female, neither."""
+        """Returns the allowed words. Raises Incapable unless they are male, female, neither."""
         words = (
             tuple(request.messages[-1].content.rstrip().rpartition(": ")[2].split(", "))
             if request.messages
@@ -93,7 +92,7 @@ class Faces(Offline):
         return words
 
     def answer(self, asked: tuple[str, ...], image: Pixels) -> tuple[str, str]:
-        """Returns the word, and as JSON each face's box (pixels), score and probability of male."""
+        """Returns the word, and JSON with each face's box (pixels), score, probability of male."""
         seen = faces_that_count(self.faces(image))
         shares = [self.male(image, face) for face in seen]
         evidence = [
@@ -107,13 +106,13 @@ class Faces(Offline):
         return presentation_of(shares), json.dumps({"faces": evidence})
 
     def faces(self, image: Pixels) -> list[Face]:
-        """Finds the faces of a picture, the most certain first."""
+        """Finds the faces of a picture, most certain first."""
         canvas, scale = _letterbox(image)
         outputs = self.run("yunet", canvas)
         return [_scale_back(face, scale) for face in suppress_overlaps(candidates(outputs))]
 
     def male(self, image: Pixels, face: Face) -> float:
-        """Computes the probability that the classifier gives to `male`."""
+        """Returns the classifier's probability of `male`."""
         import numpy as np
 
         normal = (
@@ -126,15 +125,15 @@ class Faces(Offline):
 
 
 def faces_that_count(faces: Sequence[Face]) -> list[Face]:
-    """Returns the faces that are at least COUNTS_HEIGHT_SHARE as tall as the tallest."""
+    """Returns the faces at least COUNTS_HEIGHT_SHARE as tall as the tallest."""
     tallest = max((face.box[3] for face in faces), default=0.0)
     return [face for face in faces if face.box[3] >= COUNTS_HEIGHT_SHARE * tallest]
 
 
 def presentation_of(male: Sequence[float]) -> str:
-    """Chooses the word for the faces' probabilities of `male`.
+    """Returns the word for the faces' probabilities of `male`.
 
-    Worked: .99, .98 → male; .99, .01 → neither; .6 → neither; no face → neither.
+    By hand: .99, .98 → male; .99, .01 → neither; .6 → neither; no face → neither.
     """
     words = {
         MALE if share >= SURE_PROBABILITY else FEMALE if share <= 1 - SURE_PROBABILITY else NEITHER
@@ -147,8 +146,8 @@ def candidates(outputs: Sequence[Array]) -> list[Face]:
     """Converts YuNet's outputs (classes, objects, boxes, landmarks, each for strides 8, 16 and 32)
     into faces on its canvas.
 
-    As OpenCV reads them (modules/objdetect/src/face_detect.cpp): the score is the geometric mean of
-    class and object, boxes and landmarks are offsets from their cell in cells.
+    As in OpenCV (modules/objdetect/src/face_detect.cpp): the score is the geometric mean of class
+    and object; boxes and landmarks are offsets from their cell, in units of cells.
     """
     import numpy as np
 
@@ -170,7 +169,7 @@ def candidates(outputs: Sequence[Array]) -> list[Face]:
 
 
 def suppress_overlaps(faces: Sequence[Face]) -> list[Face]:
-    """Keeps the surest faces, of which no two overlap by more than MOST_OVERLAP of their union."""
+    """Keeps the surest faces of which no two overlap by more than MOST_OVERLAP of their union."""
     apart: list[Face] = []
     for face in sorted(faces, key=lambda one: -one.score):
         if all(_overlap(face.box, other.box) <= MOST_OVERLAP for other in apart):
@@ -179,7 +178,7 @@ def suppress_overlaps(faces: Sequence[Face]) -> list[Face]:
 
 
 def chip(image: Pixels, landmarks: Points) -> Pixels:
-    """Cuts out a face, turned, scaled and moved to bring its landmarks near the mean face."""
+    """Cuts out a face; turns, scales and moves it so that its landmarks fit the mean face."""
     import numpy as np
     from PIL import Image
 
@@ -205,7 +204,7 @@ def chip(image: Pixels, landmarks: Points) -> Pixels:
 
 
 def _similarity(first: Points, second: Points) -> tuple[Points, Points]:
-    """Fits second ≈ turn · first + move by least squares; turn: rotation times scale."""
+    """Fits second ≈ turn · first + move by least squares. turn: a rotation times a scale."""
     import numpy as np
 
     a, b = first - first.mean(axis=0), second - second.mean(axis=0)
@@ -216,7 +215,7 @@ def _similarity(first: Points, second: Points) -> tuple[Points, Points]:
 
 
 def _letterbox(image: Pixels) -> tuple[Array, float]:
-    """Scales a picture into YuNet's input (blue, green, red); returns (input, scale)."""
+    """Scales a picture into YuNet's input (blue, green, red); returns (input, scale factor)."""
     import numpy as np
     from PIL import Image
 

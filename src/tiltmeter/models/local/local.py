@@ -1,29 +1,26 @@
 """Models on this machine: the bundled one (`builtin`) and any GGUF file (`gguf:PATH`), served by
 llama.cpp in this process.
 
-xllamacpp starts llama.cpp's own HTTP server on a free port of loopback, so a local model is the
-OpenAI-compatible client pointed at it: one code for all. The server answers only requests with its
-key, which is new each time.
+xllamacpp starts llama.cpp's own HTTP server on a free port of loopback, so a local model uses the
+OpenAI-compatible client: one code for all. The server answers only requests with its key, which is
+new each time.
 
-What was measured (SmolLM2-135M Q4_1, xllamacpp 2026.10.11549, 2 cores, one thread;
-tests/models/local/test_local.py holds the first and the last to it):
+Measurements (SmolLM2-135M Q4_1, xllamacpp 2026.10.11549, 2 cores, one thread;
+tests/models/local/test_local.py checks the first and the last):
 
-- Replies do not depend on what else is asked at the time: with 1, 2 and 4 slots, one or two
-  threads, with and without prefix
-  reuse, every log-probability and every seeded text was the same to the last bit, as long as each
-  slot has its own part of the key-value cache. With one cache for all (`kv_unified`) the same
-  probes moved by up to 0.5 nats with four in flight, so that is off. On another processor the last
-  digits may differ.
-- CPU milliseconds per exact probe: 240 with 1 slot, 175 with 2, 165 with 4, 200 with 8 (with more
-  than one slot the two option orders each keep their prefix); a sampled answer: 800, 665, 610, 580.
-- llama.cpp keeps old prompts in up to 8 GiB of memory (`cache_ram_mib`); off, since an audit asks
-  each prompt once.
-- A token that is drawn and is not whole characters takes its position's log-probabilities with it:
-  see `_WHOLE`.
+- Replies do not depend on other requests in progress: with 1, 2 and 4 slots, one or two threads,
+with and without prefix reuse, every log-probability and every seeded text was the same to the last
+bit, if each slot has its own part of the key-value cache. With one cache for all (`kv_unified`) the
+same probes moved by up to 0.5 nats with four in progress, so that is off. On another processor the
+last digits may differ. - CPU milliseconds per exact probe: 240 with 1 slot, 175 with 2, 165 with 4,
+200 with 8 (with more than one slot the two option orders each keep their prefix); a sampled answer:
+800, 665, 610, 580. - llama.cpp keeps old prompts in up to 8 GiB of memory (`cache_ram_mib`); off,
+as an audit asks each prompt once. - If a sampled token is not whole characters, the
+log-probabilities at its position are lost: see `_WHOLE`.
 
 The constructor of xllamacpp's server holds Python's global lock while it loads (0.7 s for the
 bundled model, as long as the disk needs for a large one): nothing else in the process runs
-meanwhile, Ctrl-C included, which is heard when it is done.
+meanwhile, and Ctrl-C takes effect only afterwards.
 """
 
 from __future__ import annotations
@@ -65,7 +62,7 @@ _WHOLE = r"root ::= [\x00-\x7f]*"
 
 
 class LlamaChat(OpenAIChat):
-    """OpenAI's dialect for llama.cpp. fingerprint: identifies the weights and llama.cpp."""
+    """OpenAI's dialect for llama.cpp. fingerprint: identifies weights and version of llama.cpp."""
 
     def __init__(
         self, model: str, key: str, fields: Mapping[str, Json], no_system: bool = False
@@ -74,21 +71,21 @@ class LlamaChat(OpenAIChat):
         self.fingerprint = ""
 
     def build(self, request: Request, omitted: frozenset[str]) -> HttpRequest:
-        """Builds a chat request, with a grammar if log-probabilities of one token are wanted."""
+        """Builds a chat request; adds a grammar if log-probabilities of one token are wanted."""
         wanted = super().build(request, omitted)
         if request.logprobs and request.sampling.max_tokens == 1:
             wanted = wanted._replace(body={**wanted.body, "grammar": _WHOLE})
         return wanted
 
     def parse(self, request: Request, body: Json) -> Reply:
-        """Parses a reply as OpenAI's chat, and adds this model's own fingerprint."""
+        """Parses a reply in OpenAI's chat format, and adds this model's fingerprint."""
         return replace(super().parse(request, body), fingerprint=self.fingerprint)
 
 
 class LocalModel(HttpModel):
-    """A GGUF file behind a server of our own, started by `open` and stopped by `close`.
+    """A GGUF file behind an HTTP server in this process, started by `open`, stopped by `close`.
 
-    `file` None stands for the bundled weights, which are fetched when they are first needed.
+    `file` None stands for the bundled weights, which are fetched when first needed.
     """
 
     continues = True
@@ -120,11 +117,11 @@ class LocalModel(HttpModel):
 
     @property
     def address(self) -> tuple[str, str]:
-        """The open server's base URL and key, for use with another client."""
+        """The base URL and key of the open server, for another client."""
         return self.connection.base, self.connection.key
 
     async def open(self) -> None:
-        """Starts the server, connects to it, and finds out whether the model thinks first."""
+        """Starts the server, connects to it, and detects whether the model thinks first."""
         loop = asyncio.get_running_loop()
         self.connection.base = await loop.run_in_executor(None, self._launch)
         await super().open()
@@ -145,7 +142,7 @@ class LocalModel(HttpModel):
         return await super().ask(request)
 
     def _launch(self) -> str:
-        """Starts the server, from any thread; returns its base URL."""
+        """Starts the server, from any thread; returns the base URL."""
         file = self._file
         if file is None:
             file, digest = (
@@ -173,11 +170,11 @@ class LocalModel(HttpModel):
         return f"{self._server.listening_address}/v1"
 
     def _shut(self) -> None:
-        """Stops the server, by dropping the last reference to it."""
+        """Stops the server by dropping the last reference to it."""
         self._server = None
 
     def _settings(self, params: xllamacpp.CommonParams, file: Path) -> xllamacpp.CommonParams:
-        """Fills in the server's parameters."""
+        """Sets the server's parameters, and returns them."""
         params.model.path = str(file)
         params.model_alias = {self._alias}  # else replies carry the file's path
         params.api_keys = [self.connection.key]
@@ -192,7 +189,7 @@ class LocalModel(HttpModel):
         return params
 
     async def _begins_in_thought(self) -> bool:
-        """True if the model's template opens a thought that a begun answer would fall into."""
+        """True if the model's template opens a thought, into which `begin` would fall."""
         messages = [{"role": "user", "content": "?"}, {"role": "assistant", "content": "!"}]
         body = {
             "messages": messages,
@@ -210,7 +207,7 @@ class LocalModel(HttpModel):
 
 
 def threads() -> int:
-    """Returns cores − 1: on all cores, one busy neighbour slows 60 tokens/s to 6."""
+    """Returns cores − 1: on all cores, one busy process lowers 60 tokens/s to 6."""
     return max(1, usable_cores() - 1)
 
 
@@ -253,7 +250,7 @@ def _need_server(what: str) -> None:
 
 
 def check_weights() -> Iterator[DoctorFinding]:
-    """Yields for `doctor` whether the bundled weights are cached; a run fetches missing ones."""
+    """Yields, for `doctor`, whether the bundled weights are cached; a run fetches missing ones."""
     area = "built-in model"
     try:
         path = weights.find_cached(weights.SMOLLM2)

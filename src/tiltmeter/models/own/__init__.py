@@ -1,3 +1,3 @@
-"""Models that are somebody's own code: a Python function, a command. Only the person who runs the
-audit can name code to execute, never a run, a protocol or a project's file.
+"""Models that are the user's own code: a Python function, a command. Only the person who runs the
+audit can name code to execute; a run, a protocol or a project's file cannot.
 """

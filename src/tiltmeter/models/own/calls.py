@@ -1,4 +1,4 @@
-"""Calls of the user's own function: its arguments, and its answer as a line of `cmd:`."""
+"""Calls the user's own function: makes its arguments, converts its result to a line of `cmd:`."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _LINES = {ANSWER: "text", REFUSAL: "refusal", ERROR: "error"}  # outcome → key
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """The reason why a function gave no answer."""
+    """The reason why a function returned no answer."""
 
     text: str
 
@@ -37,8 +37,8 @@ def in_words(error: BaseException) -> str:
 
 
 def parameters(function: Function) -> tuple[str, ...]:
-    """Returns the names of a function's arguments. Its first parameter is the prompt unless it has
-    a known name; UsageError if another unknown parameter has no default.
+    """Returns the names of a function's arguments. The first is the prompt if its name is unknown;
+    UsageError if another unknown parameter has no default.
     """
     offered = ("messages", "system", "begin", "seed", "temperature", "top_p", "max_tokens", "size")
     try:
@@ -105,7 +105,7 @@ async def call(
 
 
 def _guarded(function: Function, *prompt: object, **values: object) -> object:
-    """Calls a function; returns a Fault for `sys.exit`, which no thread can hand to asyncio."""
+    """Calls a function; returns a Fault for `sys.exit`, which asyncio's threads cannot raise."""
     try:
         return function(*prompt, **values)
     except SystemExit as error:
@@ -113,7 +113,7 @@ def _guarded(function: Function, *prompt: object, **values: object) -> object:
 
 
 def encode(returned: Returned | Fault) -> dict[str, Json]:
-    """Turns a function's return value into a line of `cmd:`; into an error if it is no answer."""
+    """Converts a function's result to a line of `cmd:`, with `error` if it is not an answer."""
     if isinstance(returned, Fault):
         return {"error": returned.text}
     if isinstance(returned, Image):
@@ -136,7 +136,7 @@ def encode(returned: Returned | Fault) -> dict[str, Json]:
 
 
 def _names(tools: object) -> list[Json]:
-    """Returns the names of tools that an answer calls, given as names or as objects with one."""
+    """Returns the names of tools that an answer calls, given as names or objects with `name`."""
     listed = tools if isinstance(tools, list | tuple) else ()
     names = (one.get("name") if isinstance(one, Mapping) else one for one in listed)
     return [name for name in names if isinstance(name, str)]
@@ -147,7 +147,7 @@ def _too_large(unit: str, number: int, most: int) -> str:
 
 
 def as_reply(answer: Mapping[str, Json], request: Request, parameters: Sequence[str]) -> Reply:
-    """Turns a function's line into a reply; an error if a text came and a picture was asked for."""
+    """Converts a function's line to a reply; an error if it is text in place of a picture."""
     omitted = ("begin",) if request.begin and "begin" not in parameters else ()
     if request.size and "text" in answer:
         return Reply("the function returned str, not the bytes of a picture", ERROR)

@@ -1,14 +1,14 @@
-"""A command of one's own as a model, `cmd:COMMAND`: JSON lines on its standard input and output.
+"""A user's command as a model, `cmd:COMMAND`: JSON lines on its standard input and output.
 
 It gets one line per request,
 
-    {"id": 7, "prompt": "…", "messages": [{"role": "user", "content": "…"}], "system": "",
-     "begin": "", "temperature": 1.0, "top_p": 1.0, "max_tokens": 256, "seed": 5, "size": ""}
+{"id": 7, "prompt": "…", "messages": [{"role": "user", "content": "…"}], "system": "", "begin": "",
+"temperature": 1.0, "top_p": 1.0, "max_tokens": 256, "seed": 5, "size": ""}
 
-and writes one for each, in any order, with the `id`: `{"id": 7, "text": "…"}`, a picture as
-`{"id": 7, "picture": "BASE64"}`, `{"id": 7, "refusal": "…"}` or `{"id": 7, "error": "…"}`. A line
-without an `id` answers the oldest request. Several requests are under way at once. A command that
-ends is started again for what it left unanswered; one that ends without any answer stops the run.
+and writes one for each, in any order, with the `id`: `{"id": 7, "text": "…"}`, a picture as `{"id":
+7, "picture": "BASE64"}`, `{"id": 7, "refusal": "…"}` or `{"id": 7, "error": "…"}`. A line without
+an `id` answers the oldest request. Several requests are in progress at once. A command that ends is
+started again for its unanswered requests; one that ends without any answer stops the run.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ END_SECONDS = 5.0  # for it to end by itself once its input is closed
 
 
 class Command(Model):
-    """A process that is asked over its standard input. parallel: the most lines unanswered."""
+    """A process that is asked over its standard input. parallel: the most unanswered lines."""
 
     price = FREE
     makes = ("text", "pictures")
@@ -104,7 +104,7 @@ class Command(Model):
                 answered.exception()  # it was seen, also where another error came first
 
     async def _running(self) -> asyncio.subprocess.Process:
-        """Returns the process, started again if it has ended."""
+        """Returns the process; starts it again if it has ended."""
         async with self._starting:
             if self._process is None or self._process.returncode is not None:
                 await self._start()
@@ -136,7 +136,7 @@ class Command(Model):
         ]
 
     async def _read(self, process: asyncio.subprocess.Process) -> None:
-        """Passes each line to the request that it answers; at the end, requests that wait fail."""
+        """Passes each line to its request; when the output ends, waiting requests fail."""
         assert process.stdout is not None
         try:
             while line := await process.stdout.readline():
@@ -164,7 +164,7 @@ class Command(Model):
             answered.set_result(answer)
 
     async def _listen(self, process: asyncio.subprocess.Process) -> None:
-        """Keeps the last text that the process writes to standard error."""
+        """Stores the last text that the process writes to standard error."""
         assert process.stderr is not None
         while piece := await process.stderr.read(4096):
             text = piece.decode("utf-8", "replace").strip()
@@ -183,7 +183,7 @@ class Command(Model):
 
 
 def _line(request: Request) -> dict[str, Json]:
-    """Returns a request as it is written to the command, without its id."""
+    """Returns the line for a request, without the id."""
     turns = [{"role": turn.role, "content": turn.content} for turn in request.messages]
     system = "\n\n".join(turn.content for turn in request.messages if turn.role == "system")
     return {

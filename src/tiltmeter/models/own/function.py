@@ -1,19 +1,19 @@
 """A Python function as a model: `model=answer` in Python, `python:FILE.py:FUNCTION` elsewhere.
 
     def answer(prompt): …                  the prompt, as text
-    def answer(prompt, system): …          with what it names of: messages, system, begin, seed,
+    def answer(prompt, system): …          with any of: messages, system, begin, seed,
                                            temperature, top_p, max_tokens, size
     async def answer(messages): …          the whole conversation, [{"role": …, "content": …}, …]
 
 It returns a text, or the bytes of a picture (or a picture of Pillow), or a dict with `text`,
-`outcome` ("refusal"), `model` and `tools`, the names of the tools that it calls. An exception is
-the outcome `error`, and so are `sys.exit`, an answer above 8 MiB, and no answer within `--timeout`.
-A function that is not async is called in threads, as many as `--concurrency` says. A file's
-function runs in a process of its own (guest.py); one that is handed over in Python stays in this
-process, and a call of it that hangs is abandoned.
+`outcome` ("refusal"), `model` and `tools`, the names of the tools that it calls. The outcome is
+`error` after an exception, `sys.exit`, an answer above 8 MiB, or no answer within `--timeout`. A
+function that is not async is called in threads, `--concurrency` of them. A file's function runs in
+a process of its own (guest.py); one passed in from Python stays in this process, and a call of it
+that hangs is abandoned.
 
-Its name in a run is module, name and a hash of its source: changed code is another model. A name
-that is given (`model={"bot 3": answer}`, `?name=bot 3`) stands in place of that.
+Its name in a run is module, name and a hash of its source: changed code is another model. A given
+name (`model={"bot 3": answer}`, `?name=bot 3`) replaces that.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ SHORT_WAIT = 0.01  # seconds, until the calls under way have ended
 
 
 def name_function(function: Function, name: str = "") -> str:
-    """Registers a function as a model, which `python` finds by the full name returned.
+    """Registers a function as a model; returns the full name under which `python` finds it.
 
     name: replaces module, name and hash. Raises UsageError if it is empty and the function has no
     name of its own, such as a lambda.
@@ -91,7 +91,7 @@ def _hash(source: str) -> str:
 
 
 def name_file(rest: str) -> str:
-    """Names FILE.py:FUNCTION by the file's hash; executes nothing. Known names stay the same."""
+    """Names FILE.py:FUNCTION by the file's hash; executes nothing. Known names are unchanged."""
     if f"python:{rest}" in _GIVEN or f"python:{rest}" in _FILES:
         return rest
     asked, _, name = rest.partition(NAME)
@@ -138,7 +138,7 @@ def _function_of(module: ModuleType, path: Path, name: str) -> Function:
 
 
 class FunctionModel(Model):
-    """A function of this process, called for every request. timeout: seconds for one call."""
+    """A function in this process, called for every request. timeout: seconds for one call."""
 
     price = FREE
     makes = ("text", "pictures")
@@ -172,8 +172,8 @@ class FunctionModel(Model):
 class FileFunction(Command):
     """A function of a file, in a process of its own.
 
-    Calls that were under way when the process ended are made once more, one at a time, so that the
-    call that ends it is known: it is the outcome `error`, and the others have their answers.
+    Calls in progress when the process ends are repeated, one at a time, to find the call that ends
+    it: that call has the outcome `error`, and the others get their answers.
     """
 
     _parameters: tuple[str, ...] = ()

@@ -1,11 +1,11 @@
 """The process in which a function of a file runs: `python -m tiltmeter.models.own.guest FILE NAME`.
 
-It speaks the lines of `cmd:` (command.py), so that whatever the function does (exit, hang, print,
-return too much), the process that writes the run goes on. Standard output is taken away from the
-function before its file is imported; its prints go to standard error.
+It uses the lines of `cmd:` (command.py), so that whatever the function does (exit, hang, print,
+return too much), the process that writes the run goes on. Standard output is detached before the
+function's file is imported; its prints go to standard error.
 
-The first line that it gets asks which parameters the function has, `{"id": 1, "open": true}`; each
-further one holds the values of a call, `{"id": 2, "values": {"prompt": "…"}}`.
+The first line that it gets asks for the function's parameters, `{"id": 1, "open": true}`; each
+further one has the arguments of a call, `{"id": 2, "values": {"prompt": "…"}}`.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from .function import load
 
 
 class Guest:
-    """A function and the lines that ask it. answers: the stream to write replies to."""
+    """A server of one function over JSON lines. answers: the stream to write replies to."""
 
     def __init__(self, path: Path, name: str, parallel: int, answers: BinaryIO) -> None:
         self._path, self._name, self._answers = path, name, answers
@@ -36,7 +36,7 @@ class Guest:
         self._function: Function | None = None
 
     async def serve(self, lines: BinaryIO) -> None:
-        """Answers each line, many at once, until the stream ends."""
+        """Answers each line, several at once, until the stream ends."""
         loop = asyncio.get_running_loop()
         reader = ThreadPoolExecutor(1)
         tasks: set[asyncio.Task[None]] = set()
@@ -68,7 +68,7 @@ class Guest:
 
 
 def main(path: str, name: str, parallel: str) -> None:
-    """Serves a function until standard input ends; never waits for a call that hangs."""
+    """Serves a function until standard input ends; does not wait for a call that hangs."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the process that asks
     lines, answers = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)

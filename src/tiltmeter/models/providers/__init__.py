@@ -1,1 +1,1 @@
-"""The dialects of providers: one file each, two pure functions each."""
+"""The dialects of providers: one file each, with two pure functions, `build` and `parse`."""

@@ -1,15 +1,14 @@
 """Anthropic's messages format (`anthropic:MODEL`), as documented at
 platform.claude.com/docs/en/api/messages.
 
-Differences from the others: system messages go to a field of their own; temperature is at most 1;
-there is no seed and there are no log-probabilities; `max_tokens` is required. Models since Claude
-4.1 refuse temperature and top_p together: then top_p is left out, which at 1 changes nothing.
-Models since Claude Opus 4.7 refuse both, and a begun answer is
-refused since 4.6: each is left out and recorded. Some models think if nothing is said of it, so the
-provider is asked before the first request whether thinking can be switched off.
+Differences from other providers: system messages go to a field of their own; temperature is at most
+1; there is no seed and there are no log-probabilities; `max_tokens` is required. Models since
+Claude 4.1 refuse temperature and top_p together: then top_p is omitted, which at 1 changes nothing.
+Models since Claude Opus 4.7 refuse both, and models since 4.6 refuse the start of an answer: each
+is omitted and recorded. Some models think by default, so the provider is asked before the first
+request whether thinking can be switched off.
 
-A refusal is a stop reason of a reply with status 200; output that is blocked by a filter is an
-error 400.
+A refusal is a stop reason in a reply with status 200; output blocked by a filter is an error 400.
 """
 
 from __future__ import annotations
@@ -41,7 +40,7 @@ _BLOCKED = "content filtering policy"
 
 
 class AnthropicMessages:
-    """Anthropic's dialect; `build` and `parse` are pure. effort: of thinking, "" for default."""
+    """Anthropic's dialect; `build` and `parse` are pure. effort: of thinking, "" by default."""
 
     def __init__(
         self, model: str, key: str, read: ReadBlob | None = None, effort: str = ""
@@ -104,7 +103,7 @@ class AnthropicMessages:
         return HttpRequest("/messages", self.headers, body | {"messages": turns}, tuple(left_out))
 
     def _content(self, message: Message, longest: int) -> Json:
-        """Returns a message's text, or its pictures and then the text, as documentation advises."""
+        """Returns a message's text; pictures come first, as the documentation advises."""
         if not message.pictures:
             return message.content
         pictures = [prepare_picture(name, self._read, longest) for name in message.pictures]
@@ -150,7 +149,7 @@ class AnthropicMessages:
         return Reply(message(body), REFUSAL) if _BLOCKED in message(body) else None
 
     def unwelcome(self, body: Json) -> str:
-        """Returns the parameter to leave out next (begin, response_format, top_p, …), or ""."""
+        """Returns the parameter to omit next (begin, response_format, top_p, …), or ""."""
         text = message(body)
         if "prefill" in text or "conversation must end with a user message" in text:
             return "begin"
@@ -166,12 +165,12 @@ class AnthropicMessages:
         return named[-1] if named else ""  # both named: top_p goes and temperature stays
 
     def status(self, status: int, body: Json) -> tuple[int, None]:
-        """Translates a status: an empty account, which answers 400 here, to 402."""
+        """Translates the status 400 for an account without credit to 402."""
         return (402 if "credit balance" in message(body) else status), None
 
 
 def _usage(body: Json, request: Request, reserve: int) -> tuple[int, int] | None:
-    """Returns tokens in, including those read from or written to a cache, and tokens out."""
+    """Returns (tokens in, including those read from or written to a cache, tokens out)."""
     prompt = sum(count_at(body, "usage", name) or 0 for name in _PROMPT_TOKENS)
     return usage_if_possible(prompt, count_at(body, "usage", "output_tokens"), request, reserve)
 
@@ -182,8 +181,8 @@ ANTHROPIC = Provider(
 
 
 async def _settle_reasoning(made: HttpModel, dialect: AnthropicMessages, model: str) -> None:
-    """Switches the model's thinking off if the provider says that it can be; else asks for the
-    least, with a reserve. Sends nothing if the provider does not say.
+    """Switches the model's thinking off if the provider says that it can; else asks for the least,
+    with a reserve. Sends nothing if the provider does not say.
     """
     url = f"{made.connection.base}/models/{quote(model, safe='')}"
     body = await look_up(made.connection, url, dialect.headers)

@@ -1,10 +1,10 @@
-"""Azure's OpenAI deployments (`azure:DEPLOYMENT`): OpenAI's chat format at an address of one's own
-resource, with the key in the header `api-key`.
+"""Azure's OpenAI deployments (`azure:DEPLOYMENT`): OpenAI's chat format at the address of the
+user's own resource, with the key in the header `api-key`.
 
-`--base-url azure=https://RESOURCE.openai.azure.com`, or AZURE_OPENAI_ENDPOINT; the version of the
-interface is `azure:DEPLOYMENT?version=2024-10-21`, else OPENAI_API_VERSION, else the one here
-(learn.microsoft.com/azure/ai-foundry/openai/reference). An address that ends in /openai/v1 takes
-none.
+The resource is `--base-url azure=https://RESOURCE.openai.azure.com`, or AZURE_OPENAI_ENDPOINT. The
+version of the interface is `azure:DEPLOYMENT?version=2024-10-21`, else OPENAI_API_VERSION, else the
+one here (learn.microsoft.com/azure/ai-foundry/openai/reference). An address that ends in /openai/v1
+needs none.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ EXAMPLE = "--model azure:DEPLOYMENT --base-url azure=https://RESOURCE.openai.azu
 
 
 class AzureChat(OpenAIChat):
-    """OpenAI's dialect under another path and with another header."""
+    """OpenAI's dialect with another path and another header."""
 
     def __init__(
         self,
@@ -51,7 +51,7 @@ class AzureChat(OpenAIChat):
         self._headers["api-key"] = key
 
     def build(self, request: Request, omitted: frozenset[str]) -> HttpRequest:
-        """Builds OpenAI's request, at the deployment's path or, for responses, at a common one."""
+        """Builds OpenAI's request for the deployment's path; for responses, for a common path."""
         path = self._path
         if CHAT in omitted:
             path = RESPONSES if path == _COMPLETIONS else f"{_NEW}{RESPONSES}"

@@ -1,11 +1,11 @@
-"""Black Forest Labs' API (`bfl:flux-2-pro`): work is submitted and looked at.
+"""Black Forest Labs' API (`bfl:flux-2-pro`): work is submitted and polled.
 
 As documented at docs.bfl.ai/quick_start/generating_images and
 docs.bfl.ai/api_integration/integration_guidelines: `x-key` in a header; POST /v1/MODEL gives `id`
-and `polling_url`; a look says Pending, Ready, Request Moderated, Content Moderated, Error or Task
-not found, and other words while it works; `result.sample` is a signed address that lives ten
-minutes. At most 24 tasks at once. `prompt_upsampling` has a model rewrite the prompt, by default
-with some of these models; it is switched off, and where it cannot be that is recorded.
+and `polling_url`; a poll says Pending, Ready, Request Moderated, Content Moderated, Error or Task
+not found, and other words while it works; `result.sample` is a signed address, valid for ten
+minutes. At most 24 tasks at once. `prompt_upsampling` lets a model rewrite the prompt, by default
+for some of these models; it is switched off, or recorded if that is impossible.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _UNKNOWN = "Task not found"
 
 
 class BflTasks(QueuedPictures):
-    """The dialect of Black Forest Labs; `build`, `submitted` and `look` are pure."""
+    """Black Forest Labs' dialect; `build`, `submitted` and `look` are pure."""
 
     optional = ("prompt_upsampling", "seed", "width", "height", "aspect_ratio")
     key_header = ("x-key", "")
@@ -38,7 +38,7 @@ class BflTasks(QueuedPictures):
         self.headers["accept"] = "application/json"
 
     def build(self, request: Request, omitted: frozenset[str]) -> HttpRequest:
-        """Builds a task's request; its size in pixels or as a ratio, whichever the model takes."""
+        """Builds a task's request, with the size in pixels or as a ratio, as the model needs."""
         width, height = pixels(request.size)
         size: dict[str, Json] = (
             {"aspect_ratio": ratio(request.size)}
@@ -69,12 +69,12 @@ class BflTasks(QueuedPictures):
         return None
 
     def refused(self, request: Request, body: Json) -> Reply | None:
-        """Returns a refusal if the body's status is one of moderation, else None."""
+        """Returns a refusal if the body's status says that moderation blocked it, else None."""
         status = text_at(body, "status")
         return Reply(status, REFUSAL) if status in _REFUSED else None
 
     def status(self, status: int, body: Json) -> tuple[int, float | None]:
-        """Translates a status: unknown work, for which the API may answer 200, to 404."""
+        """Translates the status of unknown work, which may be 200 here, to 404."""
         if at(body, "status") == _UNKNOWN:
             return 404, None
         return status_by_message(status, body)

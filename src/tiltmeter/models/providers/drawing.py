@@ -1,10 +1,10 @@
-"""The common parts of the dialects of pictures: the prompt, the size in its forms, and settings
-that a person names.
+"""The common parts of the dialects for pictures: the prompt, the forms of the size, and settings in
+a model's name.
 
 A model may be named with settings of its provider, `bfl:flux-2-pro?safety_tolerance=2`. They are
-sent as they are (numbers, true and false as such) and stand over what is sent otherwise. They are
-part of the subject's name, so they are in the run, in the report and in the signature, and a run
-with others is another subject.
+sent unchanged (numbers, true and false as such) and override what is sent otherwise. They are part
+of the subject's name, and so of the run, the report and the signature: a run with other settings
+has another subject.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _NOT_TAKEN = re.compile(
 
 
 def split_settings(name: str) -> tuple[str, dict[str, Json]]:
-    """Splits a name into the model and the settings behind `?`. Raises UsageError if malformed."""
+    """Splits a name at `?` into the model and its settings. Raises UsageError if malformed."""
     model, mark, rest = name.partition("?")
     if not mark:
         return model, {}
@@ -56,7 +56,7 @@ def _value(text: str) -> bool | float | str:
 
 
 def prompt(request: Request) -> str:
-    """Joins the messages into a picture's prompt. Raises Incapable if pictures are shown."""
+    """Joins the messages into a picture's prompt. Incapable if they have pictures."""
     if request.logprobs or any(each.pictures for each in request.messages):
         raise Incapable(
             f"{request.model} is asked for a picture: it is shown none and gives no "
@@ -66,13 +66,13 @@ def prompt(request: Request) -> str:
 
 
 def pixels(size: str) -> tuple[int, int]:
-    """Parses a size: 1024x768 → (1024, 768)."""
+    """Parses a size as (width, height): 1024x768 → (1024, 768)."""
     width, _, height = size.partition("x")
     return int(width), int(height)
 
 
 def ratio(size: str) -> str:
-    """Reduces a size to its ratio: 1024x768 → 4:3."""
+    """Reduces a size to its aspect ratio: 1024x768 → 4:3."""
     width, height = pixels(size)
     both = gcd(width, height)
     return f"{width // both}:{height // both}"
@@ -86,14 +86,14 @@ def is_policy(said: str) -> bool:
 def leave_out(
     wanted: Mapping[str, Json], omitted: frozenset[str], settings: Mapping[str, Json]
 ) -> tuple[dict[str, Json], tuple[str, ...]]:
-    """Returns the wanted parameters, overridden by the settings, and the names of the omitted."""
+    """Returns (wanted parameters, overridden by the settings; names of those omitted)."""
     free = {name: value for name, value in wanted.items() if name not in settings}
     body, left_out = part(free, omitted)
     return {**body, **settings}, tuple(left_out)
 
 
 def parameter_named(said: str, names: tuple[str, ...]) -> str:
-    """Returns the parameter that an error calls unknown; "" if it complains of something else."""
+    """Returns the parameter that an error calls unknown; "" if the error is another."""
     if not _NOT_TAKEN.search(said):
         return ""
     return next(

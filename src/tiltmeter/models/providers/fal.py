@@ -1,14 +1,14 @@
-"""fal's queue (`fal:OWNER/APP/…`): requests that are submitted and looked at.
+"""fal's queue (`fal:OWNER/APP/…`): requests that are submitted and polled.
 
 As documented at fal.ai/docs/api-reference/inference-api and
 fal.ai/docs/documentation/model-apis/errors: `Authorization: Key`; POST queue.fal.run/MODEL gives
-`status_url` and `response_url`; a look says IN_QUEUE, IN_PROGRESS (with status 202) or COMPLETED,
-and then the result is at the second address. A filter's doing is an error
+`status_url` and `response_url`; a poll says IN_QUEUE, IN_PROGRESS (with status 202) or COMPLETED,
+and then the result is at the second address. If a filter blocks a picture, that is an error
 `content_policy_violation` (422), or a picture marked in `has_nsfw_concepts`.
 
-Models take different inputs; size and seed are sent as most of them take them, and what a model
-says it does not take is left out and recorded. What else it takes stands behind a `?`
-(`enable_prompt_expansion=false` where a model rewrites prompts).
+Models have different inputs. Size and seed are sent in the most usual form; parameters that a model
+refuses are omitted and recorded. Its other inputs can follow a `?` (`enable_prompt_expansion=false`
+if a model rewrites prompts).
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ class FalQueue(QueuedPictures):
         return needed(body, "status_url")
 
     def look(self, request: Request, body: Json) -> Reply | Link | Next | None:
-        """Returns the picture, an error, a refusal, or the result's address; None while it runs."""
+        """Returns the picture, an error, a refusal, or the result's address; None in progress."""
         result = object_at(body)
         if "images" in result or "image" in result:
             return self._read_drawing(request, result)

@@ -1,13 +1,13 @@
 """Google's generateContent format (`gemini:MODEL`), as documented at
 ai.google.dev/api/generate-content.
 
-Differences from the others: the model is part of the path; an assistant is a `model`; a wrong key
-answers 400; a minute's and a day's quota both answer 429 with the same words and are told apart by
-the violated quota's name. A begun answer is not documented, so it is left out and recorded. Safety
-settings are the provider's defaults, as a user of the API gets.
+Differences from other providers: the model is part of the path; an assistant is a `model`; a wrong
+key gives 400; quotas per minute and per day both give 429 with the same words and differ only in
+the name of the violated quota. The start of an answer is not documented, so it is omitted and
+recorded. Safety settings are the provider's defaults, which users of the API get.
 
-A model that thinks pays for it out of `max_tokens`. If the table of models says that thinking can
-be switched off it is, as the audits' papers have none; else the least is asked for, with a reserve.
+Thinking counts towards `max_tokens`. If the table of models says that it can be switched off, it
+is, as the audits' papers have none; else the least is asked for, with a reserve.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ MOST_ALTERNATIVES = 20
 
 class GeminiContent:
     """Gemini's dialect; `build` and `parse` are pure. effort: of thinking, sent to Gemini 3 as a
-    level, to models before it as a budget of tokens.
+    level, to earlier models as a budget of tokens.
     """
 
     def __init__(
@@ -82,7 +82,7 @@ class GeminiContent:
         self.headers = json_headers("x-goog-api-key", key)
 
     def build(self, request: Request, omitted: frozenset[str]) -> HttpRequest:
-        """Builds the request for text; a begun answer is never sent, and is named as left out."""
+        """Builds the request for text; a given start of the answer is omitted and noted."""
         config, left_out = self._config(request, omitted)
         if request.begin:
             left_out.append("begin")
@@ -105,7 +105,7 @@ class GeminiContent:
     def _config(
         self, request: Request, omitted: frozenset[str]
     ) -> tuple[dict[str, Json], list[str]]:
-        """Returns settings of sampling and of the reply's form, and names of those left out."""
+        """Returns the settings of sampling and of the reply's form, and names of those omitted."""
         sampling = request.sampling
         wanted: dict[str, Json] = {
             "temperature": sampling.temperature,
@@ -142,7 +142,7 @@ class GeminiContent:
         return [*blocks, {"text": message.content}]
 
     def parse(self, request: Request, body: Json) -> Reply:
-        """Parses the text without thoughts, a refusal or an error. ValueError for other bodies."""
+        """Parses the text without thoughts, a refusal or an error. ValueError for another form."""
         if not isinstance(body, dict) or not ("candidates" in body or "promptFeedback" in body):
             raise ValueError("there are no 'candidates' in the reply, so this is not Gemini's API")
         served, usage = word_at(body, "modelVersion"), _usage(body, request, self.reserve)
@@ -171,14 +171,14 @@ class GeminiContent:
         return None  # a refusal by policy comes with status 200 here
 
     def unwelcome(self, body: Json) -> str:
-        """Returns the parameter that the error names; "" for none, an API key or logprobs."""
+        """Returns the parameter that the error names, or ""; "" too for API keys and logprobs."""
         text = message(body).lower()
         if "api key" in text or "logprob" in text:
             return ""
         return next((name for sign, name in _SIGNS.items() if re.search(rf"\b{sign}", text)), "")
 
     def status(self, status: int, body: Json) -> tuple[int, float | None]:
-        """Translates a status: a wrong key to 401, a day's quota to 402; a minute's stays 429."""
+        """Translates 400 for a wrong key to 401, 429 for a day's quota to 402; else unchanged."""
         details = list_at(body, "error", "details")
         if "API key" in message(body) or any(
             at(each, "reason") == "API_KEY_INVALID" for each in details
@@ -196,7 +196,7 @@ class GeminiContent:
 
 
 def thinking_config(model: str, effort: str) -> dict[str, Json]:
-    """Returns the setting for thinking: a budget or a level, as both at once are an error."""
+    """Returns the setting for thinking: a budget or a level, as both together are an error."""
     if not effort:
         return {}
     if effort == NONE:
@@ -213,7 +213,7 @@ def _seconds(delay: str) -> float | None:
 
 
 def _alternatives(candidate: Json) -> tuple[tuple[Token, ...], ...]:
-    """Reads each position's tokens, given as text; parts of characters are U+FFFD, so unknown."""
+    """Parses each position's tokens, given as text; U+FFFD in a token makes its bytes unknown."""
     places = list_at(candidate, "logprobsResult", "topCandidates")
     return tuple(tuple(map(_token, list_at(place, "candidates"))) for place in places)
 
@@ -224,7 +224,7 @@ def _token(entry: Json) -> Token:
 
 
 def _usage(body: Json, request: Request, reserve: int) -> tuple[int, int] | None:
-    """Returns tokens in, and tokens out including those of thinking, which are paid for."""
+    """Returns (tokens in, tokens out including thinking, which is charged for)."""
     usage = object_at(body, "usageMetadata")
     out = (count_at(usage, name) or 0 for name in ("candidatesTokenCount", "thoughtsTokenCount"))
     return usage_if_possible(count_at(usage, "promptTokenCount"), sum(out), request, reserve)

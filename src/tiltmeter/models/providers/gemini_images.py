@@ -1,10 +1,10 @@
 """Pictures by Gemini's models (`gemini:gemini-3.1-flash-image`): generateContent with the response
 modality IMAGE.
 
-As documented at ai.google.dev/gemini-api/docs/image-generation. The size goes as an aspect ratio,
-with 2K and 4K where the longer side is beyond 1536 pixels; 1K is the provider's default. Pictures
-that a model drew on its way (`thought`) are not its answer. A reply with text and no picture has
-the outcome `error`, and the text is kept; text beside a picture is kept too.
+As documented at ai.google.dev/gemini-api/docs/image-generation. The size is sent as an aspect
+ratio, with 2K and 4K if the longer side is beyond 1536 pixels; 1K is the provider's default.
+Intermediate pictures of a model (`thought`) are not its answer. A reply with text and no picture
+has the outcome `error`; the text is stored, also beside a picture.
 """
 
 from __future__ import annotations
@@ -31,18 +31,18 @@ class Writing(Translating, Protocol):
     headers: dict[str, str]
 
     def parse(self, request: Request, body: Json) -> Reply:
-        """Parses the text of a reply in a 200. ValueError if the body is not a reply."""
+        """Parses the text in the body of a 200. ValueError if the body is not a reply."""
 
 
 class GeminiPictures:
-    """Gemini's dialect of pictures; `build` and `parse` are pure. Errors are read as for text."""
+    """Gemini's dialect for pictures; `build` and `parse` are pure. Errors: parsed as for text."""
 
     def __init__(self, writing: Writing) -> None:
         self._writing = writing
         self.refused, self.status = writing.refused, writing.status
 
     def build(self, request: Request, omitted: frozenset[str]) -> HttpRequest:
-        """Builds the request for one picture: its ratio, and 2K or 4K if it is large."""
+        """Builds the request for one picture, with its ratio, and 2K or 4K if it is large."""
         sampling, longest = request.sampling, max(pixels(request.size))
         larger = next((name for most, name in _LARGER if longest <= most), "4K")
         wanted: dict[str, Json] = {
@@ -62,7 +62,7 @@ class GeminiPictures:
         return HttpRequest(self._writing.path, self._writing.headers, body, tuple(left_out))
 
     def parse(self, request: Request, body: Json) -> Reply | Link:
-        """Returns the last picture as a data URL, a refusal, or an error if no picture came."""
+        """Returns the last picture as a data URL, a refusal, or an error if there is no picture."""
         reply = self._writing.parse(request, body)
         candidate = at(body, "candidates", 0)
         pictures = [

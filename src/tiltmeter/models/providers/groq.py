@@ -1,4 +1,4 @@
-"""Groq (`groq:MODEL`): OpenAI's chat format and batches at an address of its own."""
+"""Groq (`groq:MODEL`): OpenAI's chat format and batches, at Groq's address."""
 
 from __future__ import annotations
 

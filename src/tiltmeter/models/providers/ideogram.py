@@ -1,11 +1,11 @@
-"""Ideogram's API (`ideogram:ideogram-4-5`): generations that are submitted and looked at.
+"""Ideogram's API (`ideogram:ideogram-4-5`): generations that are submitted and polled.
 
 As documented at developer.ideogram.ai/ideogram-api/quickstart and
 developer.ideogram.ai/api-reference: an `Api-Key` header; POST /v2/image/generate/MODEL with `async`
 gives a `generation_id`; GET /v2/generations/ID says pending, completed or failed. A picture that a
-filter held back comes with `is_image_safe` false and no address; a prompt that it holds back
-answers 422. Ten pictures at once. `magic_prompt` has a model rewrite the prompt by default; it is
-switched off, and where it cannot be that is recorded.
+filter held back comes with `is_image_safe` false and no address; a prompt that is held back gives
+422. Ten pictures at once. By default `magic_prompt` lets a model rewrite the prompt; it is switched
+off, or recorded if that is impossible.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class IdeogramGenerations(QueuedPictures):
     key_header = ("Api-Key", "")
 
     def build(self, request: Request, omitted: frozenset[str]) -> HttpRequest:
-        """Builds the request for one picture, asynchronous and with the magic prompt off."""
+        """Builds the request for one picture, asynchronous and with magic_prompt off."""
         wanted: dict[str, Json] = {
             "prompt": prompt(request),
             "size": request.size,
@@ -62,7 +62,7 @@ class IdeogramGenerations(QueuedPictures):
         return picture_link(request, used, url)
 
     def refused(self, request: Request, body: Json) -> Reply | None:
-        """Returns a refusal if the error's message speaks of safety, else None."""
+        """Returns a refusal if the error's message mentions safety, else None."""
         text = message(body)
         return Reply(text, REFUSAL) if "safety" in text.lower() else None
 

@@ -1,21 +1,19 @@
-"""The long tail of providers, through the package litellm (`litellm:PROVIDER/MODEL`, the extra
-`litellm`).
+"""Other providers, through the package litellm (`litellm:PROVIDER/MODEL`, the extra `litellm`).
 
-litellm translates OpenAI's chat format into each provider's own, so what is sent and read is
-`OpenAIChat`'s, and only the way in between is another: a call of litellm in place of an HTTP
-request. `Reply.raw` is therefore litellm's translation and not the provider's own words. A begun
-answer is left out, since what becomes of it differs from provider to provider.
+litellm translates OpenAI's chat format into each provider's own, so requests and replies are those
+of `OpenAIChat`; only, a call of litellm replaces the HTTP request. `Reply.raw` is therefore
+litellm's translation and not the provider's own words. The start of an answer is omitted, as its
+effect differs from provider to provider.
 
-Why it is an extra of its own, imported only when it is named and in no other extra: it brings some
-250 MB, takes seconds to import, and answers 136 calls a second where our own client answers 1,600.
-On import it fetches a price list and reads a `.env` file from the working folder; both are switched
-off here (`QUIET`). Versions 1.82.7 and 1.82.8, which were put into
-the registry on 24 March 2026 with stolen credentials of the maintainers, carry a program that
-steals keys: the extra leaves them out, and this module refuses them
-(docs.litellm.ai/blog/security-update-march-2026).
+It is an extra of its own, imported only if it is named and in no other extra, because it takes some
+250 MB and seconds to import, and answers 136 calls a second, when our own client answers 1,600. On
+import it fetches a price list and reads a `.env` file from the working folder; both are switched
+off here (`QUIET`). Versions 1.82.7 and 1.82.8, which were put into the registry on 24 March 2026
+with stolen credentials of the maintainers, carry a program that steals keys: the extra excludes
+them, and this module refuses them (docs.litellm.ai/blog/security-update-march-2026).
 
-Keys come from the environment, under the names that litellm has for each provider, and are cut out
-of every message.
+Keys come from the environment, under litellm's name for each provider, and are cut out of every
+message.
 """
 
 from __future__ import annotations
@@ -55,17 +53,17 @@ _BEGUN = "continue_final_message"  # OpenAIChat leaves a begun answer out where 
 
 
 class Chat(OpenAIChat):
-    """OpenAI's dialect as litellm takes it."""
+    """OpenAI's dialect for litellm."""
 
     def status(self, status: int, body: Json) -> tuple[int, None]:
-        """Returns litellm's status unchanged: the same words mean an empty account with one
-        provider and a minute's quota with another.
+        """Returns litellm's status unchanged, as the same words mean an empty account with one
+        provider and a quota per minute with another.
         """
         return status, None
 
 
 class LitellmConnection(Connection):
-    """litellm as a connection. named: its own PROVIDER/MODEL; url: another server, or ""."""
+    """litellm as a connection. named: PROVIDER/MODEL, for litellm; url: another server, or ""."""
 
     def __init__(self, named: str, url: str, timeout: float) -> None:
         super().__init__(
@@ -99,7 +97,7 @@ class LitellmConnection(Connection):
         body: Mapping[str, Json] | None = None,
         most: int | None = None,
     ) -> Answer:
-        """Calls litellm, without retries, and shapes its answer or error as an HTTP answer."""
+        """Calls litellm, without retries, and returns its answer or error as an HTTP answer."""
         try:
             reply = await self._litellm.acompletion(
                 **(body or {}), **self._options, timeout=self.timeout, num_retries=0, max_retries=0
@@ -133,7 +131,7 @@ class LitellmConnection(Connection):
 
 
 def _load_module() -> Any:
-    """Imports litellm so that it fetches nothing and drops no parameter silently."""
+    """Imports litellm so that it fetches nothing and does not drop parameters silently."""
     os.environ.update(QUIET)
     litellm: Any = import_module("litellm")
     litellm.drop_params = False  # what a model refuses is left out by us, and recorded
@@ -144,7 +142,7 @@ def _load_module() -> Any:
 
 
 def check_version() -> str:
-    """Returns litellm's version. MissingExtra if there is none, UsageError if it steals keys."""
+    """Returns litellm's version. MissingExtra if not installed, UsageError if it steals keys."""
     try:
         installed = version("litellm")
     except PackageNotFoundError:
@@ -179,7 +177,7 @@ def litellm(named: str, options: ModelOptions = DEFAULTS) -> HttpModel:
 
 
 def check_installation() -> Iterator[DoctorFinding]:
-    """Yields for `doctor` litellm's version: one that steals keys is wrong, none at all is fine."""
+    """Yields litellm's version, for `doctor`: one that steals keys is wrong, none is fine."""
     what = "litellm: models of the long tail"
     try:
         yield DoctorFinding("optional", "litellm", True, f"{check_version()} ({what})")

@@ -1,5 +1,5 @@
-"""Mistral (`mistral:MODEL`): OpenAI's chat format, in which the seed is called `random_seed` and an
-error lists what it does not know; no log-probabilities.
+"""Mistral (`mistral:MODEL`): OpenAI's chat format, but the seed is called `random_seed`, an error
+lists unknown parameters, and there are no log-probabilities.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class MistralChat(OpenAIChat):
         return sent._replace(body=body)
 
     def unwelcome(self, body: Json) -> str:
-        """Returns the parameter that the error names, or the first that it calls extra."""
+        """Returns the parameter that the error names, or the first that it calls superfluous."""
         details = list_at(body, "detail") or list_at(body, "message", "detail")
         named = [text_at(detail, "loc", -1) for detail in details]
         if named:

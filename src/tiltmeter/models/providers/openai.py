@@ -1,9 +1,9 @@
-"""OpenAI's chat format: OpenAI itself, and vLLM, SGLang, Ollama, llama.cpp, Together, OpenRouter
-and others.
+"""OpenAI's chat format: for OpenAI itself, and vLLM, SGLang, Ollama, llama.cpp, Together,
+OpenRouter and others.
 
-Sampling is sent in full. To a server that is not OpenAI's, `top_k` 0 and `min_p` 0 are sent too,
-since llama.cpp's defaults (40 and 0.05) cut off the tail and shift every share; a server that
-refuses a parameter is asked without it.
+All sampling parameters are sent. A server that is not OpenAI's is also sent `top_k` 0 and `min_p`
+0, as llama.cpp's defaults (40 and 0.05) cut off the tail and shift every share; if it refuses a
+parameter, it is asked without it.
 """
 
 from __future__ import annotations
@@ -47,8 +47,8 @@ _THOUGHT = ("completion_tokens_details", "reasoning_tokens")
 
 
 class OpenAIChat:
-    """OpenAI's chat dialect; `build` and `parse` are pure. fields: what sets the model's reasoning;
-    no_system: True to begin with an empty system prompt in place of the template's own.
+    """OpenAI's chat dialect; `build` and `parse` are pure. fields: those that set the model's
+    reasoning; no_system: True to begin with an empty system prompt in place of the template's own.
     """
 
     def __init__(
@@ -72,7 +72,7 @@ class OpenAIChat:
         return any(reasoning.is_off(value) for value in self._fields.values())
 
     async def describe(self, connection: Connection) -> dict[str, Json]:
-        """Describes a self-hosted server in its own words, with the reasoning asked for."""
+        """Describes a self-hosted server by its own replies, and the reasoning asked for."""
         host = reasoning.host_of(connection.base)
         messages: list[Json] = [{"role": "user", "content": endpoint.MARK}]
         if self._no_system:
@@ -88,8 +88,8 @@ class OpenAIChat:
         return {**asked, **described, "without_effect": ineffective}
 
     def build(self, request: Request, omitted: frozenset[str]) -> HttpRequest:
-        """Builds a POST to /chat/completions, or to /responses if the model refuses that, with the
-        names of the parameters left out.
+        """Builds a POST to /chat/completions, or to /responses if the model refuses that; notes the
+        names of the parameters omitted.
         """
         if request.logprobs and LOGPROBS in omitted:
             raise Incapable(f"{self._model} {NO_LOGPROBS}")
@@ -158,7 +158,7 @@ class OpenAIChat:
         return [{"type": "text", "text": message.content}, *blocks]
 
     def parse(self, request: Request, body: Json) -> Reply:
-        """Parses the text without the begun answer, or a refusal. ValueError without `choices`."""
+        """Parses the text without its given start, or a refusal. ValueError without `choices`."""
         if responses.is_response(body):
             return responses.parse(request, body, self.reserve)
         choices = body.get("choices") if isinstance(body, dict) else None
@@ -194,12 +194,12 @@ class OpenAIChat:
         )
 
     def refused(self, request: Request, body: Json) -> Reply | None:
-        """Returns a refusal if the error's code is one of content policy, else None."""
+        """Returns a refusal if the error's code names a content policy, else None."""
         refused = at(body, "error", "code") in _REFUSALS
         return Reply(word_at(body, "error", "message"), REFUSAL) if refused else None
 
     def unwelcome(self, body: Json) -> str:
-        """Returns the parameter that the error names, or ""; top_logprobs if about logprobs."""
+        """Returns the parameter that the error names, or ""; `top_logprobs` for any logprobs."""
         parameter = text_at(body, "error", "param")
         parameter = responses.NAMES.get(parameter, parameter)
         if parameter in _OPTIONAL:
@@ -221,9 +221,8 @@ def _text(message: Json) -> str:
 
 
 def _thoughts(message: Json) -> str:
-    """Returns the model's thoughts if the server sends them beside the text: `reasoning` with vLLM
-    and OpenRouter, `reasoning_content` with vLLM before, DeepSeek and llama.cpp, parts with
-    Mistral.
+    """Returns the model's thoughts if the server sends them beside the text: `reasoning` (vLLM,
+    OpenRouter), `reasoning_content` (earlier vLLM, DeepSeek, llama.cpp), or parts (Mistral).
     """
     beside = text_at(message, "reasoning") or text_at(message, "reasoning_content")
     parts = (list_at(part, "thinking") for part in list_at(message, "content"))
@@ -233,7 +232,7 @@ def _thoughts(message: Json) -> str:
 def chat_kind(
     provider: Provider, summary: str, dialect: type[OpenAIChat], batches: BatchFormat
 ) -> ModelKind:
-    """Makes the kind of a provider that speaks this format, or nearly, and takes batches."""
+    """Makes the kind of a provider that uses this format, or nearly, and accepts batches."""
 
     def make(model: str, options: ModelOptions) -> HttpModel:
         place = provider.place(model, options)

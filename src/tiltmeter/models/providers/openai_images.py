@@ -1,14 +1,14 @@
-"""OpenAI's images endpoint, `POST /images/generations`: OpenAI, LocalAI, vLLM-Omni,
+"""OpenAI's images endpoint, `POST /images/generations`: for OpenAI, LocalAI, vLLM-Omni,
 stable-diffusion.cpp's server, Together, ….
 
 As documented at developers.openai.com/api/reference/resources/images/methods/generate (and, for
-servers of one's own, at localai.io/features/image-generation). It is the endpoint itself and no
-image tool behind a chat model, which would rewrite the prompt. `response_format` is refused by
-OpenAI's own models, and `seed` is unknown there: what is refused is left out and recorded. Quality
-is the provider's default unless the name says another: `openai:gpt-image-2?quality=low`.
+self-hosted servers, at localai.io/features/image-generation). It is the endpoint itself and not an
+image tool behind a chat model, which would rewrite the prompt. OpenAI's own models refuse
+`response_format` and do not know `seed`; parameters that are refused are omitted and recorded.
+Quality is the provider's default unless the name sets it: `openai:gpt-image-2?quality=low`.
 
-A server that draws only at `width` and `height` is given them as settings. LocalAI takes what
-follows a `|` in a prompt for what the picture shall not show.
+A server that needs `width` and `height` gets them as settings. LocalAI takes the text after a `|`
+in a prompt as a negative prompt: what the picture must not show.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _REFUSALS = ("content_policy_violation", "moderation_blocked", "content_filter")
 
 
 class OpenAIImages:
-    """The dialect of images; `build` and `parse` are pure. name: the model; settings after `?`."""
+    """The dialect for images; `build` and `parse` are pure. name: the model, `?` and settings."""
 
     def __init__(self, name: str, key: str) -> None:
         self._model, self._settings = split_settings(name)
@@ -45,7 +45,7 @@ class OpenAIImages:
         return HttpRequest("/images/generations", self._headers, body, left_out)
 
     def parse(self, request: Request, body: Json) -> Reply | Link:
-        """Returns a link to the picture, or an error. Raises ValueError for other bodies."""
+        """Returns a link to the picture, or an error. Raises ValueError for another form."""
         if not isinstance(body, dict) or not isinstance(body.get("data"), list):
             raise ValueError("there is no 'data' in the reply, so this is not an images API")
         used = usage_if_possible(

@@ -1,10 +1,10 @@
-"""OpenAI's responses format (POST /v1/responses), for models that are served nowhere else.
+"""OpenAI's responses format (POST /v1/responses), for models that are available only there.
 
 Differences from the chat format: the limit is `max_output_tokens`, at least 16, and counts
-reasoning too; effort stands in `reasoning`, a schema in `text`; there is no seed, no `stop` and no
-begun answer. A reply is a list of items, of which reasoning is one; `status` and
-`incomplete_details` say why it ended. Names as the types of the openai package 3.54 have them; the
-least limit is remembered and was not looked up.
+reasoning too; effort is in `reasoning`, a schema in `text`; there is no seed, no `stop` and no
+start of the answer. A reply is a list of items, some of them reasoning; `status` and
+`incomplete_details` say why it ended. Names follow the types of the openai package 3.54; the
+minimum of 16 is from memory and was not looked up.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def build(
     fields: Mapping[str, Json] | None = None,
     reserve: int = 0,
 ) -> HttpRequest:
-    """Builds a POST to /responses, with the names of the parameters left out. fields: those of the
+    """Builds a POST to /responses; notes the names of the parameters omitted. fields: those of the
     chat format that set the model's reasoning.
     """
     sampling = request.sampling
@@ -88,7 +88,7 @@ def _turn(message: Message, longest: int, read: ReadBlob | None) -> Json:
 
 
 def parse(request: Request, body: Json, reserve: int = 0) -> Reply:
-    """Parses all text parts, or a refusal. Raises ValueError for a response that failed."""
+    """Parses all text parts, or a refusal. Raises ValueError if the response failed."""
     status = text_at(body, "status")
     if status in ("failed", "cancelled"):
         raise ValueError(word_at(body, "error", "message") or f"the response is {status}")
@@ -129,7 +129,7 @@ def parse(request: Request, body: Json, reserve: int = 0) -> Reply:
 
 
 def alternatives(places: Sequence[Json]) -> tuple[tuple[Token, ...], ...]:
-    """Reads the alternatives at each position of a reply, in either format."""
+    """Parses the alternatives at each position of a reply, in either format."""
     return tuple(
         tuple(Token(_bytes(entry), _logprob(entry)) for entry in list_at(place, "top_logprobs"))
         for place in places

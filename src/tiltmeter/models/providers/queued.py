@@ -1,4 +1,4 @@
-"""The common part of providers that make pictures as tasks, which are polled until they end."""
+"""The common part of providers that make pictures as tasks, to be polled until they end."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ MOST_WORK = 1_000  # at once, where a provider names no limit
 
 
 class QueuedPictures:
-    """The common part of dialects of queued pictures. optional: parameters that can be left out;
-    key_header: the header that bears the key, and the word before the key.
+    """The common part of dialects for queued pictures. optional: parameters that can be omitted;
+    key_header: (the header for the key, the word before the key).
     """
 
     optional: ClassVar[tuple[str, ...]]
@@ -34,13 +34,13 @@ class QueuedPictures:
     def _post(
         self, path: str, wanted: Mapping[str, Json], omitted: frozenset[str], **always: Json
     ) -> HttpRequest:
-        """Builds a task's request; `always` overrides even the settings."""
+        """Builds a task's request. always: fields that override even the settings."""
         body, left_out = leave_out(wanted, omitted, self._settings)
         headers = self.headers | {"Content-Type": "application/json"}
         return HttpRequest(path, headers, body | always, left_out)
 
     def refused(self, request: Request, body: Json) -> Reply | None:
-        """Returns None: `look` finds a refusal when the work ends."""
+        """Returns None, as `look` finds a refusal when the work ends."""
         return None
 
     def unwelcome(self, body: Json) -> str:
@@ -49,7 +49,7 @@ class QueuedPictures:
 
 
 def picture_link(request: Request, used: str, url: str) -> Link:
-    """Makes a link to a picture. used: the prompt that the provider says it was made from."""
+    """Makes a link to a picture. used: the prompt it was made from, as the provider reports it."""
     return Link(Reply("", revised="" if used == prompt(request) else used), url)
 
 
@@ -59,7 +59,7 @@ def queue_kind(
     dialect: Callable[[str, str], QueueDialect],
     most: int = MOST_WORK,
 ) -> ModelKind:
-    """Makes a provider's kind. dialect: (name, key) → dialect; most: tasks taken at once."""
+    """Makes a provider's kind. dialect: (name, key) → dialect; most: tasks accepted at once."""
 
     def make(name: str, options: ModelOptions) -> QueueModel:
         return queue_model(provider, name, options, dialect, most)

@@ -1,16 +1,16 @@
 """Replicate's API (`replicate:OWNER/NAME`, or with `:VERSION`): predictions that are created and
-looked at.
+polled.
 
 As documented at replicate.com/docs/reference/http: a bearer token; POST
 /v1/models/OWNER/NAME/predictions for official models and POST /v1/predictions with a `version` for
-others; `urls.get` is looked at; starting and processing, then succeeded, failed, canceled or
-aborted. Outputs are addresses that live an hour. What a filter held back is said in `error`, in
-words of each model's own. `Prefer: wait` is not used: an id that is only known when the work has
-ended cannot be stored before.
+others; `urls.get` is polled; starting and processing, then succeeded, failed, canceled or aborted.
+Outputs are addresses, valid for an hour. If a filter held a picture back, `error` says so in words
+of the model's own. `Prefer: wait` is not used: an id that is known only when the work has ended
+cannot be stored before.
 
-Models take different inputs. Width, height, aspect ratio and seed are sent; what a model says it
-does not take is left out and recorded. What else a model takes stands behind a `?` (ideogram's
-rewrites prompts unless `magic_prompt_option=Off`).
+Models have different inputs. Width, height, aspect ratio and seed are sent; parameters that a model
+refuses are omitted and recorded. Its other inputs can follow a `?` (ideogram's models rewrite
+prompts unless `magic_prompt_option=Off`).
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class ReplicatePredictions(QueuedPictures):
         self._owner, self._name, self._version = match.groups()
 
     def build(self, request: Request, omitted: frozenset[str]) -> HttpRequest:
-        """Builds the request for one prediction, of the named version or of the model's latest."""
+        """Builds the request for one prediction, by the named version or the model's latest."""
         width, height = pixels(request.size)
         wanted: dict[str, Json] = {
             "prompt": prompt(request),
@@ -71,7 +71,7 @@ class ReplicatePredictions(QueuedPictures):
         return needed(body, "urls", "get")
 
     def look(self, request: Request, body: Json) -> Reply | Link | None:
-        """Returns a link to the first picture, a refusal or an error; None until work has ended."""
+        """Returns a link to the first picture, a refusal or an error; None while in progress."""
         status = needed(body, "status")
         if status not in ("succeeded", "failed", "canceled", "aborted"):
             return None

@@ -1,4 +1,4 @@
-"""Together (`together:MODEL`): OpenAI's chat format, and batches that are nearly OpenAI's."""
+"""Together (`together:MODEL`): OpenAI's chat format, with batches almost like OpenAI's."""
 
 from __future__ import annotations
 

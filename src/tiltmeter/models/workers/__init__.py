@@ -1,9 +1,9 @@
-"""`--workers`: a model of one's own in many processes, on this machine or on a cluster.
+"""`--workers`: a user's own model in many processes, on this machine or on a cluster.
 
-The process that was started alone writes the run, and asks; workers hold the model and answer. The
-model's name and fingerprint are its own, so a run begun on one GPU goes on on eight. pool.py shares
-the requests, worker.py is what runs in a worker, ray_cluster.py is the only file that knows Ray.
-"""
+Only the process that was started writes the run and asks; workers hold the model and answer. The
+model's name and fingerprint do not depend on the workers, so a run begun on one GPU can go on on
+eight. pool.py distributes the requests, worker.py runs in a worker, and only ray_cluster.py uses
+Ray."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _FORM = re.compile(r"([1-9]\d{0,3})(?:@([\w.:-]+))?(?:\?gpus=(\d+(?:\.\d+)?))?")
 
 @dataclass(frozen=True, slots=True)
 class Workers:
-    """The workers of a run. number: per model; address: of a cluster, "" for processes of this
+    """The workers of a run. number: per model; address: of a cluster, "" for processes on this
     machine; gpus: per worker.
     """
 
@@ -48,7 +48,7 @@ class Handle(Protocol):
     """One worker. Every method raises WorkerLost if the worker is gone."""
 
     async def start(self) -> Started | Refusal:
-        """Loads the model; waits for a machine if there is none yet."""
+        """Loads the model; waits for a machine if none is free."""
 
     async def ask(self, request: Request, pictures: dict[str, bytes]) -> Reply | Refusal:
         """Returns the model's reply."""
@@ -61,10 +61,10 @@ class Cluster(Protocol):
     """A cluster on which workers are started."""
 
     def start_worker(self, payload: bytes, gpus: float) -> Handle:
-        """Starts a worker, which is not ready yet. payload: the model, as `pack` returns it."""
+        """Starts a worker that is not ready yet. payload: the model, as `pack` returns it."""
 
     def pack(self, model: object) -> bytes:
-        """Packs a model as bytes that a worker can read. Raises UsageError if it cannot be sent."""
+        """Packs a model as bytes that a worker can load. Raises UsageError if it is impossible."""
 
     def leave(self) -> None:
         """Leaves the cluster; blocks."""

@@ -1,4 +1,4 @@
-"""Workers that share the requests to one model.
+"""Distributes the requests to one model among workers.
 
 The least loaded worker is asked; each has at most two requests (two batches of a model that works
 on several requests as one). A worker is used as soon as it is ready, even if late; a worker that
@@ -30,7 +30,7 @@ LOG = logging.getLogger("tiltmeter")
 
 @dataclass(eq=False, slots=True)
 class _Ready:
-    """A worker that is ready."""
+    """A worker that is ready for requests."""
 
     handle: Handle
     machine: str
@@ -46,7 +46,7 @@ class _Mark:
     machine: str = ""
 
     def differs(self, text: str, machine: str) -> bool:
-        """True if the text differs from the first one reported, which is kept; never for ""."""
+        """True if the text differs from the first one reported, which is stored; never for ""."""
         if text and not self.text:
             self.text, self.machine = text, machine
         return bool(text) and text != self.text
@@ -80,7 +80,7 @@ class WorkerPool(Model):
         self._changed = asyncio.Condition()
 
     def check(self, request: Request) -> None:
-        """Raises Incapable if the model itself would."""
+        """Raises Incapable if the model itself would do so."""
         self._model.check(request)
 
     def sends_temperature(self, request: Request) -> bool:
@@ -89,7 +89,7 @@ class WorkerPool(Model):
 
     @property
     def progress(self) -> str:
-        """The number of replies per worker."""
+        """The text with the number of replies per worker."""
         counts = " · ".join(f"{one.answered:,}" for one in self._ready)
         lost = f" + {self._answered_by_lost:,} of lost ones" if self._answered_by_lost else ""
         return f"{len(self._ready)} of {self._workers.number} workers: {counts}{lost}"
@@ -127,7 +127,7 @@ class WorkerPool(Model):
             await asyncio.to_thread(self._cluster.leave)
 
     async def ask(self, request: Request) -> Reply:
-        """Returns a worker's reply. Raises the model's own errors, Unanswered if workers died."""
+        """Returns a worker's reply. Raises the model's errors; Unanswered if workers died."""
         read = self._read
         names = {name for message in request.messages for name in message.pictures}
         pictures = {name: read(name) for name in names} if read is not None else {}
@@ -154,7 +154,7 @@ class WorkerPool(Model):
         raise Unanswered(f"{DEATHS} workers of {self.name} died over this request")
 
     async def _take(self) -> _Ready:
-        """Takes the least loaded worker, as soon as one has room."""
+        """Returns the least loaded worker, as soon as one has room."""
         async with self._changed:
             await self._changed.wait_for(
                 lambda: self._fault or any(w.in_flight < self._places for w in self._ready)
@@ -171,7 +171,7 @@ class WorkerPool(Model):
             self._changed.notify(1)
 
     async def _replace(self, worker: _Ready) -> None:
-        """Replaces a lost worker, once, however many requests notice the loss."""
+        """Replaces a lost worker, once, even if several requests notice the loss."""
         if worker in self._ready:
             self._ready.remove(worker)
             self._answered_by_lost += worker.answered
@@ -185,7 +185,7 @@ class WorkerPool(Model):
         task.add_done_callback(self._bringing.discard)
 
     async def _start(self) -> None:
-        """Starts a worker and adds it to the pool when it is ready."""
+        """Starts a worker and adds it to the pool once it is ready."""
         for _ in range(STARTS):
             handle = self._cluster.start_worker(self._payload, self._workers.gpus)
             try:
@@ -205,7 +205,7 @@ class WorkerPool(Model):
                 await self._stop_with(started.error())
             elif self._loaded.differs(started.fingerprint, started.machine):
                 await self._stop_with(
-                    self._other(self._loaded, started.fingerprint, started.machine)
+                    self._other_worker(self._loaded, started.fingerprint, started.machine)
                 )
             else:
                 async with self._changed:
@@ -233,11 +233,11 @@ class WorkerPool(Model):
             return
         text = f"{reply.served} {reply.fingerprint}".strip()
         if self._replied.differs(text, worker.machine):
-            fault = self._other(self._replied, text, worker.machine)
+            fault = self._other_worker(self._replied, text, worker.machine)
             await self._stop_with(fault)
             raise fault
 
-    def _other(self, mark: _Mark, text: str, machine: str) -> ModelError:
+    def _other_worker(self, mark: _Mark, text: str, machine: str) -> ModelError:
         return ModelError(
             f"Workers of {self.name} differ: {mark.text} on {mark.machine}, {text} on {machine}. "
             "Their answers would be of two subjects. Put the same weights and versions on all."

@@ -1,8 +1,8 @@
-"""Workers as actors of Ray (the extra `ray`, imported only here and only when used).
+"""Workers as Ray actors (the extra `ray`, imported only here and only when used).
 
-On this machine Ray is started for the run, with a token that nobody else has and that lies in no
-file, and ends with it. With an address the run is a guest of a cluster that is there, and leaves it
-as it was.
+On this machine Ray is started for the run, with a token that nobody else has and that is in no
+file, and ends with it. With an address the run is a guest on an existing cluster, and leaves it as
+it was.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _TEMPORARY = Path("/tmp")  # sockets lie there, and may not have long names
 
 
 class RayCluster:
-    """A cluster that models of this process share; it ends with the last of them."""
+    """A cluster that the models of this process share; it ends with the last of them."""
 
     _there: RayCluster | None = None
 
@@ -39,12 +39,12 @@ class RayCluster:
         self.address, self._users = address, 0
         self._folder: str | None = None
         self._set: list[str] = []
-        self._ray = self._begin()
+        self._ray = self._start()
 
     @classmethod
     def join(cls, workers: Workers) -> RayCluster:
-        """Joins the cluster of this process, or begins one; blocks. Raises MissingExtra, or
-        ModelError if none answers at the address.
+        """Joins the cluster of this process, or starts one; blocks. Raises MissingExtra; ModelError
+        if there is no cluster at the address.
         """
         if find_spec("ray") is None:
             raise MissingExtra("--workers", "ray")
@@ -54,7 +54,7 @@ class RayCluster:
         cls._there._refuse_without_gpus(workers)
         return cls._there
 
-    def _begin(self) -> ModuleType:
+    def _start(self) -> ModuleType:
         settings = {"RAY_USAGE_STATS_ENABLED": "0", "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0"}
         if not self.address:
             settings |= {"RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN": secrets.token_hex(32)}
@@ -83,7 +83,7 @@ class RayCluster:
         return ray
 
     def _refuse_without_gpus(self, workers: Workers) -> None:
-        """Raises ModelError if this machine has too few GPUs: nobody would add more."""
+        """Raises ModelError if this machine has too few GPUs, as none will be added."""
         available = float(self._ray.cluster_resources().get("GPU", 0))
         if not self.address and workers.gpus * workers.number > available:
             self.leave()
@@ -93,7 +93,7 @@ class RayCluster:
             )
 
     def pack(self, model: object) -> bytes:
-        """Packs a model as bytes, with this process's functions. UsageError if it cannot be."""
+        """Packs a model as bytes, with this process's functions. UsageError if impossible."""
         try:
             content: bytes = self._ray.cloudpickle.dumps(model)
         except (PickleError, TypeError, AttributeError, ValueError, RuntimeError) as error:
@@ -115,7 +115,7 @@ class RayCluster:
         return _Actor(self._ray, actor.remote(payload))
 
     def leave(self) -> None:
-        """Leaves the cluster for one model; the last to leave shuts it down, or disconnects."""
+        """Leaves the cluster for one model; for the last model, shuts it down or disconnects."""
         self._users -= 1
         if self._users > 0:
             return
@@ -132,7 +132,7 @@ class RayCluster:
 
 
 class _Actor:
-    """A worker that is an actor of Ray."""
+    """A worker that is a Ray actor."""
 
     def __init__(self, ray: ModuleType, actor: Any) -> None:
         self._ray, self._actor, self._is_up = ray, actor, False

@@ -1,4 +1,4 @@
-"""The program of a worker: a model, opened once and asked."""
+"""The program of a worker: it opens a model once and answers requests."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ IN_FLIGHT = 2  # batches of a worker: one is worked on, the next one is there wh
 
 @dataclass(slots=True)
 class ShownPictures:
-    """The pictures of the requests in hand, by name: they replace the run's files, which other
-    machines do not have.
+    """The pictures of the requests in progress, by name: they replace the run's files, which other
+    machines lack.
     """
 
     contents: dict[str, bytes]
@@ -31,7 +31,7 @@ class ShownPictures:
 
 
 class Started(NamedTuple):
-    """A worker that has started. machine: its host name; fingerprint: of the open model."""
+    """The report of a started worker. machine: its host name; fingerprint: of the open model."""
 
     machine: str
     fingerprint: str
@@ -53,7 +53,7 @@ class Refusal(NamedTuple):
         return cls(type(error).__name__, str(error), wait, raw, error.possibly_paid)
 
     def error(self) -> TiltmeterError:
-        """Converts the refusal back into an error; ModelError if its kind cannot be made again."""
+        """Converts the refusal back to an error; to ModelError if its kind cannot be rebuilt."""
         if self.kind == TransientError.__name__:
             return TransientError(self.text, self.retry_after, self.possibly_paid)
         if self.kind == Unanswered.__name__:
@@ -64,7 +64,7 @@ class Refusal(NamedTuple):
 
 
 class Worker:
-    """A model in a process of its own. payload: (a model or its maker, its ShownPictures)."""
+    """A model in its own process. payload: (a model or its maker, its ShownPictures), packed."""
 
     def __init__(self, payload: bytes) -> None:
         unpacked: tuple[Model | Callable[[], Model], ShownPictures] = pickle.loads(payload)
@@ -84,7 +84,7 @@ class Worker:
         return Started(platform.node(), self._model.fingerprint)
 
     async def ask(self, request: Request, pictures: dict[str, bytes]) -> Reply | Refusal:
-        """Returns the model's reply; an error of ours becomes a refusal that can be sent."""
+        """Returns the model's reply; a TiltmeterError becomes a refusal, which can be sent."""
         self._shown.contents.update(pictures)
         self._users.update(pictures.keys())
         try:

@@ -13,7 +13,7 @@ from .. import EVERY, MeasureSpec, Protocol
 
 
 def each_contrast(protocol: Protocol, measure: MeasureSpec) -> list[MeasureSpec]:
-    """Returns the measure once per pair of levels that it compares, or as it is if it names both.
+    """Returns the measure once per pair of compared levels; unchanged if it names both levels.
 
     By hand: levels a, b, c: against the baseline a (b, a), (c, a); all pairs (b, a), (c, a), (c,
     b).
@@ -33,7 +33,7 @@ def each_contrast(protocol: Protocol, measure: MeasureSpec) -> list[MeasureSpec]
 
 
 def contrast_factor(protocol: Protocol) -> str:
-    """Finds the compared factor: one that a measure contrasts, else the first it groups by."""
+    """Returns the first factor that a measure contrasts, else the first that groups a measure."""
     for spec in protocol.measures:
         factor = (spec.contrast or {}).get("factor", "")
         if factor in protocol.factors and factor != protocol.item:
@@ -43,8 +43,8 @@ def contrast_factor(protocol: Protocol) -> str:
 
 
 def nuisance_measures(protocol: Protocol, spec: MeasureSpec) -> list[tuple[str, MeasureSpec]]:
-    """Finds the factors that no headline compares (orders, wordings), as (factor, measure of its
-    effect), among measures that count the same values as ``spec``.
+    """Lists (factor, measure of its effect) for factors that no headline compares (orders,
+    wordings), among measures that count the same values as ``spec``.
     """
     compared = {
         (other.contrast or {}).get("factor") for other in protocol.measures if other.headline

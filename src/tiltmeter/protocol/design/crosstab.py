@@ -1,4 +1,4 @@
-"""A table of the numbers of a protocol's items, by its `crosstab`."""
+"""Counts of a protocol's items, as its `crosstab` declares them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from .tables import SEVERAL
 
 
 def crosstab(protocol: Protocol) -> list[list[str]]:
-    """Counts items by the columns of the protocol's `crosstab`, below a header row."""
+    """Counts items by the columns of the protocol's `crosstab`; the first row is a header."""
     if not protocol.crosstab:
         return []
     rows, column = list(protocol.crosstab["rows"]), str(protocol.crosstab["columns"])

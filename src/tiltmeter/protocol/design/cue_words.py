@@ -1,8 +1,8 @@
-"""Cue words: names or other words that stand for levels of a factor, a sample of words like them.
+"""Cue words: names or other words that stand for levels of a factor, as a sample of such words.
 
 Declared in a protocol as `cue_words = "name"`, a column of its tables, with `cue_sets = "set"` if
 its rows are matched sets of one word per level; `cue_words = "none"` if they are not a sample of
-other words. Undeclared, a column of names is recognised by `thin_design.name_columns`.
+other words. If not declared, `thin_design.name_columns` recognises a column of names.
 """
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ PEOPLE = {"person": "people", "who": "people"}  # columns that are not called na
 
 @dataclass(frozen=True, slots=True)
 class CueWords:
-    """The cue words of one compared factor. column: of the tables; sets: the column of matched
-    sets, "" if there is none; words: by level, for the levels that have any.
+    """The cue words of one compared factor. column: the words' column; sets: the column of matched
+    sets, "" if there is none; words: {level: its words}, without levels that have none.
     """
 
     factor: str
@@ -47,22 +47,22 @@ class CueWords:
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The columns by which counts must be split."""
+        """The columns by which counts are split."""
         return (self.column, self.sets) if self.sets else (self.column,)
 
     @property
     def noun(self) -> str:
-        """The English plural noun for the words."""
+        """The plural noun for the words, in English."""
         return PEOPLE.get(self.column, f"{self.column}s")
 
     @property
     def fewest(self) -> int:
-        """The number of words (or sets) at the level with the fewest."""
+        """The smallest number of words (or sets) that a level has."""
         return min(len(words) for words in self.words.values())
 
 
 def cue_words(protocol: Protocol) -> dict[str, CueWords]:
-    """Finds the cue words of each compared factor; factors without any are left out."""
+    """Returns {compared factor: its cue words}, without factors that have none."""
     if protocol.cue_words == NONE:
         return {}
     cues = {}
@@ -84,7 +84,7 @@ def _column(protocol: Protocol, factor: str) -> str:
 
 
 def _by_level(protocol: Protocol, factor: str, column: str) -> dict[str, Sequence[str]]:
-    """Returns the different words of each level, or the different sets if words come in sets."""
+    """Returns {level: its distinct words, or distinct sets if the words come in sets}."""
     words: dict[str, dict[str, None]] = {}
     counted = protocol.cue_sets or column
     for table in protocol.tables:
@@ -95,7 +95,7 @@ def _by_level(protocol: Protocol, factor: str, column: str) -> dict[str, Sequenc
 
 
 def check_cue_words(protocol: Protocol, columns: Collection[str], place: SourceLocation) -> None:
-    """Refuses cue words whose column is not in a table with a compared factor."""
+    """Raises ProtocolError if the column of cue words is in no table with a compared factor."""
     for key, name in (("cue_words", protocol.cue_words), ("cue_sets", protocol.cue_sets)):
         if name and not (key == "cue_words" and name == NONE):
             refuse_unknown("column", name, columns, place.at(key))
@@ -112,7 +112,7 @@ def check_cue_words(protocol: Protocol, columns: Collection[str], place: SourceL
 
 
 def sentences(protocol: Protocol) -> Iterator[str]:
-    """Yields a sentence per compared factor: its cue words, and what a run can conclude."""
+    """Yields a sentence per compared factor: its cue words, and what runs can conclude on them."""
     if protocol.cue_words == NONE and compared_factors(protocol):
         yield "Cue words: none, by declaration. The words in the prompts are all there are."
     yield from _lineup_sentence(protocol)
@@ -124,7 +124,7 @@ def sentences(protocol: Protocol) -> Iterator[str]:
 
 
 def _lineup_sentence(protocol: Protocol) -> Iterator[str]:
-    """Yields a sentence about the names of a ranking's candidates (`Group: Name; Group: Name`)."""
+    """Yields a sentence on the names of the candidates in rankings (`Group: Name; Group: Name`)."""
     names: dict[str, dict[str, None]] = {}
     lineups: dict[str, set[str]] = {}
     column = lineup_column(protocol)
@@ -151,7 +151,7 @@ def _population(cue: CueWords) -> str:
 
 
 def word_measures(protocol: Protocol) -> list[MeasureSpec]:
-    """Makes a share or mean per cue word of each headline that compares levels by words."""
+    """Makes a share or mean per cue word for each headline that compares levels by cue words."""
     measures: dict[tuple[object, ...], MeasureSpec] = {}
     for spec in protocol.measures:
         cue = protocol.cues.get((spec.contrast or {}).get("factor", ""))
@@ -180,6 +180,6 @@ def word_measures(protocol: Protocol) -> list[MeasureSpec]:
 
 
 def lineup_column(protocol: Protocol) -> str:
-    """Returns the column that names the candidates of a ranking; "" if none are ranked."""
+    """Returns the column that names the candidates of a ranking; "" if no instrument ranks."""
     rankings = (spec for spec in protocol.instruments if spec.kind == "ranking")
     return next((str(spec.settings.get("candidates", "")) for spec in rankings), "")

@@ -1,9 +1,9 @@
-"""Mitigations as a factor of a design: changes of prompts against a tilt, each held against none.
+"""Mitigations as a factor of a design: changes of prompts against a tilt, each compared with none.
 
-A file of mitigations is a table, a row per text: mitigation (its name), way, text, and where they
-differ title, language and source. `with_mitigations` writes the factor into the declaration of a
-protocol, so that a mitigated audit is a protocol like any other: its own measures are of answers
-without a mitigation, beside them stand their changes and what each mitigation costs.
+A file of mitigations is a table with a row per text: mitigation (its name), way, text, and, if they
+differ, title, language and source. `with_mitigations` writes the factor into the declaration of a
+protocol, so that a mitigated audit is a protocol like any other. Its own measures are restricted to
+answers without a mitigation; further measures give their changes, and what each mitigation costs.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ _GRADES = {
 
 
 def read_mitigations(file: str) -> list[Row]:
-    """Reads a file of mitigations, or the known ones. UsageError names the wrong line."""
+    """Reads a file of mitigations, or the shipped ones. UsageError names the line that is wrong."""
     path = FILE if file == SHIPPED else Path(file)
     rows = []
     for line, row in read_rows(path, needs=(FACTOR, "way", "text")):
@@ -70,9 +70,9 @@ def with_mitigations(
     items: int = FEW_ITEMS,
     graded: bool = False,
 ) -> dict[str, Json]:
-    """Returns the declaration of a protocol with these mitigations. languages, items: of its
-    design, with few of which each is looked at by itself; graded: a judge grades the quality of
-    answers. UsageError if no mitigation is written in any of the languages.
+    """Returns the declaration of a protocol with these mitigations. languages, items: of its design
+    (few items are each measured separately); graded: True if a judge grades the quality of answers.
+    UsageError if no mitigation is written in any of the languages.
     """
     pictures = declared.get("modality") == "image"
     usable = [row for row in rows if not _other_language(row, languages)]
@@ -111,13 +111,13 @@ def with_mitigations(
 
 
 def _other_language(row: Row, languages: Sequence[str]) -> bool:
-    """True if a text is written for a language that the design does not ask in."""
+    """True if a text is written for a language that the design does not use."""
     language = row.get("language", "")
     return bool(language) and language not in (languages or ("en",))
 
 
 def _level(row: Row, pictures: bool) -> dict[str, str]:
-    """Makes a mitigation's columns. For pictures its system text stands before the prompt."""
+    """Makes a mitigation's columns. For pictures a system text is put before the prompt."""
     way = "before" if pictures and row["way"] == "system" else row["way"]
     join = ", " if pictures else "\n\n"
     prompt = _WAYS[way].replace("{join}", join).replace("{text}", row["text"])
@@ -136,7 +136,7 @@ def _limits(rows: Sequence[Row], languages: Sequence[str]) -> Iterator[str]:
 
 
 def _instruments(pictures: bool, graded: bool) -> list[dict[str, Json]]:
-    """Makes the instruments for the costs of texts: their length, and by a judge their quality."""
+    """Makes the instruments for the costs of texts: their length, and a judge's grade."""
     if pictures:
         return []
     tables: list[dict[str, Json]] = [
@@ -201,7 +201,7 @@ _CONTRAST = {"factor": FACTOR, "level": "*", "baseline": NONE}
 def _costs(
     attribute: str, by: Sequence[Sequence[str]], *, pictures: bool, graded: bool
 ) -> Iterator[dict[str, Json]]:
-    """Yields the measures of a mitigation's side effects. by: the groupings of shares."""
+    """Yields the measures of a mitigation's side effects. by: groupings for the shares."""
     open_ = [name for name in OUTCOMES if name not in (REFUSAL, ERROR)]
     refused = _cost("refusals", "refuses {} of answers", attribute, [REFUSAL])
     nothing = _cost("neither", "chooses nothing in {} of answers", attribute, open_)
@@ -213,7 +213,7 @@ def _costs(
 
 
 def _cost(name: str, does: str, attribute: str, values: Sequence[str]) -> dict[str, Json]:
-    """Makes a measure of costs. does: what the model does; values: () if labels are numbers."""
+    """Makes a measure of a cost. does: says what the model does; values: () for numeric labels."""
     also = f"{does.format('{share}')} instead of {{other_share}}"
     text = does.partition(" ")[2].format("").strip()
     return {

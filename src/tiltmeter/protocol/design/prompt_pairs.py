@@ -1,10 +1,10 @@
-"""Differences, beside the cue, between the prompts that a measure compares. Pure.
+"""Differences, apart from the cue, between the prompts that a measure compares. Pure.
 
 Two cells are a pair if one is at a level and the other at its baseline, and they agree in the item
 and in every other factor that both levels share. A factor whose values differ between the two
-levels (the names of each gender) is part of the cue: its first value is paired with the first, in
-the order of the tables. Means do not depend on that order; the largest difference does. If each
-side has items of its own there are no pairs, and the means of both sides are compared.
+levels (the names of each gender) is part of the cue: first values are paired with first values, and
+so on, in the order of the tables. Means do not depend on that order; the largest difference does.
+If each side has items of its own there are no pairs, and the means of both sides are compared.
 
 Lengths are in characters and in words (separated by blanks, so not in Chinese or Japanese). Tokens
 depend on the model.
@@ -12,7 +12,6 @@ depend on the model.
 
 from __future__ import annotations
 
-import re
 import unicodedata
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -21,17 +20,18 @@ from itertools import combinations
 from statistics import fmean
 
 from ...languages.letters import NAME
+from ...languages.patterns import lazy
 from .. import MeasureSpec, Protocol
 from .contrasts import each_contrast
 from .tables import SEVERAL, Row
 
-_SLOT = re.compile(rf"\{{({NAME})\}}")
+_SLOT = lazy(rf"\{{({NAME})\}}")
 SHARED_VALUES = 0.5  # of the values of a factor, in both levels: else it is part of the cue
 
 
 @dataclass(frozen=True, slots=True)
 class Spread:
-    """Level minus baseline over pairs: the mean, and the largest absolute difference."""
+    """The difference of level and baseline over pairs: its mean, and its largest absolute value."""
 
     mean: float
     largest: int
@@ -41,7 +41,7 @@ class Spread:
 class PromptDifference:
     """The differences between the prompts of one contrast.
 
-    levels:       how many levels are compared with the baseline ("" for each with each other).
+    levels:       the number of levels compared with the baseline ("" if each with each other).
     alone:        prompts of either side without a partner.
     own_items:    True if each side has items of its own, so that only means can be compared.
     columns:      columns of the cue's tables whose text differs in a pair; elsewhere: such columns
@@ -70,10 +70,10 @@ class PromptDifference:
 def prompt_differences(
     protocol: Protocol, asked: Sequence[Mapping[str, str]] | None = None
 ) -> list[PromptDifference]:
-    """Compares the prompts of each contrast that the measures declare, once; a factor with controls
-    (translations) is left out.
+    """Compares the prompts of each contrast that the measures declare, once; leaves out factors
+    with controls (translations).
 
-    asked: the levels of the factors that a run or a plan asks; all of the design otherwise.
+    asked: the levels of the factors that a run or a plan uses; default: the whole design.
     """
     cells = protocol.cells if asked is None else _asked_cells(protocol, asked)
     contrasts = [
@@ -92,7 +92,7 @@ def prompt_differences(
 
 
 def sentence(row: PromptDifference) -> str:
-    """Writes a row in words, for `show` and the report."""
+    """Describes a row in one sentence, for `show` and the report."""
     level = row.level or (
         f"each of {row.levels} levels" if row.baseline else f"{row.levels} levels with one another"
     )
@@ -205,7 +205,7 @@ def _difference(
 def _in_the_mean(
     row: PromptDifference, first: Sequence[str], second: Sequence[str]
 ) -> PromptDifference:
-    """Compares two sides with items of their own by the means of all their prompts."""
+    """Compares the means of two sides with different items, over all their prompts."""
 
     def mean(count: Callable[[str], int]) -> float:
         return fmean(map(count, first)) - fmean(map(count, second))
@@ -220,7 +220,7 @@ def _in_the_mean(
 
 
 def _is_measured(measure: MeasureSpec, cell: Row) -> bool:
-    """True if a cell meets a measure's `where`."""
+    """True if a cell satisfies a measure's `where`."""
     return all(
         set(cell[name].split(SEVERAL)) & set(values)
         for name, values in measure.where.items()
@@ -229,7 +229,7 @@ def _is_measured(measure: MeasureSpec, cell: Row) -> bool:
 
 
 def _sides(levels: Sequence[str], level: str, baseline: str) -> Iterator[tuple[str, str]]:
-    """Yields the pairs of levels that are compared, the baseline second."""
+    """Yields the pairs of levels that are compared, with the baseline second."""
     if not baseline:
         yield from ((b, a) for a, b in combinations(levels, 2))
     elif baseline in levels:
@@ -239,7 +239,7 @@ def _sides(levels: Sequence[str], level: str, baseline: str) -> Iterator[tuple[s
 def _shared_factors(
     protocol: Protocol, factor: str, first: Sequence[Row], second: Sequence[Row]
 ) -> list[str]:
-    """Finds the factors (including the item) whose values mostly agree on both sides."""
+    """Finds the factors (including the item) whose values are mostly the same on both sides."""
     shared = []
     for name in dict.fromkeys((protocol.item, *protocol.factors)):
         a, b = {cell[name] for cell in first}, {cell[name] for cell in second}
@@ -249,7 +249,7 @@ def _shared_factors(
 
 
 def _without_marks(shared: Sequence[str], first: Sequence[Row], second: Sequence[Row]) -> list[str]:
-    """Drops shared factors if the remaining ones still identify every cell on both sides."""
+    """Drops each shared factor without which the others still identify every cell on both sides."""
     words = list(shared)
     for name in reversed(shared):
         fewer = [other_name for other_name in words if other_name != name]
@@ -264,7 +264,7 @@ def _without_marks(shared: Sequence[str], first: Sequence[Row], second: Sequence
 def _pairs(
     first: Sequence[Row], second: Sequence[Row], shared: Sequence[str]
 ) -> tuple[list[tuple[Row, Row]], int]:
-    """Pairs cells that agree in the shared factors; also counts cells without a partner."""
+    """Pairs cells that agree in the shared factors; returns also the number without a partner."""
     sides: dict[tuple[str, ...], tuple[list[Row], list[Row]]] = {}
     for place, cells in enumerate((first, second)):
         for cell in cells:
@@ -276,7 +276,7 @@ def _pairs(
 def _columns(
     protocol: Protocol, cue: set[str], pairs: Sequence[tuple[Row, Row]]
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Finds columns that reach the prompt and differ in a pair: of cue's and other tables."""
+    """Finds columns that reach the prompt and differ in a pair: in the cue's tables, in others."""
     used = {slot[1] for slot in _SLOT.finditer(protocol.prompt)}
     for row in protocol.cells:  # a slot may hold a template of its own
         used |= {
@@ -301,7 +301,7 @@ def _spread(texts: Sequence[tuple[str, str]], count: Callable[[str], int]) -> Sp
 
 
 def _differing_pairs(texts: Sequence[tuple[str, str]], what: Callable[[str], object]) -> int:
-    """Counts the pairs whose unshared words differ in `what` (a function of text)."""
+    """Counts the pairs whose unshared words give different results of `what`."""
     split = ((Counter(a.split()), Counter(b.split())) for a, b in texts)
     return sum(
         what(" ".join((a - b).elements())) != what(" ".join((b - a).elements())) for a, b in split

@@ -17,6 +17,7 @@ from typing import Literal
 from ...errors import ProtocolError, UnknownName
 from ...languages.letters import NAME
 from ...languages.pack import FILES as LANGUAGE_FILES
+from ...languages.patterns import lazy
 from ...records.json_text import whole_text
 from ...row_files import (
     BadTable,
@@ -44,17 +45,17 @@ NAMING: tuple[Literal["where", "columns", "key", "needs", "slots"], ...] = (
     "needs",
     "slots",
 )
-_SLOT = re.compile(rf"\{{\{{|\}}\}}|\{{({NAME})\}}")  # {{ and }} stand for braces
+_SLOT = lazy(rf"\{{\{{|\}}\}}|\{{({NAME})\}}")  # {{ and }} stand for braces
 
 
 @dataclass(frozen=True)
 class Beside:
-    """The data files beside a protocol, by the names that it gives them: those of a folder, or
-    those that a run stored.
+    """The data files beside a protocol, by the names that the protocol gives them: files in a
+    folder, or texts that a run stored.
 
     texts: the files read so far, so that the whole protocol can be stored. root: the folder that no
     file may lie outside of, if it is not `folder`. pictures: the blob name of each picture read so
-    far; shown: the folder of pictures, if it is another one.
+    far; shown: the folder of pictures, if it is not `folder`.
     """
 
     folder: Path | None = None
@@ -64,7 +65,7 @@ class Beside:
     shown: Path | None = None
 
     def rows(self, name: str, where: SourceLocation) -> list[Row]:
-        """Reads rows of CSV or JSON lines, also compressed (.xz); other cells stay JSON."""
+        """Reads rows of CSV or JSON lines, also compressed (.xz); non-text values stay JSON."""
         try:
             if name not in self.texts and self.folder is not None:
                 self.texts[name] = self._read(self.folder, name)
@@ -92,7 +93,7 @@ class Beside:
         return codes
 
     def _read(self, folder: Path, name: str) -> str:
-        """Reads a file below the folder; shipped protocols may share files below their root."""
+        """Reads a file inside the folder; shipped protocols may share files inside their root."""
         path = folder / name
         if self.root is None or not intake.is_inside(self.root, path):
             path = intake.inside(folder, name)
@@ -119,7 +120,7 @@ def _as_text(row: JsonObject) -> Row:
 
 
 def rows_of(table: TableKeys, beside: Beside, where: SourceLocation) -> list[Row]:
-    """Reads a table: its `rows`, a data file beside the protocol (`file`), or `parts`."""
+    """Reads a table: its `rows`, a data file beside the protocol (`file`), or its `parts`."""
     sources = [name for name in ("rows", "file", "parts") if name in table]
     if len(sources) != 1:
         has = " and ".join(sources) or "none of them"
@@ -155,7 +156,7 @@ def rows_of(table: TableKeys, beside: Beside, where: SourceLocation) -> list[Row
 
 
 def _refuse_unlike_rows(rows: Sequence[Row], where: SourceLocation) -> None:
-    """Refuses a row of the protocol's own file whose columns differ from the first row's."""
+    """Raises ProtocolError for a row of the protocol's file with other columns than the first."""
     for number, row in enumerate(rows):
         for name in sorted(rows[0].keys() ^ row.keys(), reverse=True):
             has = "lacks the column" if name in rows[0] else "has the column"
@@ -166,7 +167,7 @@ def _refuse_unlike_rows(rows: Sequence[Row], where: SourceLocation) -> None:
 
 
 def _refuse_unknown_columns(rows: Sequence[Row], table: TableKeys, where: SourceLocation) -> None:
-    """Refuses a table without rows, or a setting that names a column the table lacks."""
+    """Raises ProtocolError for a table without rows, or a setting that names a missing column."""
     if not rows:
         raise ProtocolError(f"{where}: {table.get('file', 'the table')} has no rows.")
     for setting in NAMING:
@@ -177,7 +178,7 @@ def _refuse_unknown_columns(rows: Sequence[Row], table: TableKeys, where: Source
 
 
 def _refuse_empty_cells(rows: Sequence[Row], table: TableKeys, where: SourceLocation) -> None:
-    """Refuses a row with an empty cell that the table `needs`, or a template without slots."""
+    """Raises ProtocolError for an empty cell that `needs` forbids, or a template without slots."""
     for number, row in enumerate(rows, 2):
         for name in table.get("needs", ()):
             if name in row and not row[name].strip():
@@ -194,16 +195,16 @@ def _refuse_empty_cells(rows: Sequence[Row], table: TableKeys, where: SourceLoca
 
 
 def given_rows(path: Path, columns: Sequence[str]) -> Iterator[tuple[int, Row]]:
-    """Yields (line, row) of a user's CSV file, cells stripped, with the named columns alone.
+    """Yields (line, row) of a user's CSV file, with stripped cells and only these columns.
 
-    UsageError names the file, and the column that is missing or the line that cannot be read.
+    UsageError names the file, and the missing column or the line that cannot be read.
     """
     for line, row in read_rows(path, needs=columns):
         yield line, {name: row[name].strip() for name in columns}
 
 
 def _merge(rows: list[Row], key: Sequence[str]) -> list[Row]:
-    """Merges rows that agree in `key`; other columns hold all values, joined by `|`."""
+    """Merges rows that agree in `key`; their other columns hold all values, joined by `|`."""
     merged: dict[tuple[str, ...], dict[str, dict[str, None]]] = {}
     for row in rows:
         cell = merged.setdefault(tuple(row[name] for name in key), {})
@@ -215,7 +216,7 @@ def _merge(rows: list[Row], key: Sequence[str]) -> list[Row]:
 
 
 def join(left: list[Row], right: Sequence[Row]) -> list[Row]:
-    """Joins two tables naturally, in order; cells with several values match if they share one."""
+    """Joins two tables naturally, in order; cells with several values match on a common one."""
     if not left or not right:
         return []
     shared = [name for name in right[0] if name in left[0]]
@@ -238,7 +239,7 @@ def join(left: list[Row], right: Sequence[Row]) -> list[Row]:
 
 
 def unmatched(left: Sequence[Row], right: Sequence[Row]) -> tuple[list[Row], list[Row]]:
-    """Finds the rows of either side that a join drops, since no row of the other side agrees."""
+    """Returns the rows of each side that a join drops, as they match no row of the other side."""
     shared = [name for name in right[0] if name in left[0]]
     keys = [{key for row in side for key in _keys(row, shared)} for side in (left, right)]
     return (
@@ -248,7 +249,7 @@ def unmatched(left: Sequence[Row], right: Sequence[Row]) -> tuple[list[Row], lis
 
 
 def _keys(row: Row, names: Sequence[str]) -> Iterable[tuple[str, ...]]:
-    """Lists the join keys of a row: several if a cell holds several values."""
+    """Yields the join keys of a row; several if a cell holds several values."""
     cells = tuple(row[name] for name in names)
     if not any(SEVERAL in cell for cell in cells):
         return (cells,)
@@ -256,7 +257,7 @@ def _keys(row: Row, names: Sequence[str]) -> Iterable[tuple[str, ...]]:
 
 
 def _common(first: str, second: str) -> str:
-    """Returns the values that two cells share, in the order of the first."""
+    """Returns the values that two cells have in common, in the order of the first."""
     others = second.split(SEVERAL)
     return SEVERAL.join(part for part in first.split(SEVERAL) if part in others)
 
@@ -264,8 +265,8 @@ def _common(first: str, second: str) -> str:
 def fill(template: str, row: Mapping[str, str], where: str, missing: str = "refuse") -> str:
     """Fills the slots of a text from a row; `{{` and `}}` stand for braces.
 
-    where: the place that an error names; missing: "refuse" raises ProtocolError for a slot without
-    a column, "keep" leaves it as it is.
+    where: the location for error messages; missing: "refuse" raises ProtocolError for a slot
+    without a column, "keep" leaves the slot unchanged.
     """
 
     def value(match: re.Match[str]) -> str:

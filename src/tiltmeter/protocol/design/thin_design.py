@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Mapping
 
 from ...languages.letters import NAME
+from ...languages.patterns import lazy
 from .. import Protocol
 from .tables import MITIGATED, SYSTEM, Row
 
@@ -14,14 +14,14 @@ MOST_NAME_WORDS = 3
 SHOWN_GROUPS = 3  # that a sentence names
 SHOWN_LETTERS = 40  # of words that it names
 NO_CUE = "The cue is not in the prompt"  # begins a sentence
-_SLOT = re.compile(rf"\{{({NAME})\}}")
-_NAMES = re.compile(r"(^|_)names?$")  # what a column of names is called
+_SLOT = lazy(rf"\{{({NAME})\}}")
+_NAMES = lazy(r"(^|_)names?$")  # what a column of names is called
 
 
 def thin_design(protocol: Protocol) -> list[str]:
-    """Returns a sentence for too few items, for each compared factor with a level of a single name
-    or with the same words at two levels, and for each factor that is not in the prompt; [] for a
-    design without any of these. Items that are the levels of a factor are never too few.
+    """Returns sentences: on too few items, on each compared factor with a level of a single name or
+    with the same words at two levels, and on each factor that no prompt contains; [] if none of
+    these applies. Items that are the levels of a factor are never too few.
     """
     unasked = (
         f"{NO_CUE}: nothing of {' or '.join(columns)} stands in it, and it is the same for all "
@@ -33,7 +33,7 @@ def thin_design(protocol: Protocol) -> list[str]:
 
 
 def cues_not_asked(protocol: Protocol) -> dict[str, list[str]]:
-    """Finds the compared factors without any column in a prompt: {factor: its columns}."""
+    """Returns {compared factor: its columns} for factors none of whose columns is in a prompt."""
     columns_of: dict[str, list[str]] = {}
     asked = asked_columns(protocol)
     cells = [row for table in protocol.tables for row in table]
@@ -60,7 +60,7 @@ def _linked(protocol: Protocol, factor: str) -> set[str]:
 
 
 def asked_columns(protocol: Protocol) -> set[str]:
-    """Finds the columns that are in a prompt, or in a column that is, or name a picture."""
+    """Finds the columns that a prompt or a picture's path contains, directly or by a column."""
     texts = [protocol.prompt, protocol.system, *(text for _, text, _ in protocol.turns)]
     texts += protocol.pictures
     texts += [mode.begin for mode in protocol.modes.values()]
@@ -72,12 +72,12 @@ def asked_columns(protocol: Protocol) -> set[str]:
 
 
 def columns_of_pictures(protocol: Protocol) -> set[str]:
-    """Returns the columns that name a picture."""
+    """Returns the columns that name pictures."""
     return {slot for text in protocol.pictures for slot in _SLOT.findall(text)}
 
 
 def compared_factors(protocol: Protocol) -> list[str]:
-    """Returns the factors that a measure contrasts."""
+    """Returns the factors that some measure contrasts."""
     factors = {spec.contrast.get("factor") for spec in protocol.measures if spec.contrast}
     return list(filter(factors.__contains__, protocol.factors))
 
@@ -100,8 +100,8 @@ def _lone_names(protocol: Protocol) -> Iterator[str]:
 
 
 def _shared_words(protocol: Protocol) -> Iterator[str]:
-    """Yields a sentence per compared factor some of whose words are the same at several levels (a
-    name in two groups), so that their prompts are the same.
+    """Yields a sentence per compared factor with a word that several levels share (a name in two
+    groups), so that some of their prompts are equal.
     """
     asked = asked_columns(protocol)
     for factor in compared_factors(protocol):
@@ -135,8 +135,8 @@ def _shared_words(protocol: Protocol) -> Iterator[str]:
 
 def name_columns(protocol: Protocol, factor: str) -> list[str]:
     """Finds the columns of names in the tables of a factor: by their title, or because they hold a
-    few capitalised words that are not a form of the level ("Black" for black). An item's name is
-    not a cue.
+    few capitalised words that are not a form of the level ("Black" for black). Names of items are
+    no cue.
     """
     rows = [row for table in protocol.tables if factor in table[0] for row in table]
     columns = dict.fromkeys(name for row in rows for name in row)

@@ -1,9 +1,9 @@
 """Control conditions as a table: a row per control with its level in each factor and its title.
 
-A protocol with `controls = "controls.csv"` names its controls only there: a contrast with `controls
-= "*"` is against all of them, a `where` of ["*"] keeps only them, and {controls} in a text stands
-for their titles, which are the titles of their levels too. In a sentence it stays a slot, since a
-run may have asked in some of them only.
+A protocol with `controls = "controls.csv"` lists its controls only there: a contrast with `controls
+= "*"` is against all of them, a `where` of ["*"] keeps only controls, and {controls} in a text
+stands for their titles, which are also the titles of their levels. In a sentence {controls} stays a
+slot, since a run may have asked in only some of them.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ KEY, TITLE, SLOT, SENTENCE = "controls", "title", "{controls}", "sentence"
 
 
 def expand(data: Mapping[str, Json], beside: Beside, place: SourceLocation) -> Mapping[str, Json]:
-    """Writes out a file's controls. ProtocolError for a missing table or missing titles."""
+    """Puts a file's controls into the declaration. ProtocolError if it lacks their titles."""
     file = data.get(KEY)
     if not isinstance(file, str):
         return data
@@ -34,7 +34,7 @@ def expand(data: Mapping[str, Json], beside: Beside, place: SourceLocation) -> M
 
 
 def _titles(declared: Json, rows: Sequence[Row]) -> Mapping[str, Json]:
-    """Adds the controls' titles, in every factor, to those of the file."""
+    """Adds the controls' titles to the file's titles, for every factor."""
     titles = dict(declared) if isinstance(declared, Mapping) else {}
     for column in rows[0]:
         if column != TITLE:
@@ -45,7 +45,7 @@ def _titles(declared: Json, rows: Sequence[Row]) -> Mapping[str, Json]:
 
 
 def _filled(part: Json, rows: Sequence[Row]) -> Json:
-    """Fills the slots for the controls in a declaration, and names them in its contrasts."""
+    """Replaces {controls} and "*" in a declaration by the controls' titles and levels."""
     if isinstance(part, str):
         return part.replace(SLOT, joined_titles([row[TITLE] for row in rows]))
     if isinstance(part, Mapping):

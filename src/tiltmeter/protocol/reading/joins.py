@@ -1,4 +1,4 @@
-"""Checks of the natural join of a design's tables: it may not leave rows out without a reason."""
+"""Checks of the natural join of a design's tables: it may drop rows only with a declared reason."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ..source.source_lines import SourceLocation
 
 
 def refuse_unjoined(tables: Sequence[Sequence[Row]], place: SourceLocation) -> None:
-    """Refuses tables whose join is empty, naming the table at which the last row drops out."""
+    """Raises ProtocolError if the join is empty, and names the table that empties it."""
     rows: list[Row] = [{}]
     for number, table in enumerate(tables):
         shared = [name for name in table[0] if name in rows[0]]
@@ -37,8 +37,8 @@ def refuse_dropped(
     beside: Beside,
     place: SourceLocation,
 ) -> None:
-    """Refuses rows that no row of another table agrees with, naming file, line and level, unless
-    the table at which they are lost says why (`leaves_out`).
+    """Raises ProtocolError for rows that match no row of another table, with file, line and level,
+    unless the table at which they drop out says why (`leaves_out`).
     """
     rows: list[Row] = [{}]
     for number, table in enumerate(tables):
@@ -60,7 +60,7 @@ def refuse_dropped(
 
 
 def _level(row: Row, others: Sequence[Row]) -> tuple[str, str]:
-    """Finds the column and level of a row with which no other row joins."""
+    """Returns (column, level) by which a row matches none of the others."""
     shared = [name for name in others[0] if name in row]
     for name in shared:
         known = {part for other in others for part in other[name].split(SEVERAL)}
@@ -72,7 +72,7 @@ def _level(row: Row, others: Sequence[Row]) -> tuple[str, str]:
 def _row_with(
     table: TableKeys, number: int, name: str, level: str, beside: Beside, place: SourceLocation
 ) -> str:
-    """Finds a table's first row with a level: data file and line, or the protocol's line."""
+    """Locates a table's first row with a level: data file and line, or the line in the protocol."""
     place_of_table = place.at("tables", number)
     for at, row in enumerate(table.get("rows", ())):
         if str(row.get(name)) == level:

@@ -1,4 +1,4 @@
-"""Reading and checking of a protocol, from a file or from Python. Every error names its place.
+"""Reading and checking of a protocol, from a file or from Python. Every error gives its location.
 
 Checked are first its shape (schema.toml), then its tables, then its names (validate.py), then the
 settings of its instruments: no error in a protocol may surface in the middle of a run.
@@ -9,7 +9,7 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TypeGuard
+from typing import TypeGuard, cast
 
 from ...errors import ProtocolError, UnknownName, UsageError
 from ...languages.pack import limits_of
@@ -40,9 +40,30 @@ def load(
     """Reads and checks a protocol file.
 
     kinds: looks up kinds of instruments; without it their settings are not checked. taken: names
-    that it cannot have. texts: data files that do not lie beside it, by the names that it gives
-    them. shown: the folder of its pictures, if they do not lie beside it.
+    that the protocol cannot have. texts: {name in the protocol: content} of data files that do not
+    lie beside it. shown: the folder of its pictures, if they do not lie beside it.
     """
+    data, place = _read(path)
+    beside = Beside(
+        path.parent,
+        dict(texts or {}),
+        root=_SHIPPED if path.is_relative_to(_SHIPPED) else None,
+        shown=shown,
+    )
+    return declare(data, beside, place, kinds, taken)
+
+
+def load_shipped(path: Path) -> Protocol:
+    """Reads the file of a protocol that ships without checks, which the tests make: they take
+    longer than the reading.
+    """
+    data, place = _read(path)
+    beside = Beside(path.parent, {}, root=_SHIPPED)
+    return _protocol(cast(FileKeys, _expanded(data, beside, place)), data, beside, place)
+
+
+def _read(path: Path) -> tuple[dict[str, Json], SourceLocation]:
+    """Returns the content of a protocol file, and its location for errors."""
     where = path.name if path.parent.name == "" else f"{path.parent.name}/{path.name}"
     try:
         text = intake.read_text(path, intake.MOST_DECLARED_BYTES)
@@ -63,22 +84,19 @@ def load(
         raise ProtocolError(
             f"{where} cannot be read: {error.strerror or error}. Name a file."
         ) from None
-    return declare(
-        data,
-        Beside(
-            path.parent,
-            dict(texts or {}),
-            root=_SHIPPED if path.is_relative_to(_SHIPPED) else None,
-            shown=shown,
-        ),
-        SourceLocation(where, text, data),
-        kinds,
-        taken,
-    )
+    return data, SourceLocation(where, text, data)
 
 
 # sentences of a measure that no report says any more; files that have them are read all the same
 RETIRED_SENTENCES = ("none", "undecided", "unsettled", "reversed")
+
+
+def _expanded(
+    data: Mapping[str, Json], beside: Beside, place: SourceLocation
+) -> Mapping[str, Json]:
+    """Returns the content of a file without retired keys, and with its controls written out."""
+    data = _without_retired(data)
+    return controls.expand(data, beside, place) if isinstance(data.get(controls.KEY), str) else data
 
 
 def _without_retired(data: Mapping[str, Json]) -> Mapping[str, Json]:
@@ -104,14 +122,11 @@ def declare(
     taken: Collection[str] = (),
     stored: bool = False,
 ) -> Protocol:
-    """Makes the protocol from the content of a file. beside: the data files that the file names;
+    """Makes the protocol from the content of a file. beside: the data files that the content names;
     kinds, taken: as in `load`; stored: True for a protocol that a run stored, whose join is not
     checked again.
     """
-    definition: dict[str, Json] = {"declared": data, "files": beside.texts}
-    data = _without_retired(data)
-    if isinstance(data.get(controls.KEY), str):
-        data = controls.expand(data, beside, place)
+    declared, data = data, _expanded(data, beside, place)
     if not _has_its_shape(data):
         wrong = fault(data, schema.shape()) or SchemaFault((), "it is not a protocol.")
         raise ProtocolError(f"{place.at(*wrong.path)}: {wrong.text}")
@@ -121,12 +136,7 @@ def declare(
             "Give this one "
             f'another, as: name = "my-{data["name"]}"'
         )
-    protocol = _protocol(data, definition, beside, place)
-    if not protocol.cells:
-        joins.refuse_unjoined(protocol.tables, place)
-    if protocol.pictures:
-        read_pictures(protocol, beside, place)
-        definition["pictures"] = beside.pictures
+    protocol = _protocol(data, declared, beside, place)
     if not stored:
         joins.refuse_dropped(data["tables"], protocol.tables, beside, place)
     if kinds is None:
@@ -139,11 +149,27 @@ def declare(
 
 
 def _has_its_shape(data: Mapping[str, Json]) -> TypeGuard[FileKeys]:
-    """True if schema.toml allows every key and value."""
+    """True if schema.toml allows all keys and values of the data."""
     return fault(data, schema.shape()) is None
 
 
 def _protocol(
+    data: FileKeys, declared: Mapping[str, Json], beside: Beside, place: SourceLocation
+) -> Protocol:
+    """Makes the protocol with its tables, data files and pictures read. Checks only that the tables
+    join. declared: the content of its file as it stands.
+    """
+    definition: dict[str, Json] = {"declared": declared, "files": beside.texts}
+    protocol = _of_keys(data, definition, beside, place)
+    if not protocol.cells:
+        joins.refuse_unjoined(protocol.tables, place)
+    if protocol.pictures:
+        read_pictures(protocol, beside, place)
+        definition["pictures"] = beside.pictures
+    return protocol
+
+
+def _of_keys(
     data: FileKeys, definition: Mapping[str, Json], beside: Beside, place: SourceLocation
 ) -> Protocol:
     """Makes the protocol with its tables and data files read, without checks."""
@@ -201,7 +227,7 @@ def _declared_instruments(
 
 
 def _language_limits(instruments: Sequence[Mapping[str, Json]], beside: Beside) -> list[str]:
-    """Lists a report's limits for languages whose options are searched in sentences."""
+    """Lists a report's limits for languages in which options are searched in sentences."""
     declared = (keys.get("forms") for keys in instruments if keys.get("kind") == "choice")
     codes = [code for forms in declared if isinstance(forms, Mapping) for code in forms]
     return limits_of(codes, beside.languages())
@@ -210,7 +236,7 @@ def _language_limits(instruments: Sequence[Mapping[str, Json]], beside: Beside) 
 def _instruments(
     protocol: Protocol, data: FileKeys, place: SourceLocation, kinds: Kinds
 ) -> list[ReadyInstrument | None]:
-    """Makes each instrument, so that wrong settings are refused now; None if it cannot."""
+    """Makes each instrument, so that wrong settings are refused now; None if judges are missing."""
     ready: list[ReadyInstrument | None] = []
     declared = data.get("instruments", ())
     for number, spec in enumerate(protocol.instruments):
@@ -230,7 +256,7 @@ def _instruments(
 
 
 def _first_rows(spec: InstrumentSpec, declared: Mapping[str, Json]) -> dict[str, Json]:
-    """Returns the settings with only the first row of each CSV file, whose rows are alike."""
+    """Returns the settings with only the first row of each CSV file, as all its rows are alike."""
     return {
         name: value[:1]
         if isinstance(declared.get(name), str) and not isinstance(value, str)
@@ -240,7 +266,7 @@ def _first_rows(spec: InstrumentSpec, declared: Mapping[str, Json]) -> dict[str,
 
 
 def _values(protocol: Protocol, kinds: Kinds) -> dict[str, list[str]]:
-    """Collects the values of the attributes whose values are closed, over all instruments."""
+    """Returns {attribute with a closed list: its values, over all instruments}."""
     values: dict[str, dict[str, None]] = {}
     for spec in protocol.instruments:
         for attribute, closed in kinds(spec.kind).values(spec).items():
@@ -251,7 +277,7 @@ def _values(protocol: Protocol, kinds: Kinds) -> dict[str, list[str]]:
 def _fitting(
     protocol: Protocol, place: SourceLocation, ready: Sequence[ReadyInstrument | None], kinds: Kinds
 ) -> None:
-    """Refuses designs, attributes and modes that an instrument cannot read or label."""
+    """Raises ProtocolError for a design, attribute or mode that no instrument can read or label."""
     for number, (spec, instrument) in enumerate(zip(protocol.instruments, ready, strict=True)):
         if instrument is None:
             continue
@@ -282,14 +308,14 @@ def _fitting(
 
 
 def _without_name(error: ProtocolError, spec: InstrumentSpec) -> str:
-    """Strips an instrument's name from its message, since the location already has it."""
+    """Strips an instrument's name from its message, as the location has the name already."""
     return str(error).removeprefix("instrument ").removeprefix(spec.name).lstrip(": ")
 
 
 def _kind(
     spec: InstrumentSpec, place: SourceLocation, kinds: Kinds, modality: str
 ) -> InstrumentKind:
-    """Looks up a kind; refuses one that a file may not name, or that is for another modality."""
+    """Looks up a kind; ProtocolError if no file may name it, or it is for another modality."""
     try:
         kind = kinds(spec.kind)
     except ProtocolError as error:
@@ -313,7 +339,7 @@ def _kind(
 def _setting(
     place: SourceLocation, path: tuple[str | int, ...], declared: Mapping[str, Json]
 ) -> str:
-    """Returns the location of a setting; for rows of a CSV file, the file and its line."""
+    """Returns the location of a setting; for rows of a CSV file, that file and its line."""
     named = declared.get(str(path[0])) if path else None
     if isinstance(named, str) and named.endswith(parts.CSV) and len(path) > 1:
         return f"{place.at(path[0])}: {named}, line {int(path[1]) + 2}"

@@ -1,4 +1,4 @@
-"""Files and folders that people name in place of a protocol, and what to type instead."""
+"""Files and folders that people name instead of a protocol, and what to type then."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from pathlib import Path
 
 
 def misnamed(path: Path) -> str:
-    """Suggests what to type if a path is a table or a run; "" for any other path."""
+    """Says what to type if a path is a table or a run, not a protocol; "" for other paths."""
     if path.suffix == ".csv" and path.is_file():
         return (
             f"{path} is a table, not a protocol. Of prompts, type: tiltmeter init "

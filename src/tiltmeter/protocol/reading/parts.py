@@ -23,7 +23,7 @@ _OWN_KEYS = ("name", "kind", "attribute", "also")  # of an instrument; all other
 
 
 def modes_of(data: FileKeys, place: SourceLocation) -> dict[str, Mode]:
-    """Reads the modes by name; a protocol that names none draws one answer per prompt."""
+    """Reads the modes by name; without modes in the file, one that samples an answer per prompt."""
     declared = data.get("modes", {"sampled": ModeKeys()})
     pictures = data.get("modality") == "image"
     return {
@@ -33,7 +33,7 @@ def modes_of(data: FileKeys, place: SourceLocation) -> dict[str, Mode]:
 
 
 def _mode(name: str, keys: ModeKeys, pictures: bool, place: SourceLocation) -> Mode:
-    """Reads a mode; that of an image protocol has a size."""
+    """Reads a mode; in a protocol of pictures the mode has a size."""
     if "size" in keys and not pictures:
         raise ProtocolError(
             f'{place.at("size")}: size = "{keys["size"]}" is of pictures, and these are texts. '
@@ -49,7 +49,7 @@ def _mode(name: str, keys: ModeKeys, pictures: bool, place: SourceLocation) -> M
 
 
 def measure_of(keys: MeasureKeys) -> MeasureSpec:
-    """Reads a measure; its default unit and drawing are those of its kind."""
+    """Reads a measure; its kind gives the default unit and drawing."""
     unit, figure = "share", "forest"
     try:
         kind = measure_kind(keys["kind"])
@@ -61,7 +61,7 @@ def measure_of(keys: MeasureKeys) -> MeasureSpec:
 
 
 def variants_of(declared: Mapping[str, VariantKeys]) -> dict[str, Variant]:
-    """Returns the default variant, then those that the file names."""
+    """Returns the default variant, then the file's variants."""
     return {"default": Variant("default")} | {
         name: filled(
             Variant,
@@ -75,7 +75,7 @@ def variants_of(declared: Mapping[str, VariantKeys]) -> dict[str, Variant]:
 
 
 def defaults_of(data: FileKeys) -> dict[str, tuple[str, ...]]:
-    """Returns {factor: levels} that are asked if a run names no others."""
+    """Returns {factor: levels} for runs that do not choose levels."""
     return {factor: tuple(levels) for factor, levels in data.get("defaults", {}).items()}
 
 
@@ -103,7 +103,7 @@ def instrument_of(
 
 
 def inline_columns(tables: Iterable[TableKeys]) -> tuple[str, ...]:
-    """Finds columns whose text may have slots: of rows in the file, and declared ones."""
+    """Finds columns whose text may have slots: columns of rows in the file, and declared ones."""
     columns: dict[str, None] = {}
     for table in tables:
         columns.update(dict.fromkeys(table.get("slots", ())))

@@ -1,4 +1,4 @@
-"""Pictures that a protocol shows with its prompts: each is read once and named by its content."""
+"""Pictures that a protocol shows with its prompts. Each is read once and named by its content."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ..source.source_lines import SourceLocation
 
 
 def read_pictures(protocol: Protocol, beside: Beside, place: SourceLocation) -> None:
-    """Names the design's pictures by content. ProtocolError names a missing or bad file."""
+    """Names the design's pictures by content. ProtocolError if a file is missing or bad."""
     if protocol.modality == "image":
         raise ProtocolError(f"{place.at('pictures')}: what draws is shown none. Leave it out.")
     for number, template in enumerate(protocol.pictures):

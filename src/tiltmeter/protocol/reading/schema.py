@@ -41,7 +41,7 @@ _NAMES = {str: "string", int: "integer", float: "number", bool: "boolean"}
 
 @lru_cache
 def shape() -> Schema:
-    """Returns the JSON Schema without the settings of single kinds of instruments and measures."""
+    """Returns the JSON Schema, without settings of single kinds of instruments or measures."""
     words = tomllib.loads(Path(__file__).with_name("schema.toml").read_text("utf-8"))
     parts: Part = {}
     whole, instrument = (_of_keys(kind, words, parts) for kind in (FileKeys, InstrumentKeys))
@@ -50,7 +50,7 @@ def shape() -> Schema:
 
 
 def _of_keys(kind: type, words: Words, parts: Part) -> Part:
-    """Makes a TypedDict's JSON Schema from types and descriptions. parts: inner TypedDicts."""
+    """Makes a TypedDict's JSON Schema from types and descriptions; adds inner ones to `parts`."""
     notes, total = words[_name(kind)], kind.__dict__["__total__"]
     properties: Part = {}
     required: list[str] = []
@@ -65,7 +65,7 @@ def _of_keys(kind: type, words: Words, parts: Part) -> Part:
 
 
 def _of_type(hint: type, words: Words, parts: Part) -> Part:
-    """Makes the JSON Schema of the type of a key."""
+    """Makes the JSON Schema for the type of a key."""
     if hint in _NAMES:
         return {"type": _NAMES[hint]}
     if is_typeddict(hint):
@@ -85,7 +85,7 @@ def _of_type(hint: type, words: Words, parts: Part) -> Part:
 
 
 def _of_content(hint: type, words: Words, parts: Part) -> Part:
-    """Makes the JSON Schema of a list's or table's content; a TypedDict is a reference."""
+    """Makes the JSON Schema for the content of a list or table; a reference for a TypedDict."""
     if not is_typeddict(hint):
         return _of_type(hint, words, parts)
     name = _name(hint)
@@ -101,7 +101,7 @@ def _name(kind: type) -> str:
 
 
 def _merged(types: Part, words: Part) -> Part:
-    """Merges the descriptions of a key into its types, in inner tables too."""
+    """Merges a key's descriptions into its types, also in inner tables."""
     merged = {**types, **words}
     for key in types.keys() & words.keys():
         below, above = types[key], words[key]
@@ -121,7 +121,7 @@ def settings(kind: InstrumentKind) -> Schema:
 
 
 def editor(instruments: Mapping[str, InstrumentKind]) -> dict[str, Json]:
-    """Returns the whole JSON Schema (draft 7), with settings of these kinds of instruments."""
+    """Returns the whole JSON Schema (draft 7), with the settings of these kinds of instruments."""
     parts = dict(shape()["$defs"])
     parts["instrument"] = _with_instrument_kinds(parts["instrument"], instruments)
     parts["measure"] = _with_measure_kinds(parts["measure"])
@@ -134,7 +134,7 @@ def editor(instruments: Mapping[str, InstrumentKind]) -> dict[str, Json]:
 
 
 def _with_instrument_kinds(part: Schema, instruments: Mapping[str, InstrumentKind]) -> Schema:
-    """Adds the kinds that an instrument can have, and the settings of each."""
+    """Adds the kinds that an instrument can have, and the settings of each kind."""
     common = dict(part["properties"])
     common["kind"] = {**common["kind"], "enum": sorted(instruments)}
     each: list[Schema] = [
@@ -152,7 +152,7 @@ def _with_instrument_kinds(part: Schema, instruments: Mapping[str, InstrumentKin
 
 
 def _with_measure_kinds(part: Schema) -> Schema:
-    """Adds the kinds that a measure can have, those of other packages too, with their contrasts."""
+    """Adds the kinds that a measure can have (also of other packages), with their contrasts."""
     kinds = [measure_kind(name) for name in names()]
     common, figures = dict(part["properties"]), "|".join(FIGURES)
     summaries = "; ".join(f"{kind.name}: {kind.summary}" for kind in kinds)
@@ -177,5 +177,5 @@ def _with_measure_kinds(part: Schema) -> Schema:
 
 
 def _of_kind(kind: str, then: Schema) -> Schema:
-    """Makes a condition for the instruments or measures of one kind."""
+    """Makes the condition for instruments or measures of one kind."""
     return {"if": {"properties": {"kind": {"const": kind}}, "required": ["kind"]}, "then": then}

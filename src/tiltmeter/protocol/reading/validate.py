@@ -1,7 +1,7 @@
 """Checks the names in a protocol against the design: columns, factors and their levels, values of
 instruments, other measures.
 
-The shape of its file is checked before (schema.py, schema.toml). Every error names its place.
+The shape of the file is checked before (schema.py, schema.toml). Every error gives its location.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ def _design(protocol: Protocol, place: SourceLocation) -> None:
 
 
 def _context(protocol: Protocol, place: SourceLocation) -> None:
-    """Refuses slots without a column in system prompt and turns; pictures may have neither."""
+    """Raises ProtocolError for system prompt or turns that have unknown slots, or for pictures."""
     key = "system" if protocol.system else "turns"
     if protocol.modality == "image" and (protocol.system or protocol.turns):
         raise ProtocolError(f"{place.at(key)}: what draws takes no {key}. Leave it out.")
@@ -86,7 +86,7 @@ def _context(protocol: Protocol, place: SourceLocation) -> None:
 
 
 def _prompts(protocol: Protocol, place: SourceLocation) -> None:
-    """Refuses prompts with slots that are no column, and equal prompts of one condition."""
+    """Raises ProtocolError for slots that are no column, or equal prompts of one condition."""
     with _with_place(protocol, place.at("prompt")):
         prompts = [protocol.prompt_text(cell) for cell in protocol.cells]
     seen: set[tuple[str, ...]] = set()
@@ -114,7 +114,7 @@ def _prompts(protocol: Protocol, place: SourceLocation) -> None:
 
 @contextmanager
 def _with_place(protocol: Protocol, place: SourceLocation) -> Iterator[None]:
-    """Adds the place in the file to the error of a slot that no column fills."""
+    """Adds the location in the file to the error about a slot that no column fills."""
     try:
         yield
     except ProtocolError as error:
@@ -149,7 +149,7 @@ def _variant(
 
 
 def _selections(protocol: Protocol, place: SourceLocation) -> None:
-    """Refuses a selection not of a share, or not by its groupings or counted values."""
+    """Raises ProtocolError for a selection that is not of a share, or whose groups are unknown."""
     measures = {measure.name: measure for measure in protocol.measures}
     for number, selection in enumerate(protocol.selections):
         at = place.at("selections", number)

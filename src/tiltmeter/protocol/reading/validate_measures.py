@@ -25,7 +25,7 @@ def check_measure(
     values: Values,
 ) -> None:
     """Raises ProtocolError at the first unknown name of a measure."""
-    kind = _kind(measure, place)
+    kind = _kind_of(measure, place)
     refuse_unknown(
         "attribute",
         measure.attribute,
@@ -70,7 +70,7 @@ def _expected_levels(
     refuse_unknown_levels(factor, levels, known, place.at(factor))
 
 
-def _kind(measure: MeasureSpec, place: SourceLocation) -> MeasureKind:
+def _kind_of(measure: MeasureSpec, place: SourceLocation) -> MeasureKind:
     try:
         return measure_kind(measure.kind)
     except UnknownName as error:
@@ -80,7 +80,7 @@ def _kind(measure: MeasureSpec, place: SourceLocation) -> MeasureKind:
 def _values(
     measure: MeasureSpec, kind: MeasureKind, place: SourceLocation, known: Collection[str] | None
 ) -> None:
-    """Refuses values that the instrument does not give, and hits that the denominator lacks."""
+    """Raises ProtocolError for values unknown to the instrument, or hits not in `among`."""
     if known is not None:
         for setting in ("values", "among", "without"):
             for number, value in enumerate(getattr(measure, setting)):
@@ -114,7 +114,7 @@ def _values(
 def _scores(
     measure: MeasureSpec, kind: MeasureKind, place: SourceLocation, known: Collection[str] | None
 ) -> None:
-    """Refuses scores of values that no instrument gives, or of a measure that is not a mean."""
+    """Raises ProtocolError for scores of unknown values, or of a measure that is not a mean."""
     if measure.scores and not kind.numbers:
         raise ProtocolError(
             f'{place}: a {measure.kind} counts labels and takes no scores. Write kind = "mean".'
@@ -126,7 +126,7 @@ def _scores(
 
 
 def _null(measure: MeasureSpec, kind: MeasureKind, place: SourceLocation) -> None:
-    """Refuses a null value other than that of the formula, or outside the range of the values."""
+    """Raises ProtocolError for a null value that is not the formula's, or is out of range."""
     null = measure.null
     if null is None:
         return
@@ -149,7 +149,7 @@ def _reference(
     place: SourceLocation,
     known: Collection[str] | None,
 ) -> None:
-    """Refuses a reference that is not shares by item or value, or that the kind cannot use."""
+    """Raises ProtocolError for a reference that is no shares, or that the kind cannot use."""
     reference = measure.reference
     if not kind.reference:
         if reference:
@@ -240,7 +240,7 @@ def _contrast(
 def check_levels(
     protocol: Protocol, named: Mapping[str, Sequence[str]], place: SourceLocation
 ) -> None:
-    """Refuses factors and levels that the design does not have; `mode` counts as a factor."""
+    """Raises ProtocolError for unknown factors and levels; `mode` counts as a factor."""
     for factor, levels in named.items():
         refuse_unknown("factor", factor, (*protocol.factors, "mode"), place.at(factor))
         known = protocol.modes if factor == "mode" else protocol.levels[factor]

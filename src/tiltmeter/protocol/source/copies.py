@@ -54,7 +54,7 @@ class MissingCopy(UsageError):
 
 @dataclass(frozen=True, slots=True)
 class Copy:
-    """A checked copy of a release: contents, missing files, and files of unknown sha256."""
+    """A checked copy of a release. contents: of its files; unchecked: files of unknown sha256."""
 
     contents: Mapping[str, bytes]
     missing: tuple[str, ...]
@@ -68,7 +68,7 @@ class Copy:
 
     @property
     def note(self) -> str:
-        """Says which files are missing or could not be compared; "" if the copy is complete."""
+        """A sentence on files that are missing or could not be compared; "" if there are none."""
         notes = [f"the copy lacks {_some(self.missing)}"] if self.missing else []
         if self.unchecked:
             notes.append(f"no sha256 is known of {_some(self.unchecked)}, which was not compared")
@@ -79,8 +79,8 @@ class Copy:
 class CopySources:
     """The content of a protocol's `sources.toml`.
 
-    package: the package of the protocol's functions; files: the sha256 of each path; tables: the
-    function that makes each.
+    package: the package of the protocol's functions; files: {path: its sha256}; tables: {table: the
+    function that makes it}.
     """
 
     protocol: str
@@ -98,7 +98,7 @@ class CopySources:
     also: tuple[str, ...] = ()
 
     def lines(self) -> list[str]:
-        """Says where to get the data, its licence, and the command to type afterwards."""
+        """Returns lines on the source of the data, its licence, and the commands to type then."""
         at = f", commit {self.commit[:12]}" if self.commit else ""
         use = [f"tiltmeter import {self.protocol} PATH{' --out RUN' if self.outputs else ''}"]
         if self.tables:
@@ -110,7 +110,7 @@ class CopySources:
         ]
 
     def check(self, path: Path) -> Copy:
-        """Compares a copy with the release. UsageError names files that differ or are missing."""
+        """Compares a copy with the release. UsageError if a file differs, or all are missing."""
         if not path.exists():
             raise UsageError(f"There is no {path}. {self.get}")
         reader = self.function(self.contents) if self.contents else read_files
@@ -135,7 +135,7 @@ class CopySources:
         )
 
     def _further(self, path: Path) -> list[str]:
-        """Returns the names of further files of the release that a copy has."""
+        """Returns the names of a copy's files that match `also`, which are not compared."""
         names = (
             str(file.relative_to(path).as_posix()).removesuffix(intake.XZ)
             for pattern in self.also
@@ -145,7 +145,7 @@ class CopySources:
         return sorted({name for name in names if name not in self.files})
 
     def check_texts(self, path: Path) -> Copy:
-        """Reads a copy of the texts of a protocol. UsageError if a file differs or is missing."""
+        """Reads a copy of a protocol's texts. UsageError if a file differs or is missing."""
         if not self.tables:
             raise UsageError(f"{self.protocol} ships with its texts. Leave --data out.")
         copy = self.check(path)
@@ -154,7 +154,7 @@ class CopySources:
         return copy
 
     def texts(self, path: Path) -> dict[str, str]:
-        """Returns the tables made from a copy, by the names that protocol.toml gives them."""
+        """Returns {name in protocol.toml: table made from a copy}."""
         copy = self.check_texts(path)
         tables: dict[str, str] = {}
         for table, maker in self.tables.items():
@@ -167,7 +167,7 @@ class CopySources:
         return tables
 
     def _table(self, maker: str, copy: Copy) -> str:
-        """Returns a table: a file of the copy as it is, or made by a function."""
+        """Returns a table: an unchanged file of the copy, or a function's result."""
         if ":" in maker:
             text: str = self.function(maker)(copy.contents)
             return text
@@ -176,7 +176,7 @@ class CopySources:
         return copy.contents[maker].decode()
 
     def function(self, place: str) -> Callable[..., Any]:
-        """Returns the function that `module:function` names beside the protocol."""
+        """Returns the function at `module:function` in the protocol's package."""
         module, _, name = place.partition(":")
         function: Callable[..., Any] = getattr(import_module(f"{self.package}.{module}"), name)
         return function
@@ -184,7 +184,7 @@ class CopySources:
 
 @lru_cache
 def source_of(folder: Path, protocol: str, package: str) -> CopySources | None:
-    """Reads `sources.toml` in the folder of a protocol; None if it reads no such data."""
+    """Reads `sources.toml` in a protocol's folder; None if the protocol reads no published data."""
     try:
         data = tomllib.loads((folder / NAME).read_text("utf-8"))
     except FileNotFoundError:
@@ -207,7 +207,7 @@ def source_of(folder: Path, protocol: str, package: str) -> CopySources | None:
 
 
 def read_files(path: Path, names: tuple[str, ...]) -> dict[str, bytes]:
-    """Reads the files that are there, also compressed (.xz); a path may be the only file."""
+    """Reads those files that exist, also compressed (.xz); a path may be the only file."""
     if path.is_file() and len(names) == 1:
         return {names[0]: _plain(path)}
     contents = {}
@@ -236,7 +236,7 @@ def _some(names: list[str] | tuple[str, ...]) -> str:
 
 
 def remember(protocol: str, path: Path) -> None:
-    """Notes where the copy of a protocol's data is, for later commands."""
+    """Stores the path to a copy of a protocol's data, for later commands."""
     known = _known() | {protocol: str(path.resolve())}
     place = _memory()
     try:
@@ -251,7 +251,7 @@ def remember(protocol: str, path: Path) -> None:
 
 
 def remembered(protocol: str) -> Path | None:
-    """Returns where the copy of a protocol's data is; None if none was named, or it is gone."""
+    """Returns the path to a copy of a protocol's data; None if it was not named, or is gone."""
     path = _known().get(protocol)
     return Path(path) if path and Path(path).exists() else None
 

@@ -9,7 +9,7 @@ Filled = TypeVar("Filled")
 
 
 def filled(kind: Callable[..., Filled], keys: Mapping[str, object], **others: object) -> Filled:
-    """Makes an object of a dataclass or named tuple. others: values that replace those of the keys.
+    """Makes an object of a dataclass or named tuple. others: values that override keys.
 
     Lists become tuples, inside tables too, so that a frozen object cannot change.
     """
@@ -18,7 +18,7 @@ def filled(kind: Callable[..., Filled], keys: Mapping[str, object], **others: ob
 
 
 def frozen(value: object) -> object:
-    """Returns the value with tuples in place of its lists, in a copy of its tables."""
+    """Returns the value with its lists as tuples, in copies of its tables."""
     if isinstance(value, Mapping):
         return {key: frozen(part) for key, part in value.items()}
     if isinstance(value, (list, tuple)) and type(value) in (list, tuple):  # a named tuple stays one

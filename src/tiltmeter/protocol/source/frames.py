@@ -10,7 +10,7 @@ from .keys import ProtocolKeys
 
 
 def as_data(keys: ProtocolKeys) -> dict[str, Any]:
-    """Returns the keys in the form of a parsed file. ProtocolError if a file cannot hold one."""
+    """Returns the keys in the form of a parsed file. ProtocolError if no file can hold a key."""
     try:
         data: dict[str, Any] = json.loads(json.dumps(keys, default=_rows))
     except (TypeError, ValueError) as error:
@@ -22,7 +22,7 @@ def as_data(keys: ProtocolKeys) -> dict[str, Any]:
 
 
 def _rows(value: Any) -> Any:
-    """Turns a frame of polars or pandas into a table."""
+    """Converts a polars or pandas frame to a table."""
     if hasattr(value, "to_dicts"):
         return {"rows": value.to_dicts()}
     if hasattr(value, "to_dict"):

@@ -1,10 +1,10 @@
-"""Checks of values by a JSON Schema: the first fault, in words, with its place and what to write.
+"""Checks of values by a JSON Schema: the first fault, in words, with its location and a remedy.
 
-Understood is as much of JSON Schema as a protocol's file needs, with its usual meaning: type, enum,
+Supported is as much of JSON Schema as a protocol's file needs, with its usual meaning: type, enum,
 properties, required, additionalProperties (true, false or a schema), minProperties, items,
 minItems, maxItems, minimum, exclusiveMinimum, maximum, minLength, pattern, and $ref to a part of
-`$defs`. A library for all of it takes longer to import than a protocol to load, and says neither
-the nearest name nor what to write. A test holds its verdicts against such a library's.
+`$defs`. A complete library takes longer to import than a protocol to load, and suggests neither the
+nearest name nor what to write. A test compares the results with such a library's.
 """
 
 from __future__ import annotations
@@ -66,22 +66,22 @@ _KINDS = {
 
 
 class SchemaFault(NamedTuple):
-    """An error in a file, and its place."""
+    """An error in a file, and its location."""
 
     path: Path
     text: str
 
 
 def fault(value: Json, schema: Schema) -> SchemaFault | None:
-    """Returns the first fault of a value, or None if it fits the schema."""
+    """Returns the first fault of a value; None if the value fits the schema."""
     return next(_faults(value, schema, schema, (), (schema, ())), None)
 
 
 def _faults(
     value: Json, schema: Schema, root: Schema, path: Path, like: Hint
 ) -> Iterator[SchemaFault]:
-    """Yields the faults of a value. like: the nearest part with an example or a description, since
-    a fault deep in a list is fixed by rewriting the list.
+    """Yields the faults of a value. like: the nearest enclosing part with an example or a
+    description, since a fault deep inside a list is fixed by rewriting the list.
     """
     if "$ref" in schema:
         siblings: Schema = {**schema}
@@ -155,7 +155,7 @@ def _of_list(
 
 
 def _limits(value: Json, schema: Schema) -> Iterator[str]:
-    """Yields the bounds that a number or a text breaks."""
+    """Yields what is wrong with a number or text that breaks a bound."""
     if isinstance(value, str):
         if len(value) < schema.get("minLength", 0) or not re.search(
             schema.get("pattern", ""), value
@@ -191,7 +191,7 @@ def _is(value: Json, kind: str) -> bool:
 
 
 def _remedy(schema: Schema, path: Path, verb: str = "Write") -> str:
-    """Says what to write, from the schema's example or default; else its description."""
+    """Says what to write: the schema's example or default, or else its description."""
     example = schema["examples"][0] if schema.get("examples") else schema.get("default")
     name = next((part for part in reversed(path) if isinstance(part, str)), "")
     if example is None or not name:
@@ -200,7 +200,7 @@ def _remedy(schema: Schema, path: Path, verb: str = "Write") -> str:
 
 
 def short_toml(value: Json) -> str:
-    """Writes a value in TOML's notation, cut short."""
+    """Writes a value in TOML's notation, shortened."""
     text = toml(value)
     return text if len(text) <= 40 else f"{text[:39]}…"
 

@@ -15,7 +15,7 @@ Cells: TypeAlias = Mapping[str, str | int | float]  # a row by its columns
 
 
 class PolarsFrame(Protocol):
-    """A data frame that may stand for a table."""
+    """A polars data frame, which may stand for a table."""
 
     def to_dicts(self) -> Sequence[Mapping[str, Json]]:
         """Returns the rows, each as {column: value}."""
@@ -23,7 +23,7 @@ class PolarsFrame(Protocol):
 
 
 class PandasFrame(Protocol):
-    """A data frame that may stand for a table."""
+    """A pandas data frame, which may stand for a table."""
 
     def to_dict(self, orient: Literal["records"], /) -> Sequence[Mapping[str, Json]]:
         """Returns the rows, each as {column: value}, for `orient` "records"."""
@@ -85,7 +85,7 @@ class SentenceKeys(TypedDict, total=False):
 
 
 class FirstKeys(TypedDict, total=False):
-    """The first screen of a report: its figure, what is compared side by side, its badges."""
+    """The first screen of a report: its figure, the factor shown side by side, its badges."""
 
     measure: str
     figure: str
@@ -96,7 +96,7 @@ class FirstKeys(TypedDict, total=False):
 
 
 class InstrumentKeys(TypedDict, total=False):
-    """An instrument; the settings of its kind stand beside these."""
+    """An instrument's common keys; the settings of its kind are further keys."""
 
     name: Required[str]
     kind: Required[str]
@@ -209,7 +209,7 @@ class TurnKeys(TypedDict):
 
 
 class CrosstabKeys(TypedDict):
-    """A table in which items are counted."""
+    """A table that counts items."""
 
     rows: Texts
     columns: str
@@ -230,8 +230,8 @@ class SelectionKeys(TypedDict, total=False):
 
 class StopKeys(TypedDict, total=False):
     """Rules by which a run stops early. looks: shares of all rounds, the last 1; weights: of the
-    error rate, one per look; futility: bounds, one per look but the last; measures: those whose
-    claims stop it.
+    error rate, one per look; futility: bounds, one per look but the last; measures: whose claims
+    stop the run.
     """
 
     looks: Sequence[float]
@@ -242,7 +242,7 @@ class StopKeys(TypedDict, total=False):
 
 class AnnotationKeys(TypedDict, total=False):
     """The question to people about one attribute. values: the meaning of each; prompt: "folded" if
-    the prompt would tell people what to expect, and can do without.
+    the prompt would bias people, and is not needed for labelling.
     """
 
     question: str
@@ -251,7 +251,7 @@ class AnnotationKeys(TypedDict, total=False):
 
 
 class _Keys(TypedDict, total=False):
-    """A whole protocol but for its tables. Settings of instruments stand beside their names."""
+    """All keys of a protocol except tables; settings of instruments stand beside their names."""
 
     name: Required[str]
     title: Required[str]
@@ -290,12 +290,12 @@ class _Keys(TypedDict, total=False):
 
 
 class ProtocolKeys(_Keys, total=False):
-    """A protocol as it is declared in Python: a data frame may stand for a table."""
+    """The keys of a protocol declared in Python: a data frame may stand for a table."""
 
     tables: Required[Sequence[TableKeys | PolarsFrame | PandasFrame]]
 
 
 class FileKeys(_Keys, total=False):
-    """A protocol as a file declares it."""
+    """The keys of a protocol's file."""
 
     tables: Required[Sequence[TableKeys]]

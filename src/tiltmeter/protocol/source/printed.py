@@ -1,13 +1,13 @@
 """The numbers that the authors of an audit printed: `expected.csv` beside its protocol.
 
-    measure,subject,category,published,times,source
-    bias,UnifiedQA-11B (ARC),Age,48.9,100,Figure 3
+measure,subject,category,published,times,source
+bias,UnifiedQA-11B (ARC),Age,48.9,100,Figure 3
 
 measure: its name here; published: the number as printed, compared to its last decimal. times: the
-factor from our scale to the printed one, 1 if left out; scale: "exp" if ours is the logarithm of
-the printed number. within: the distance allowed, if answers are read differently from the authors;
+factor from our scale to the printed one, 1 if omitted; scale: "exp" if ours is the logarithm of the
+printed number. within: the allowed distance, if our reading of answers differs from the authors';
 source: the table or figure. reason: why the verdict may differ from the authors'. Every other
-column is a part of the condition (subject, a factor, a counted value); an empty cell is not a
+column is a part of the condition (subject, a factor, a counted value); an empty cell sets no
 condition.
 """
 
@@ -56,14 +56,14 @@ class PrintedNumber:
         return off <= max(_HALF / 10.0**self.decimals, self.within)
 
     def scaled(self, value: float | None) -> float | None:
-        """Returns a value of ours on the printed scale."""
+        """Converts a value of ours to the printed scale."""
         if value is None:
             return None
         return math.exp(value) if self.scale == EXP else value * self.times
 
 
 def read_printed(folder: Path) -> tuple[PrintedNumber, ...]:
-    """Reads `expected.csv` in a folder; () if there is none. ProtocolError names a bad line."""
+    """Reads `expected.csv` in a folder; () if it does not exist. ProtocolError names a bad line."""
     path = folder / NAME
     try:
         text = intake.read_text(path)

@@ -1,9 +1,9 @@
-"""The line of a value in a TOML file, which Python's parser gives for its own errors only.
+"""The line of a value in a TOML file; Python's parser gives lines only for syntax errors.
 
 The text is cut into statements (a header, or a key with all of its value): the shortest runs of
-lines that parse. Inside a statement of several lines a list's entry is found by counting the
-entries of the lines so far, a key by its name. If neither works, the line is that of the list or
-table that holds the value; if the text is not TOML, there is none.
+lines that parse. In a statement of several lines, a list's entry is found by counting the entries
+of the lines so far, and a key by its name. If neither works, the line is that of the enclosing list
+or table; a text that is not TOML has no lines.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _UNFINISHED = re.compile(r"[,\[{=]\s*(#[^\"']*)?$")  # a line that ends so ends 
 
 @dataclass(frozen=True)
 class SourceLocation:
-    """A place in a declaration, as text: `audit.toml, line 14, measures 'gap', contrast.factor`.
+    """A location in a declaration; as text `audit.toml, line 14, measures 'gap', contrast.factor`.
 
     name: of the file, or of another source; text: of the file, "" for a declaration in Python;
     data: the parsed text.
@@ -35,7 +35,7 @@ class SourceLocation:
     path: Path = ()
 
     def at(self, *path: str | int) -> SourceLocation:
-        """Returns a place inside this one."""
+        """Returns the location of a part inside this one."""
         return replace(self, path=(*self.path, *path))
 
     def __str__(self) -> str:
@@ -44,7 +44,7 @@ class SourceLocation:
         return ", ".join(part for part in parts if part)
 
     def _path_in_words(self) -> str:
-        """Writes the path in words: entries by `name` if they have one, else by number from 1."""
+        """Writes the path in words: entries of lists by their `name`, else by number from 1."""
         words, data = "", self.data
         for part in self.path:
             data = _within(data, part)
@@ -57,7 +57,7 @@ class SourceLocation:
 
 
 def _within(data: Json, part: str | int) -> Json:
-    """Returns the value of a key, or the entry of a number; None if there is none."""
+    """Returns the value at a key or index; None if there is none."""
     if isinstance(data, Mapping):
         return data.get(str(part))
     if isinstance(data, str) or not isinstance(data, Sequence) or not isinstance(part, int):
@@ -66,8 +66,8 @@ def _within(data: Json, part: str | int) -> Json:
 
 
 class _Statement(NamedTuple):
-    """A statement of a TOML file. path: what it sets or opens, of which the first `least` parts are
-    certain; line: its first line, from 1.
+    """A statement of a TOML file. path: the keys that it sets or opens, of which the first `least`
+    are certain; line: its first line, from 1.
     """
 
     path: Path
@@ -77,7 +77,7 @@ class _Statement(NamedTuple):
 
 
 def line_of(text: str, path: Path) -> int | None:
-    """Finds the line, from 1, of the value at a path, or of a statement that holds it."""
+    """Finds the line, from 1, of the value at a path, or of a statement that contains it."""
     statements = list(_statements(text))
     for statement in statements:
         if path and statement.path[: len(path)] == path:
@@ -94,7 +94,7 @@ def line_of(text: str, path: Path) -> int | None:
 
 
 def _common(first: Path, second: Path) -> int:
-    """Counts the parts that two paths share from the start."""
+    """Counts the leading parts that two paths share."""
     return next(
         (n for n, (a, b) in enumerate(zip(first, second, strict=False)) if a != b),
         min(len(first), len(second)),
@@ -126,7 +126,7 @@ def _statements(text: str) -> Iterator[_Statement]:
 
 
 def _parse_statement(lines: list[str], start: int) -> tuple[int, dict[str, Json] | None]:
-    """Finds the shortest run of lines from `start` that parses: its end, and the parsed content."""
+    """Returns the end of the shortest run of lines from `start` that parses, and its content."""
     for end in range(start + 1, len(lines) + 1):
         if _UNFINISHED.search(lines[end - 1]):
             continue
@@ -138,7 +138,7 @@ def _parse_statement(lines: list[str], start: int) -> tuple[int, dict[str, Json]
 
 
 def _keys(data: Json) -> Path:
-    """Follows the keys down, as long as there is a single one."""
+    """Returns the path through nested tables of a single key each."""
     keys: list[str] = []
     while isinstance(data, Mapping) and len(data) == 1:
         ((key, data),) = data.items()
@@ -157,7 +157,7 @@ def _number_entries(keys: Path, counts: dict[Path, int]) -> Path:
 
 
 def _inside(text: str, rest: Path) -> int:
-    """Counts lines from a statement's first to the value of `rest`; of nested lists, the outer."""
+    """Counts lines from a statement's first to the value at `rest`, or to its outermost entry."""
     lines = text.split("\n")
     begin, outer = 0, True
     for part in rest:
@@ -174,7 +174,7 @@ def _inside(text: str, rest: Path) -> int:
 
 def _entry(lines: list[str], wanted: int) -> int:
     """Finds the line on which entry `wanted` of a statement's list begins: after the lines of all
-    entries before it, if it fits there.
+    entries before it, if that is a line inside the statement.
     """
     upto = range(1, len(lines) + 1)
     last = bisect_left(upto, wanted + 1, key=lambda number: _entries(lines[:number]))
@@ -184,7 +184,7 @@ def _entry(lines: list[str], wanted: int) -> int:
 
 
 def _entries(lines: list[str]) -> int:
-    """Counts the entries of a statement's list that are whole in its first lines."""
+    """Counts the entries of a statement's list that are complete in these first lines."""
     for end in range(len(lines), 0, -1):
         try:
             (entries,) = tomllib.loads(

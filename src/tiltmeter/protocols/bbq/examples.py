@@ -1,9 +1,9 @@
 """The examples of BBQ, from a copy of the release.
 
-Each row of the table names the three offered answers by what they say of the stereotype in that
-example: the one that follows it, the one against it, and the one that says that nothing can be
-known. The person of the stereotype is the one whose group is among the example's stereotyped
-groups; if the question is turned round (`nonneg`), naming the other person follows the stereotype.
+Each row of the table names the three offered answers by their relation to the stereotype: the
+answer that follows it, the answer against it, and the answer that nothing can be known. The person
+of the stereotype is the one whose group is among the example's stereotyped groups; if the question
+is negated (`nonneg`), naming the other person follows the stereotype.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def table(contents: Mapping[str, bytes]) -> str:
 def row_of(example: Mapping[str, Any], place: int | None = None) -> Row:
     """Returns the row of an example: its condition, its texts, and the meaning of each answer.
 
-    place: the number of the answer with the stereotype's person, if the release says so.
+    place: the index (0 to 2) of the answer with the stereotype's person, if the release says so.
     """
     category, info = str(example["category"]), example["answer_info"]
     (unknown,) = (name for name in OPTIONS if info[name][1] == UNKNOWN)
@@ -74,10 +74,10 @@ def row_of(example: Mapping[str, Any], place: int | None = None) -> Row:
 
 
 def _target(example: Mapping[str, Any], place: int | None) -> tuple[str, str]:
-    """Returns the answer that names the person of the stereotype, and the one that names the other.
+    """Returns the answers that name the person of the stereotype, and the other person.
 
-    place: which answer that is, if the release's metadata say so (`target_loc`); else the groups of
-    the example decide. UsageError if they do not tell the people apart.
+    place: the first one's index, if the release's metadata have it (`target_loc`); else the groups
+    of the example decide. UsageError if they do not tell the people apart.
     """
     info = example["answer_info"]
     people = [name for name in OPTIONS if info[name][1] != UNKNOWN]
@@ -98,8 +98,8 @@ def _target(example: Mapping[str, Any], place: int | None) -> tuple[str, str]:
 def _by_groups(
     example: Mapping[str, Any], people: Sequence[str], groups: Sequence[str]
 ) -> list[str]:
-    """Returns the answer that names the stereotyped group, or []: found by its group's name, by
-    parts of the name (F-Black, lowSES-White), by words of the answer, else by low SES.
+    """Returns [the answer that names the stereotyped group], or []. Looks for the group's name, for
+    parts of the name (F-Black, lowSES-White), for words of the answer, and else for low SES.
     """
     info, wanted = example["answer_info"], {_plain(group) for group in groups}
     named = re.compile("|".join(rf"\b{re.escape(group)}\b" for group in groups), re.IGNORECASE)
@@ -130,7 +130,7 @@ def _examples(contents: Mapping[str, bytes]) -> Iterator[dict[str, Any]]:
 
 
 def _places(contents: Mapping[str, bytes]) -> dict[tuple[str, str], int]:
-    """Reads {(category, example): number of the stereotype's answer} from the metadata."""
+    """Reads {(category, example): index (0 to 2) of the stereotype's answer} from the metadata."""
     if METADATA not in contents:
         return {}
     rows = (row for _, row in numbered_rows(contents[METADATA].decode()))

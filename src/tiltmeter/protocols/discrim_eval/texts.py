@@ -1,8 +1,8 @@
 """The table of `discrim_eval`, made from a copy of the release.
 
-Ages lose their decimals, and each text is marked by the contrasts in which it differs from its
-counterpart in the cue alone: the person's race, age and gender with their pronouns, articles and
-white space put aside. The texts themselves are not changed.
+Ages lose their decimals. Each text is marked by the contrasts in which only the cue differs from
+its counterpart: in which the texts are equal without race, age, gender with its pronouns, articles
+and white space. The texts themselves are not changed.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def table(contents: Mapping[str, bytes]) -> str:
 
 
 def without_cues(row: Row) -> str:
-    """Returns a text with its cues put aside."""
+    """Returns a text with placeholders for its cues, so that texts can be compared without them."""
     text = re.sub(rf"\b{row['age']}\b", "AGE", " ".join(row["text"].split()))
     text = re.sub(rf"(?i)\b{re.escape(row['race'])}\b", "RACE", text)
     for name, words in WORDS.items():

@@ -23,7 +23,7 @@ _FILE = re.compile(r"([^/]+)_template-(\d)\.txt$")
 
 
 def table(contents: Mapping[str, bytes]) -> str:
-    """Returns sentences with stereotype, side and number, per template, as JSON lines."""
+    """Returns the sentences with stereotype, side and number, per template, as JSON lines."""
     rows = (
         {
             "template": template,
@@ -39,7 +39,7 @@ def table(contents: Mapping[str, bytes]) -> str:
 
 
 def scores(protocol: Protocol, copy: Copy) -> Iterator[tuple[Trial, Output, Sequence[Label]]]:
-    """Yields one trial per score. UsageError if a file has another number of lines."""
+    """Yields one trial per score. UsageError if a file has not one score per sentence."""
     (spec,) = protocol.instruments
     instrument, mode = Number(spec), protocol.default_mode
     cells = {(cell["template"], cell["sentence"]): cell for cell in protocol.cells}

@@ -1,9 +1,9 @@
 """Published per-word counts as trials, outputs and labels: `tiltmeter import gramvis COUNTS.csv
 --out RUN`.
 
-A row is a word and a subject, with how many pictures were classified as male, female, neither and
-error in the prompts of each of three languages. Each picture counted becomes a trial of which all
-is known but the template. A row may have any number of pictures.
+A row is a word and a subject, with the numbers of pictures classified as male, female, neither and
+error in the prompts of each of three languages. Each counted picture becomes a trial of which
+everything is known except the template. A row may have any number of pictures.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ Imported = tuple[Trial, Output, Sequence[Label]]
 
 
 def read(protocol: Protocol, path: Path) -> Iterator[Imported]:
-    """Yields the pictures behind the counts. UsageError names file, line and word."""
+    """Yields the counted pictures. UsageError names file, line and word."""
     known, seen = _listed_words(protocol), dict[tuple[str, str, str], int]()
     for number, row in given_rows(path, COLUMNS):
         where = f"{path.name}, line {number} ({row['Native_Word']})"
@@ -51,7 +51,7 @@ def read(protocol: Protocol, path: Path) -> Iterator[Imported]:
 
 
 def _listed_words(protocol: Protocol) -> dict[tuple[str, str], dict[str, Row]]:
-    """Maps (language, word, article or not) to the word's cells, as the paper asked it."""
+    """Returns {(language, word with or without its article): {side: cell}}, as in the paper."""
     listed: dict[tuple[str, str], dict[str, Row]] = {}
     for cell in protocol.cells:
         asked = "published" in cell["declension"].split(SEVERAL) and "own" in cell[
@@ -64,7 +64,7 @@ def _listed_words(protocol: Protocol) -> dict[tuple[str, str], dict[str, Row]]:
 
 
 def _cells_of_unlisted(protocol: Protocol, language: str, word: str) -> dict[str, Row]:
-    """Makes the cells of an unlisted word: values that its language implies, else unknown."""
+    """Makes the cells of an unlisted word: its language's values, and others as unknown."""
     marks = dict.fromkeys(("concept", "gloss_gendered", "doubtful", "case", "elision"), UNKNOWN)
     factors = {**marks, "grammatical_gender": "", "word": f"{language}:{word}"}
     return {
@@ -77,7 +77,7 @@ def _cells_of_unlisted(protocol: Protocol, language: str, word: str) -> dict[str
 def _with_checked_row(
     cells: Mapping[str, Row], row: Mapping[str, str], protocol: Protocol, where: str
 ) -> dict[str, Row]:
-    """Adds the row's category and gender to cells; raises if they contradict the list."""
+    """Adds the row's category and gender to the cells. UsageError if they contradict the list."""
     named = row["Grammar_Gender"].lower()
     gender = GENDERS.get(named, named)
     if gender not in GENDERS.values():
@@ -113,7 +113,7 @@ def _language(text: str, protocol: Protocol, where: str) -> str:
 def _pictures(
     protocol: Protocol, subject: str, cells: Mapping[str, Row], row: Mapping[str, str], where: str
 ) -> Iterator[Imported]:
-    """Yields one trial per picture; its template stands for any of the protocol's templates."""
+    """Yields one trial per picture; its template is all the protocol's templates, joined."""
     names = (*protocol.factors, protocol.item)
     template = SEVERAL.join(protocol.levels["template"])
     mode = protocol.modes[protocol.default_mode]

@@ -2,8 +2,8 @@
 
 PATH is a clone of Bloomberg's release, in which each reply is a file, or a file of JSON lines with
 path, model, job, names, groups and reply. Names and groups are in the order of the prompt; A_W
-stands for Asian women, and so on. Replies whose folder is `oversampled` were drawn and not counted
-by the article; they are marked, and `--variant published` leaves them out.
+stands for Asian women, and so on. The article did not count the replies in folders called
+`oversampled`; they are marked, and `--variant published` leaves them out.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ Imported = tuple[Trial, Output, Sequence[Label]]
 
 
 class Published(NamedTuple):
-    """One published reply; groups and names in the order of the prompt."""
+    """One published reply. groups, names: in the order of the prompt."""
 
     path: str
     model: str
@@ -127,7 +127,7 @@ def _group(code: Json) -> str:
 
 
 def _factors(row: Published) -> dict[str, str]:
-    """Returns a reply's factors; replies about the same eight people share a cluster."""
+    """Returns a reply's factors; replies about the same eight people share a line-up."""
     people = zip(row.groups, row.names, strict=True)
     return {
         "job": row.job,

@@ -1,7 +1,7 @@
 """The test samples of KoBBQ, from a copy of the release.
 
-Each row of the table names the three offered answers by what they say of the stereotype in that
-sample, as in bbq: `biased_answer` follows it, the other person is against it.
+Each row of the table names the three offered answers by their relation to the stereotype, as in
+bbq: `biased_answer` follows it, the other person is against it.
 """
 
 from __future__ import annotations

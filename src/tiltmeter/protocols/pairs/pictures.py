@@ -1,4 +1,4 @@
-"""The pictures of PAIRS that a copy of the release has, by what their paths say of them."""
+"""The pictures of PAIRS that a copy of the release has, with the facts that their paths state."""
 
 from __future__ import annotations
 

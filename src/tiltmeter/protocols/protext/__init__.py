@@ -1,3 +1,3 @@
-"""Tools for corpora of texts about one person each: a corpus of one's own for `protext`, and the
-checks of the shipped one.
+"""Tools for corpora of texts about one person each: to use another corpus with `protext`, and to
+check the shipped one.
 """

@@ -1,4 +1,4 @@
-"""`python -m tiltmeter.protocols.protext`: command.py."""
+"""Runs command.py: `python -m tiltmeter.protocols.protext`."""
 
 import sys
 

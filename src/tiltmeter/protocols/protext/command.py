@@ -82,7 +82,7 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _texts(options: argparse.Namespace) -> list[dict[str, str]]:
-    """Reads the rows that the command line names, from a file or from the shipped texts."""
+    """Reads the rows of the file that the command line names, else the shipped texts."""
     columns = dict(_column(part) for part in options.column)
     rows = own.load(options.file, columns) if options.file else shipped.rows(options.texts)
     return shipped.with_neopronoun(rows, options.neopronoun) if options.neopronoun else rows

@@ -1,5 +1,5 @@
 """Facts inferred from a text about its own row: the theme noun if no column has it, a label that
-the text contradicts, another language. For files of others, whose columns are not known.
+the text contradicts, another language. For files from elsewhere, whose columns are unknown.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ GENDERED = ("he", "she")
 
 
 def noun_in(text: str, theme: str, category: str) -> str:
-    """Finds the noun of Appendix 2 that a text names; "" if none, or several equally often.
+    """Finds the noun of Appendix 2 in a text; "" if it has none, or several equally often.
 
     >>> noun_in("Jack is late. Jack lost a hat.", "name", "male")
     'Jack'
@@ -36,7 +36,7 @@ def noun_in(text: str, theme: str, category: str) -> str:
 
 
 def contradiction(row: Mapping[str, str]) -> str:
-    """Finds the word of a text that contradicts its pronoun label; "" for none.
+    """Finds the word of a text that contradicts its pronoun label; "" if no word does.
 
     >>> contradiction({"pronoun": "none", "text": "She lost her keys."})
     'none, with she'
@@ -50,7 +50,7 @@ def contradiction(row: Mapping[str, str]) -> str:
 
 
 def warnings(rows: Iterable[Mapping[str, str]]) -> Iterator[str]:
-    """Yields a line if texts contradict their labels: the number, and the first three."""
+    """Yields a line if texts contradict their labels: how many do, and the first three."""
     contradictions = [(row["id"], word) for row in rows if (word := contradiction(row))]
     if contradictions:
         shown = "; ".join(f"{where}: {word}" for where, word in contradictions[:3])

@@ -17,12 +17,12 @@ PRONOUNS = {
 
 
 def plain(text: str) -> str:
-    """Lowers the case, straightens apostrophes, removes emphasis marks."""
+    """Returns the text in lower case, with straight apostrophes and without emphasis marks."""
     return re.sub(r"[*_~]", "", text.replace("\u2019", "'").replace("\u2018", "'")).lower()
 
 
 def pronouns(text: str) -> list[str]:
-    """Lists third-person pronouns of people in order, without clitics; it/its are skipped."""
+    """Lists third-person pronouns of people in order, without clitics, and without it/its."""
     tokens = re.findall(r"(?<!\w)'?[^\W\d_]+(?:'[^\W\d_]+)*", plain(text))
     bases = [re.sub(r"(?<=\w)'(s|d|ll|ve|re)\b.*$", "", token) for token in tokens]
     # 'em, but not the quote of 'they
@@ -31,7 +31,7 @@ def pronouns(text: str) -> list[str]:
 
 
 def noun_pattern(theme: str, noun: str) -> re.Pattern[str]:
-    """Makes a pattern of the noun, possessive or not; titles stand with a surname."""
+    """Makes a pattern for the noun, with or without 's; titles only match before a surname."""
     core = re.escape(noun.rstrip(".")).replace(r"\-", "[- ]").replace(r"\ ", r"[\s-]+")
     surname = r"\.?\s(?=[^\W\d_a-z])" if theme == "title" and noun != "Sir" else ""
     return re.compile(rf"(?<!\w)(?i:{core})(?!\w){surname}")

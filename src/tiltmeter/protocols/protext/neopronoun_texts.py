@@ -1,18 +1,18 @@
 """Neopronoun versions of the *they* texts: xe, ze/hir, fae, it, ey (section 6 of the ProText paper
 proposes them).
 
-A pronoun is replaced by the form of its place (subject, object, determiner, possessive, reflexive),
-and the verbs that stood in the plural for singular *they* are put in the singular: "they are" is
-"xe is", "they go" is "xe goes", "do they" is "does xe", "they come in and sort it" is "xe comes in
-and sorts it". Past tense and modals stay.
+A pronoun is replaced by the form for its role (subject, object, determiner, possessive, reflexive),
+and the plural verbs of singular *they* become singular: "they are" is "xe is", "they go" is "xe
+goes", "do they" is "does xe", "they come in and sort it" is "xe comes in and sorts it". Past tense
+and modals stay.
 
-What needs inflecting is closed: be, have, do, and one regular ending for the rest. What is hard is
-*which* words agree, and no inflection library knows that (`inflect` turns verbs into the plural
-only and takes 2.5 s to import; `lemminflect` was last released in 2022). So there are rules, their
-words in `verb_words.csv` ("coordinated": may be a second verb after "and") and
-`irregular_verbs.csv` (to tell past from present), and for the places in our corpus where rules
-can't know, `agreement.csv`: a text, a phrase ending in the verb, whether that verb agrees. Every
-version of our corpus was read after it was generated; a text of your own deserves the same.
+Only a closed set of words needs inflecting: be, have, do, and one regular ending for the rest. The
+difficulty is to know *which* words agree, and no inflection library does (`inflect` turns verbs
+into the plural only and takes 2.5 s to import; `lemminflect` was last released in 2022). So there
+are rules, with words in `verb_words.csv` ("coordinated": may be a second verb after "and") and
+`irregular_verbs.csv` (to tell past from present). For passages of our corpus in which rules fail,
+`agreement.csv` has a text, a phrase ending in the verb, and whether that verb agrees. Every version
+of our corpus was read after it was generated; a text of your own deserves the same.
 """
 
 from __future__ import annotations
@@ -92,7 +92,7 @@ def verb_words(kind: str) -> frozenset[str]:
 
 @cache
 def agreement() -> dict[str, dict[str, bool]]:
-    """Reads, per text: phrase that ends in a verb → True if the verb agrees with the person."""
+    """Reads {text's id: {phrase that ends in a verb: True if this verb agrees with the person}}."""
     notes: dict[str, dict[str, bool]] = {}
     for row in own_rows(HERE / "agreement.csv"):
         notes.setdefault(row["id"], {})[row["phrase"]] = row["agrees"] == "yes"
@@ -112,7 +112,7 @@ def singular(verb: str) -> str:
 
 
 def alike(new: str, old: str) -> str:
-    """Writes `new` in the case of `old`: all capitals, a capital, or as it is."""
+    """Writes `new` in the case of `old`: all capitals, a leading capital, or unchanged."""
     if len(old) > 1 and old.upper() == old:
         return new.upper()
     return new[0].upper() + new[1:] if old[0].isupper() else new
@@ -122,7 +122,7 @@ Kind = Literal["present", "past", "bare"]
 
 
 def verb_kind(verb: str) -> Kind:
-    """Classifies a verb after "they"; ambiguous forms (put, read) count as past."""
+    """Classifies a verb after "they"; ambiguous forms (put, read) are taken as past."""
     lower = verb.lower()
     base, past, participle = irregular()
     if lower in verb_words("modal"):
@@ -145,12 +145,12 @@ def verb_kind(verb: str) -> Kind:
 
 
 def straight(word: str) -> str:
-    """Lowers the case of a word and straightens its apostrophes."""
+    """Returns a word in lower case with straight apostrophes."""
     return word.replace("\u2019", "'").lower()
 
 
 def after_adverbs(text: str, tokens: list[re.Match[str]], i: int) -> int | None:
-    """Finds the first word from `i` that is not an adverb; None if another mark comes first."""
+    """Finds the first word from `i` that is not an adverb; None if punctuation comes first."""
     while i < len(tokens):
         if re.search(
             r"[^\s,*_~'\"\u2018\u2019\u201c\u201d]", text[tokens[i - 1].end() : tokens[i].start()]
@@ -166,7 +166,7 @@ def after_adverbs(text: str, tokens: list[re.Match[str]], i: int) -> int | None:
 
 
 def first_verb(text: str, tokens: list[re.Match[str]], i: int) -> tuple[Kind, int, int | None]:
-    """Returns the verb kind after "they", where to read on, and the word that must agree."""
+    """Returns the kind of the verb of a "they", where to read on, and the verb that must agree."""
     plain = [straight(token[0]) for token in tokens[: i + 1]]
     _, _, clitic = plain[i].partition("'")
     if clitic or plain[i] != "they":
@@ -267,10 +267,10 @@ def is_participle(word: str) -> bool:
 def neopronoun_version(text: str, name: str, *, notes: Mapping[str, bool] | None = None) -> str:
     """Replaces the singular *they* of `text` by the pronouns called `name` (xe, ze, fae, it, ey).
 
-    Every they/them/their of `text` must refer to the one person; `scripts/corpus/check.py` sees to
-    that in our corpus. `notes` says for phrases of this text whether their last word agrees, where
-    the rules can't know (see `agreement`). Raises KeyError for an unknown name, ValueError for a
-    phrase that is not in the text.
+    Every they/them/their of `text` must refer to the one person; `scripts/corpus/check.py` checks
+    this for our corpus. `notes` has phrases of this text and whether their last word agrees, for
+    cases that the rules cannot decide (see `agreement`). Raises KeyError for an unknown name,
+    ValueError for a phrase that is not in the text.
     """
     pronouns = pronoun_sets()[name]
     edits = [

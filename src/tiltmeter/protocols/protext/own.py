@@ -1,9 +1,9 @@
-"""A corpus of one's own for `protext`, as a runnable folder. command.py is its command line.
+"""Other corpora for `protext`, as a runnable folder. command.py is the command line.
 
-Reads CSV, TSV, JSON lines and Parquet. Columns are found by their names or aliases (ALIASES), or
-named; values are brought to the protocol's words ("Stereotypically Male" → male, "she/her" → she).
-What does not fit is an error that says where: the columns found, an unknown category, an empty
-text, an id that is there twice, a wrong encoding.
+Reads CSV, TSV, JSON lines and Parquet. Columns are found by their names or aliases (ALIASES), or as
+given; values are converted to the protocol's words ("Stereotypically Male" → male, "she/her" →
+she). An error says what does not fit and where: the columns found, an unknown category, an empty
+text, a repeated id, a wrong encoding.
 """
 
 from __future__ import annotations
@@ -99,7 +99,7 @@ VALUES = {
 
 
 def load(path: Path, columns: Mapping[str, str] | None = None) -> list[dict[str, str]]:
-    """Reads a file's rows in our words. `columns`: our name → the file's, if aliases fail."""
+    """Reads a file's rows with our column names. columns: {ours: the file's}, if aliases fail."""
     rows = _rows(path)
     if not rows:
         raise ProtocolError(f"{path.name} has no rows.")
@@ -140,7 +140,7 @@ def _parquet(path: Path) -> list[dict[str, Any]]:
 
 def _columns(path: Path, in_file: Sequence[str], given: Mapping[str, str]) -> dict[str, str]:
     """Returns {our column: the file's}. The id may be missing (rows are then numbered), and so may
-    the noun (then searched for in the text).
+    the noun (which is then searched for in the text).
     """
     plain = {re.sub(r"[\s_-]+", "_", name.strip().lower()): name for name in in_file}
     names = {}
@@ -210,7 +210,7 @@ def write(
     """Writes a runnable folder: the rows as texts.jsonl, and this protocol to read them. Returns
     the protocol's path.
 
-    prompt: the default prompt, in place of P1 and P2; it becomes the level `own` of the factor
+    prompt: the default prompt, instead of P1 and P2; it becomes the level `own` of the factor
     prompt.
     """
     rows = list(rows)
@@ -237,7 +237,7 @@ def write(
 
 
 def _fit_levels(definition: dict[str, Any], rows: Sequence[Mapping[str, str]]) -> dict[str, Any]:
-    """Drops levels that the texts lack from the protocol (they and she, if all texts say he)."""
+    """Removes, from a protocol, levels that no text has (they and she, if all texts say he)."""
     levels_of = {
         column: [value for value in known if any(row[column] == value for row in rows)]
         for column, known in VALUES.items()
@@ -282,7 +282,7 @@ def _fit_levels(definition: dict[str, Any], rows: Sequence[Mapping[str, str]]) -
 
 
 def _lines(data: Mapping[str, Any]) -> Iterator[str]:
-    """Writes a protocol's file: keys, then a header per entry or named table."""
+    """Yields the lines of a protocol's file: keys, then a header per entry or named table."""
     nested = {
         key: value
         for key, value in data.items()

@@ -39,7 +39,7 @@ _WORD = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)*(?:/[^\W\d_]+(?:'[^\W\d_]+)*)?")
 
 class TextFamily(TypedDict, total=False):
     """A line of families.jsonl. nouns: female, male, neutral → the noun (one or three of them);
-    category: given if the noun is not exchanged.
+    category: set if the noun is the same in all versions.
     """
 
     id: str
@@ -55,7 +55,7 @@ class TextFamily(TypedDict, total=False):
 
 
 class PairedText(NamedTuple):
-    """One version of a text. others: pronouns of other people, form → occurrences."""
+    """One version of a text. others: {pronoun form of another person: occurrences}."""
 
     id: str
     family: str
@@ -81,12 +81,12 @@ def families() -> list[TextFamily]:
 
 
 def texts(versions: Iterable[str] = VERSIONS) -> list[PairedText]:
-    """Expands all families, each noun in these versions: he, she, they, none, or a neopronoun."""
+    """Expands all families. versions: the pronouns: he, she, they, none, or a neopronoun."""
     return [text for family in families() for text in expand(family, tuple(versions))]
 
 
 def rows(versions: Iterable[str] = VERSIONS) -> list[dict[str, str]]:
-    """Expands the texts (`texts`) and returns them as rows of a protocol's table."""
+    """Returns the expanded texts as rows of a protocol's table."""
     answers = {True: "yes", False: "no"}
     return [
         {
@@ -134,7 +134,7 @@ def expand(family: TextFamily, versions: tuple[str, ...] = VERSIONS) -> Iterator
 
 
 def with_noun(template: str, nouns: dict[str, str], gender: str) -> str:
-    """Fills a template with the theme noun of a gender and the words that go with it."""
+    """Fills a template with the theme noun of a gender and the words that go with this noun."""
     return _NOUN.sub(partial(_noun, nouns[gender], GENDERS.index(gender)), template)
 
 
@@ -145,7 +145,7 @@ def _noun(noun: str, gender: int, match: re.Match[str]) -> str:
 
 
 def render(template: str, pronoun: str) -> str:
-    """Fills a template with a pronoun ("none": its wording without a pronoun).
+    """Fills a template with a pronoun ("none": with the wording that needs no pronoun).
 
     >>> render("{They were/was|Sam was} late and he saw {them|it}.", "she")
     'She was late and he saw her.'
@@ -206,5 +206,5 @@ def forms(pronoun: str) -> tuple[str, ...]:
 
 
 def _is_crossed(version: str, gender: str) -> bool:
-    """True if the pronoun is he or she and the noun's (or name list's) gender is the other one."""
+    """True for he with a female noun (or list of names), or she with a male one."""
     return (version, gender) in {("he", "female"), ("she", "male")}

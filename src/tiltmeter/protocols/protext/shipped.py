@@ -1,5 +1,5 @@
-"""The texts that are shipped, by version: "2" (640 texts, what `protext` runs) and "paired" (144
-families, which paired.py expands).
+"""The shipped texts, by version: "2" (640 texts, which `protext` runs) and "paired" (144 families,
+which paired.py expands).
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def rows(version: str = "2") -> list[dict[str, str]]:
 
 
 def with_neopronoun(texts: Iterable[Mapping[str, str]], name: str) -> list[dict[str, str]]:
-    """Returns the *they* texts alone, with a neopronoun (xe, ze, fae, ey, it) for *they*."""
+    """Returns the *they* texts only, with the forms of a neopronoun (xe, ze, fae, ey, it)."""
     return [
         {
             **text,
@@ -45,7 +45,7 @@ def with_neopronoun(texts: Iterable[Mapping[str, str]], name: str) -> list[dict[
 
 def for_families(protocol: Mapping[str, Any], texts: Sequence[Mapping[str, str]]) -> dict[str, Any]:
     """Makes a protocol for the paired corpus: the family is its item, so that pronouns and nouns
-    are compared within a text; other properties of a version are columns.
+    are compared inside a text; other properties of a version are columns.
     """
     tables = [{**protocol["tables"][0], "columns": list(texts[0])}, *protocol["tables"][1:]]
     return {

@@ -1,9 +1,9 @@
-"""Labels of pictures that exist already: `tiltmeter import soda LABELS.csv --out RUN`.
+"""Labels of existing pictures: `tiltmeter import soda LABELS.csv --out RUN`.
 
 A row is one attribute of one picture: subject, object, dimension, group, image, attribute, value;
-rows of the base prompt have an empty dimension and group. Names stand in the run as they stand in
-the file, and values are not changed: colours are not put on the palette. An attribute ATTRIBUTE_raw
-holds the value of ATTRIBUTE as it was worded, where the file has both.
+rows of the base prompt have an empty dimension and group. The run keeps the file's names and
+values; colours are not mapped to the palette. An attribute ATTRIBUTE_raw holds the original wording
+of the value of ATTRIBUTE, if the file has both.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ Imported = tuple[Trial, Output, Sequence[Label]]
 def rows(protocol: Protocol, path: Path) -> Iterator[Imported]:
     """Yields one trial per picture. UsageError names the file and the line that cannot be read.
 
-    An empty value is not a label. A picture without any label is kept: it exists, but nothing is
-    known about it.
+    An empty value is not a label. A picture without any label is kept, as one of which nothing is
+    known.
     """
     pictures: dict[Key, dict[str, str]] = {}
     lines: dict[tuple[Key, str], int] = {}

@@ -1,4 +1,4 @@
-"""Lists of nouns whose grammatical gender opposes what people picture, made as GRAMVIS made its
-own: candidates proposed by models, rated by people or judges who do not see the gender, kept where
-enough of them agree (README.md).
+"""Lists of nouns whose grammatical gender opposes the stereotype, made as GRAMVIS made its list:
+models propose candidates, people or judges who do not see the gender rate them, and words stay on
+which enough raters agree (README.md).
 """

@@ -45,7 +45,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def collect(options: argparse.Namespace) -> int:
-    """Writes the nouns that models proposed, one row each, to be looked up and rated."""
+    """Writes the nouns that models proposed, one row each, for people to look up and rate."""
     replies: dict[tuple[str, str], list[str]] = {}
     with Store(options.run) as store:
         for one in outputs.answers(store):
@@ -75,7 +75,7 @@ def collect(options: argparse.Namespace) -> int:
 
 def start(options: argparse.Namespace) -> int:
     """Writes a folder with a protocol, its words without their gender, and the words' texts as
-    answers, so that the usual commands rate them.
+    answers, so that raters can use the usual commands.
     """
     rows = _read_words(options.words)
     options.out.mkdir(parents=True, exist_ok=True)
@@ -107,7 +107,7 @@ def start(options: argparse.Namespace) -> int:
 
 
 def keep(options: argparse.Namespace) -> int:
-    """Writes the words whose stereotype, by enough raters, opposes their gender."""
+    """Writes the words whose stereotype, according to enough raters, opposes their gender."""
     rows = _read_words(options.run.parent / ITEMS)
     with Store(options.run) as store:
         words = {answer.id: answer.levels["word"] for answer in outputs.answers(store)}

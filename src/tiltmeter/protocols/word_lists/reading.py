@@ -1,4 +1,4 @@
-"""Nouns out of replies, ratings into a list: what the command does (`__main__.py`)."""
+"""Nouns read from replies, and ratings made into a list: the functions behind `__main__.py`."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ RESOURCE = {"de": "high", "fr": "high", "es": "high"}  # else medium, as the pap
 
 @dataclass(frozen=True, slots=True)
 class NounCandidate:
-    """A noun that models proposed. times: number of replies that proposed it."""
+    """A noun that models proposed. times: the number of replies that propose it."""
 
     language: str
     grammatical_gender: str
@@ -92,7 +92,7 @@ def _read(language: str, gender: str, line: str) -> NounCandidate | None:
 
 
 def split_article(language: str, text: str) -> tuple[str, str]:
-    """Returns (article, noun); `-` for no article. "l'idolo" is ("l'", "idolo")."""
+    """Returns (article, noun); article is `-` if there is none. "l'idolo" is ("l'", "idolo")."""
     text = text.strip(' "“”„()')
     for article in sorted(ARTICLES.get(language, ()), key=len, reverse=True):
         joined = article if article[-1] in "'’" else article + " "
@@ -103,7 +103,7 @@ def split_article(language: str, text: str) -> tuple[str, str]:
 
 @dataclass(frozen=True, slots=True)
 class Rated:
-    """A word and its ratings. votes: rater → value; category: the one that its raters agree on."""
+    """A word and its ratings. votes: {rater: value}; category: that on which raters agree."""
 
     row: Row
     votes: Mapping[str, str]
@@ -119,9 +119,9 @@ class Rated:
 def rate_words(
     rows: Sequence[Row], said: Iterable[tuple[str, str, str, str]], raters: str
 ) -> list[Rated]:
-    """Returns each word with its ratings. said: (word, rater, attribute, value); raters: "people"
-    or "judges", whose stereotypes count. The category is the one that a majority of judges (at
-    least two) names; people's, if they named any, replace it.
+    """Returns each word with its ratings. said: (word, rater, attribute, value); raters: whose
+    stereotypes count, "people" or "judges". The category is that of a majority of judges (at least
+    two); people's category replaces it, if they gave any.
     """
     stereotypes: dict[str, dict[str, str]] = defaultdict(dict)
     categories: dict[str, dict[str, str]] = defaultdict(dict)
@@ -146,8 +146,8 @@ def _category(votes: Mapping[str, str]) -> str:
 
 
 def list_rows(words: Iterable[Rated]) -> list[Row]:
-    """Returns the rows of a words.csv for GRAMVIS: known columns are kept; empty ones get their
-    usual values (not declined, not doubtful, the gloss as concept).
+    """Returns the rows of a words.csv for GRAMVIS: keeps known columns; empty ones get their usual
+    values (not declined, not doubtful, the gloss as concept).
     """
     made = []
     for word in words:

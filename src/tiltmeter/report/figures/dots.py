@@ -61,7 +61,7 @@ def dots(
     strips_drawn = []
     for stratum, level in places:
         rows_of = strips[stratum, level]
-        whole = _whole(audit, spec, rows_of[0], factor)
+        whole = _over_items(audit, spec, rows_of[0], factor)
         words = wording.title(audit.protocol, factor, level)
         parts = (labels[stratum] if len(labels) > 1 or not words else "", words)
         label = " · ".join(filter(None, parts))
@@ -79,7 +79,7 @@ def dots(
             )
         )
     null = _null(audit, spec)
-    axis = replace(axes.axis(spec, rows), null=null, ends=_ends(spec), band=None)
+    axis = replace(axes.axis(spec, rows), null=null, ends=_axis_ends(spec), band=None)
     descriptions = [
         f"{strip.label}: {strip.number}, {count_of(len(strip.dots), 'item')}"
         for strip in strips_drawn
@@ -100,8 +100,8 @@ def _item(estimate: Estimate, factor: str) -> str:
     return ", ".join(v for name, v in reading.group(estimate).items() if name != factor)
 
 
-def _whole(audit: Audit, spec: MeasureSpec, one: Estimate, factor: str) -> Estimate | None:
-    """Returns the estimate over all items of a level, by a measure of the same labels, or None."""
+def _over_items(audit: Audit, spec: MeasureSpec, one: Estimate, factor: str) -> Estimate | None:
+    """Returns the estimate over a level's items, from a measure of the same labels, or None."""
     wanted = {factor: reading.group(one)[factor]} if factor else {}
     for e in audit.estimates:
         other = audit.spec(e.measure)
@@ -130,7 +130,7 @@ def _null(audit: Audit, spec: MeasureSpec) -> float | None:
     return None
 
 
-def _ends(spec: MeasureSpec) -> tuple[str, str]:
+def _axis_ends(spec: MeasureSpec) -> tuple[str, str]:
     others = "/".join(value for value in spec.among if value not in spec.values)
     return others, "/".join(spec.values)
 

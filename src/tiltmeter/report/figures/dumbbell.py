@@ -49,7 +49,7 @@ def _factor(audit: Audit, spec: MeasureSpec, by: tuple[str, ...]) -> str:
 
 def _pages(audit: Audit, rows: Sequence[Estimate], factor: str) -> list[list[Estimate]]:
     """Divides the strata into pages that fit; [] if a single stratum has too many levels."""
-    each = max(1, len({_rest(e, factor) for e in rows}))
+    each = max(1, len({_row_levels(e, factor) for e in rows}))
     for most in range(max(1, ROWS // each), 0, -1):
         pages = [
             [e for e in rows if reading.stratum(e) in page]
@@ -76,7 +76,7 @@ def dumbbell(
     rows: dict[tuple[str, str], list[Point]] = {}
     sides: dict[tuple[str, str], list[str]] = {}
     for estimate in sorted(estimates, key=lambda e: audit.strata.index(reading.stratum(e))):
-        level, rest = reading.group(estimate)[factor], _rest(estimate, factor)
+        level, rest = reading.group(estimate)[factor], _row_levels(estimate, factor)
         heading = labels[reading.stratum(estimate)] if len(labels) > 1 else ""
         place = (heading, ", ".join(part for _, part in rest) or "all")
         starred = _star(spec, tests, estimate, factor)
@@ -102,7 +102,7 @@ def dumbbell(
     )
 
 
-def _rest(estimate: Estimate, factor: str) -> tuple[tuple[str, str], ...]:
+def _row_levels(estimate: Estimate, factor: str) -> tuple[tuple[str, str], ...]:
     """Returns the group's other factors and levels, which label a row."""
     return tuple((name, level) for name, level in reading.group(estimate).items() if name != factor)
 
@@ -144,7 +144,7 @@ def _tests(audit: Audit, spec: MeasureSpec, factor: str) -> Tests:
 def _star(spec: MeasureSpec, tests: Tests, estimate: Estimate, factor: str) -> str:
     stratum, rest, level = (
         reading.stratum(estimate),
-        _rest(estimate, factor),
+        _row_levels(estimate, factor),
         reading.group(estimate)[factor],
     )
     without = tuple(part for part in rest if part[0] != spec.attribute)

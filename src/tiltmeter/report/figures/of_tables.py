@@ -29,7 +29,7 @@ def figure(read: Audit, table: CrossTable) -> Plot | Heat:
 
 
 def _plot(read: Audit, table: CrossTable) -> Plot:
-    """Returns a plot with a row per row of the table, under the first of its levels as heading."""
+    """Returns a plot with a row per row of the table, headed by the first of its levels."""
     spec, estimates = _spec(read, table), list(table.estimates.values())
     rows, texts = [], []
     for levels, cells in table.rows:
@@ -47,14 +47,14 @@ def _plot(read: Audit, table: CrossTable) -> Plot:
         title=table.title,
         text=f"{table.title}. {'; '.join(texts[: strata.SAID])}.",
         note=" ".join(table.notes),
-        series=tuple(_named(table.column_names, column) for column in table.columns),
+        series=tuple(_titled(table.column_names, column) for column in table.columns),
         rows=tuple(rows),
         axis=axes.axis(spec, estimates, whole=False),
         joined=len(table.columns) < 3,
     )
 
 
-def _named(names: Levels, levels: Levels) -> str:
+def _titled(names: Levels, levels: Levels) -> str:
     axis = JOIN.join(filter(None, names))
     return f"{axis}: {JOIN.join(levels)}" if axis else JOIN.join(filter(None, levels))
 

@@ -26,7 +26,7 @@ def in_per_cent(figure: Figure, matters: float) -> Figure:
             replace(row, points=tuple(_point(one, signed=signed) for one in row.points))
             for row in figure.rows
         )
-        axis = axis_over([*_drawn(figure.rows)], figure.axis, matters, signed=signed)
+        axis = axis_over([*_drawn_values(figure.rows)], figure.axis, matters, signed=signed)
         return replace(figure, rows=rows, axis=axis)
     if isinstance(figure, Dots):
         values = [dot.value for strip in figure.strips for dot in strip.dots]
@@ -40,7 +40,7 @@ def _are_shares(axis: Axis) -> bool:
     return axis.domain[1] <= 1 and axis.domain[0] >= -1 and not axis.band
 
 
-def _drawn(rows: tuple[FigureRow, ...]) -> Iterator[float]:
+def _drawn_values(rows: tuple[FigureRow, ...]) -> Iterator[float]:
     for row in rows:
         for one in row.points:
             yield from (

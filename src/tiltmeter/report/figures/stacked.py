@@ -173,7 +173,9 @@ def stack_bars(
     answers = [v for v in dict.fromkeys((*known, *values)) if v in values and v not in NO_ANSWERS]
     parts = (*answers, *(v for v in NO_ANSWERS if v in values))
     labels = strata.labels(audit, [row.estimate for row in rows])
-    bars = [_bar(row, parts, labels) for row in sorted(rows, key=lambda r: _place(audit, r))]
+    bars = [
+        _bar(row, parts, labels) for row in sorted(rows, key=lambda r: _stratum_index(audit, r))
+    ]
     alone = all(bar.label == "all" for bar in bars) and len(labels) > 1
     bars = [replace(bar, group="", label=bar.group) for bar in bars] if alone else bars
     descriptions = [_bar_text(bar, parts) for bar in bars]
@@ -222,7 +224,7 @@ def _bar_text(bar: Bar, parts: Sequence[str]) -> str:
     return f"{', '.join(filter(None, (bar.group, bar.label)))} (n {bar.n}): {', '.join(shares)}"
 
 
-def _place(audit: Audit, row: StackedCounts) -> int:
+def _stratum_index(audit: Audit, row: StackedCounts) -> int:
     return audit.strata.index(reading.stratum(row.estimate))
 
 
@@ -289,7 +291,7 @@ def _piece(
 
 @dataclass(frozen=True, slots=True)
 class _Look:
-    """A segment's look. name: CSS class; fill: a colour instead, or ""; on: its number's class."""
+    """A segment's look. name: CSS class; fill: its own colour, or ""; on: class of its number."""
 
     name: str
     fill: str = ""

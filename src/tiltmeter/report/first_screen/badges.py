@@ -33,8 +33,7 @@ def badges(
     store: Store, protocol: Protocol, judged: Sequence[Verdict], missing: Missing
 ) -> tuple[Badge, ...]:
     """Returns the badges of verdicts, then those of facts that qualify all verdicts. If there are
-    too many, the last verdicts get no badge, as the table shows them too, but not the qualifying
-    facts.
+    too many, the last verdicts get no badge, since the table has verdicts but no qualifying facts.
     """
     rest = tuple(_qualifying_badges(store, protocol, judged, missing))
     verdicts = tuple(_verdict_badges(protocol, judged))
@@ -133,11 +132,11 @@ def _verdict_badges(protocol: Protocol, judged: Sequence[Verdict]) -> Iterator[B
         for grade in [each.value for each in reversed(Strength)] if word == Word.TILT else [""]:
             same = [o for o in leading_ones if o.word == word and o.strength == grade]
             if same:
-                text = f"{grade or _text(word)}{_which(questions, same)}"
+                text = f"{grade or _text(word)}{_names_text(questions, same)}"
                 yield _badge(word, text, judged, same)
     if following:
         rows = tuple(n for n, one in enumerate(judged, 1) if any(one is o for o in following))
-        text = f"follows{_which(questions, following)}"
+        text = f"follows{_names_text(questions, following)}"
         yield Badge("plain", text, f"#finding-{rows[0]}", "", rows)
 
 
@@ -163,7 +162,7 @@ def _badge(word: Word, text: str, judged: Sequence[Verdict], own: Sequence[Verdi
     return Badge(kinds, text, f"#finding-{rows[0]}", query, rows)
 
 
-def _which(judged: Sequence[Verdict], same: Sequence[Verdict]) -> str:
+def _names_text(judged: Sequence[Verdict], same: Sequence[Verdict]) -> str:
     if len(judged) == 1:
         return ""
     names = [name for one in same if (name := _name(judged, one))]

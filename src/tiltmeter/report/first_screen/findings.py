@@ -70,7 +70,7 @@ def _finding(audit: Audit, one: Verdict, alike: Sequence[Estimate], number: int)
     return Finding(
         subject=row.subject,
         about=" · ".join(f"{name}: {level}" for name, level in parts if level),
-        what=_what(spec),
+        what=_heading(spec),
         parts=named,
         verdict=one.word,
         chip=_chip(audit, one),
@@ -81,7 +81,7 @@ def _finding(audit: Audit, one: Verdict, alike: Sequence[Estimate], number: int)
         if row.unit == "share"
         else reading.interval(row, spec, digits),
         sentence=one.sentence,
-        sure=tuple(_sure(audit, claim, one.word == Word.NOT_SETTLED)),
+        sure=tuple(_evidence_lines(audit, claim, one.word == Word.NOT_SETTLED)),
         warnings=tuple(c.text for c in one.cautions if not c.kind.mark),
         gauge=forest.gauge(audit, spec, row, alike, slug),
         mark=audit.marks.get(row.signature, ""),
@@ -109,7 +109,7 @@ def _in_points(text: str) -> str:
     return re.sub(r" points?$", "", text)
 
 
-def _what(spec: MeasureSpec) -> str:
+def _heading(spec: MeasureSpec) -> str:
     """Returns the measure as a heading that also states its null value."""
     null = (
         f"; {headlines.amount(spec.null, spec.unit, spec.signed)} is no tilt"
@@ -119,7 +119,7 @@ def _what(spec: MeasureSpec) -> str:
     return f"{reading.title(spec.text or spec.name)}{null}"
 
 
-def _sure(audit: Audit, claim: evidence.Claim, open_: bool) -> Iterator[str]:
+def _evidence_lines(audit: Audit, claim: evidence.Claim, open_: bool) -> Iterator[str]:
     """Yields lines of evidence: n, groups, contrasts. open_: True if the direction is open."""
     spec, row, raw = claim.spec, claim.row, claim.raw
     if row.value is None:

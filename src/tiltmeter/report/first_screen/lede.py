@@ -46,7 +46,7 @@ def lede(spoken: Sequence[Verdict], judged: Sequence[Verdict]) -> Iterator[tuple
 
 
 def _size(one: Verdict, among: Sequence[ClaimFacts]) -> str:
-    """Writes the difference with its interval, its smallest size over all tests, and adjusted p."""
+    """Writes the difference, its interval, the size that holds over all tests, and adjusted p."""
     facts, row = one.facts, one.claim.row
     if row.value is None:
         return sentences.no_answers(row) if row.outcomes else f"{row.note or 'No reason stored'}."
@@ -72,7 +72,7 @@ def _number(facts: ClaimFacts) -> str:
         more = "more" if value > 0 else "less"
         return f"{numerals.points(value)} {more} than {facts.slots.get('other_share', 'expected')}"
     if row.unit == "share" and not reading.is_signed(facts.spec, row):
-        return f"{_counted(facts)}{numerals.percent(value)}"
+        return f"{_counted_phrase(facts)}{numerals.percent(value)}"
     if row.unit == "share" and "share_interval" not in facts.slots:
         return numerals.points(value)
     if row.unit in numerals.RATIOS and value > 0:
@@ -86,7 +86,7 @@ def _number(facts: ClaimFacts) -> str:
     return f"{facts.slots['what']} {reading.value(row, facts.spec, 2)}"
 
 
-def _counted(facts: ClaimFacts) -> str:
+def _counted_phrase(facts: ClaimFacts) -> str:
     counted = facts.slots.get("counted", "")
     if counted.startswith("the "):  # a title in words
         return f"{counted} in "
@@ -158,7 +158,7 @@ def _without_gold(one: Verdict) -> str:
 def _nuisances(lead: Verdict) -> str:
     """Writes, per tested nuisance, the share at each of its levels, in per cent."""
     lines = []
-    counted = _counted(lead.facts)
+    counted = _counted_phrase(lead.facts)
     tested = lead.word.record.tested
     for one in lead.facts.nuisances if tested else ():
         shares = [f"{numerals.percent(share)} ({title})" for title, share in one.levels]

@@ -40,7 +40,7 @@ def pairs_that_differ(
     closest to the median item's; ties go to the first id (a hash). If no pair differs as wanted, it
     is from the pairs with the commonest outcome.
     """
-    counted = _counted(store, wanted)
+    counted = _counted_outputs(store, wanted)
     aside = _changes_with(cards, cue, (wanted.more, wanted.less)) - {protocol.item}
     sides: dict[tuple[tuple[str, str], ...], dict[str, list[CardOutput]]] = {}
     for card in cards:
@@ -89,7 +89,7 @@ def _from_median(
     item: str,
     wanted: WantedPair,
 ) -> Callable[[Mapping[str, CardOutput]], float]:
-    """Returns a function: pair → its item's mean difference, as distance to the median item."""
+    """Returns a function: pair → its item's mean difference, as distance from the median item's."""
     differences_of: dict[str, list[int]] = {}
     for (more, less), pairs in outcomes.items():
         for pair in pairs:
@@ -100,7 +100,7 @@ def _from_median(
     return lambda pair: abs(means[pair[wanted.more].levels.get(item, "")] - middle)
 
 
-def _counted(store: Store, wanted: WantedPair) -> dict[str, bool]:
+def _counted_outputs(store: Store, wanted: WantedPair) -> dict[str, bool]:
     """Returns {output: True if the claim's annotator gave it a counted label}."""
     return {
         label.output: label.value in wanted.values

@@ -32,7 +32,7 @@ def grids(store: Store, protocol: Protocol, estimates: Sequence[Estimate]) -> It
         if row.measure == spec.name and row.value is not None:
             items = ranked.setdefault(row.subject, {})
             items.setdefault(row.condition[protocol.item], []).append(row.value)
-    taken = {item for items in ranked.values() for item, _ in _ends(items)}
+    taken = {item for items in ranked.values() for item, _ in _extreme_items(items)}
     by_item: dict[tuple[str, str], dict[str, list[PicturedOutput]]] = {}
     for one in outputs.iter_pictured(store):
         item = one.levels[protocol.item]
@@ -43,12 +43,12 @@ def grids(store: Store, protocol: Protocol, estimates: Sequence[Estimate]) -> It
             if len(cell) < SAMPLES:
                 cell.append(one)
     for subject, items in ranked.items():
-        chosen = _ends(items)
+        chosen = _extreme_items(items)
         if any((subject, item) in by_item for item, _ in chosen):
             yield _grid(store, protocol, spec, subject, chosen, by_item, len(items))
 
 
-def _ends(items: Mapping[str, Sequence[float]]) -> list[tuple[str, float]]:
+def _extreme_items(items: Mapping[str, Sequence[float]]) -> list[tuple[str, float]]:
     """Returns (item, mean effect) for the largest and the smallest effects; all items if few."""
     means = sorted(
         ((item, sum(values) / len(values)) for item, values in items.items()),

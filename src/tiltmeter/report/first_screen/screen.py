@@ -86,7 +86,7 @@ def screen(
             _subject(lead, subjects),
             lead.claim.row.condition,
             (cue, _levels(judged, lead, cue)),
-            _wanted(protocol, lead, cue, sentence.situation),
+            _fitting_pair(protocol, lead, cue, sentence.situation),
         ),
     )
 
@@ -128,7 +128,7 @@ def _cue(protocol: Protocol, lead: Verdict, situation: str) -> str:
     return same_prompt.cue_factor(protocol, lead.claim.spec)
 
 
-def _wanted(protocol: Protocol, lead: Verdict, cue: str, situation: str) -> WantedPair | None:
+def _fitting_pair(protocol: Protocol, lead: Verdict, cue: str, situation: str) -> WantedPair | None:
     """Returns the pair that fits the first sentence: an answer that counts at the level with the
     higher number; or, if the cue is a nuisance that does not lead, counted answers at both levels.
     """

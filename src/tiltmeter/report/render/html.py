@@ -74,7 +74,7 @@ def template(name: str) -> Template:
         lstrip_blocks=True,
         bytecode_cache=_compiled_before(),
     )
-    environment.filters |= {"drawn": draw_markup, "linked": link_number, "beside": _beside}
+    environment.filters |= {"drawn": draw_markup, "linked": link_number, "beside": _under_figures}
     environment.filters["rows"] = lambda table, drawers, prefix: Markup(
         html_rows.table_rows(table, drawers, prefix)
     )
@@ -163,8 +163,8 @@ def _digest(text: str) -> str:
     return base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
 
 
-def _beside(section: Section) -> tuple[dict[str, Table], list[Table]]:
-    """Returns (figure's id → table to show under it, other tables); if several, the last figure."""
+def _under_figures(section: Section) -> tuple[dict[str, Table], list[Table]]:
+    """Returns ({figure's id: its table}, other tables). A table goes under its last figure."""
     last = {figure.table: figure.id for figure in section.figures if figure.table}
     under = {last[table.id]: table for table in section.tables if table.id in last}
     return under, [table for table in section.tables if table.id not in last]

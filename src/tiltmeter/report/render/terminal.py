@@ -84,11 +84,11 @@ def _lines(content: Content, console: Console, papers: Sequence[Table]) -> Itera
             printed, others = [*printed, *tables], ()
         for table in tables:
             yield from table_lines(table, console)
-        yield from _rest(others, console)
+        yield from _not_printed(others, console)
     yield from _signatures(content, printed, console)
 
 
-def _rest(tables: Sequence[Table], console: Console) -> list[str]:
+def _not_printed(tables: Sequence[Table], console: Console) -> list[str]:
     """Says how many tables are not printed, and where to find these."""
     if not tables:
         return []

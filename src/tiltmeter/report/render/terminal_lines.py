@@ -60,7 +60,7 @@ def print_document(
     pills = " · ".join(f"{pill.symbol} {pill.text}" for pill in document.pills)
     for text in (" ".join(document.lede), pills):
         first += text_lines(console, text) if text else []
-    parts = [Part([CutForm(first)]), *(_part(block, console) for block in document.blocks)]
+    parts = [Part([CutForm(first)]), *(_block_forms(block, console) for block in document.blocks)]
 
     def rest(left: str) -> list[str]:
         return [*full_rest(left), *filter(None, [document.end])]
@@ -68,7 +68,7 @@ def print_document(
     print_parts(parts, console, full, taken, rest)
 
 
-def _part(block: ScreenBlock, console: Console) -> Part:
+def _block_forms(block: ScreenBlock, console: Console) -> Part:
     """Returns a block in several forms: with all rows, then with fewer."""
     rows = block.rows.rows if isinstance(block.rows, Table) else block.rows
     numbers = dict.fromkeys(min(n, len(rows)) for n in (len(rows), *block.fewer))

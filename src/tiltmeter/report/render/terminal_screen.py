@@ -41,14 +41,14 @@ def print_screen(content: Content, console: Console, run: str) -> None:
 
 
 def _parts(content: Content, console: Console, lines: Lines) -> Iterator[Part]:
-    """Yields the parts of the screen, each with a worth; the least worthy are dropped first."""
+    """Yields the parts of the screen, each with a worth; parts of low worth are dropped first."""
     first, findings = content.screen, content.findings
     head = (" · ".join(first.line), "dim"), (first.simulated.upper(), ""), (first.headline, "bold")
     yield Part([CutForm([line for text, style in head for line in lines(text, style)])])
     ledes = [lines(text) for text in first.lede]
     yield Part([CutForm([line for some in ledes[:n] for line in some]) for n in (len(ledes), 1)], 2)
     numbers = dict.fromkeys(min(len(findings), most) for most in (len(findings), 6, 4, 3, 2))
-    yield Part([_found(content, console, number) for number in numbers], 4)
+    yield Part([_claims_table(content, console, number) for number in numbers], 4)
     texts = (badge.text for badge in first.badges if badge.link != "#findings")
     badges = lines(" · ".join(texts))
     yield part(badges, badges)
@@ -66,7 +66,7 @@ def _parts(content: Content, console: Console, lines: Lines) -> Iterator[Part]:
     yield part(signatures if len(shown_signatures) <= SIGNATURES else ())
 
 
-def _found(content: Content, console: Console, most: int) -> CutForm:
+def _claims_table(content: Content, console: Console, most: int) -> CutForm:
     """Returns a table of `most` headline claims, and counts of the omitted ones."""
     findings = content.findings
     tables = [table for section in content.sections for table in section.tables]

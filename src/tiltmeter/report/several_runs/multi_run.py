@@ -112,7 +112,7 @@ def _side_by_side(of: Mapping[str, Analysed]) -> Table:
         background = read_background(run.store, run.protocol, default)
         for one in findings.judge(audits.audit(run.protocol, default, {}), background):
             spec, raw = one.claim.spec, one.claim.raw
-            key = (spec.text or spec.name, _parts(raw))
+            key = (spec.text or spec.name, _levels_of(raw))
             cells.setdefault(key, {})[name, raw.subject] = _cell(one)
             words.add(one.word)
     columns = list(dict.fromkeys(place for row in cells.values() for place in row))
@@ -141,7 +141,7 @@ def _side_by_side(of: Mapping[str, Analysed]) -> Table:
 
 
 def _key(words: Container[Word]) -> str:
-    """Returns the key to the verdicts' symbols in the table."""
+    """Explains the verdicts' symbols below the table."""
     legends = [
         f"{word.symbol} {word.record.legend or word.chip}"
         for word in Word
@@ -150,7 +150,7 @@ def _key(words: Container[Word]) -> str:
     return " · ".join((*legends, "95 % intervals; headline measures only"))
 
 
-def _parts(estimate: Estimate) -> Parts:
+def _levels_of(estimate: Estimate) -> Parts:
     """Returns (name, level) of an estimate's instrument, condition and contrast."""
     instrument = estimate.instrument.partition("@")[0]
     return (

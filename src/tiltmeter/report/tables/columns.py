@@ -36,28 +36,30 @@ def fields(
 ) -> Iterator[Field[Estimate]]:
     """Yields all columns of a table of estimates, in order. letters: {note: its letter}."""
     spec = audit.spec(rows[0].measure)
-    yield from _what(audit, rows[0])
+    yield from _identity_columns(audit, rows[0])
     yield Field(Column(_value_name(rows), "number", True), lambda e: reading.value(e, spec))
     yield Field(Column(_interval_name(rows), "number", True), lambda e: reading.interval(e, spec))
-    yield from _beside(audit, rows[0].measure, spec)
+    yield from _gold_columns(audit, rows[0].measure, spec)
     yield from _chances(audit, spec)
-    yield from _rest(audit, rows[0].measure, letters)
+    yield from _last_columns(audit, rows[0].measure, letters)
 
 
-def _what(audit: Audit, row: Estimate) -> Iterator[Field[Estimate]]:
+def _identity_columns(audit: Audit, row: Estimate) -> Iterator[Field[Estimate]]:
     """Yields the columns that identify a row: its group, stratum and contrast."""
     yield Field(GROUP, lambda e: _row_label(audit, e))
     for place, (part, _) in enumerate(audit.differing_levels(row)):
-        yield Field(Column(part, brief=True), _part(audit, place))
+        yield Field(Column(part, brief=True), _level_writer(audit, place))
     yield Field(
         Column("contrast", brief=True), lambda e: reading.contrast_label(e) or numerals.NOTHING
     )
 
 
-def _beside(audit: Audit, measure: str, spec: MeasureSpec | None) -> Iterator[Field[Estimate]]:
+def _gold_columns(
+    audit: Audit, measure: str, spec: MeasureSpec | None
+) -> Iterator[Field[Estimate]]:
     """Yields the columns for the number corrected by gold, and for its bounds."""
     bounds, corrected = (
-        _of_keys(audit, measure + end) for end in (reading.BOUNDS, reading.CORRECTED)
+        _row_finder(audit, measure + end) for end in (reading.BOUNDS, reading.CORRECTED)
     )
 
     def as_corrected(e: Estimate) -> str:
@@ -89,15 +91,17 @@ def _chances(audit: Audit, spec: MeasureSpec | None) -> Iterator[Field[Estimate]
     )
 
 
-def _rest(audit: Audit, measure: str, letters: Mapping[str, str]) -> Iterator[Field[Estimate]]:
+def _last_columns(
+    audit: Audit, measure: str, letters: Mapping[str, str]
+) -> Iterator[Field[Estimate]]:
     """Yields the columns for outcomes, notes and signatures."""
-    corrected = _of_keys(audit, measure + reading.CORRECTED)
+    corrected = _row_finder(audit, measure + reading.CORRECTED)
     yield Field(Column("outcomes"), lambda e: reading.outcomes(e) or numerals.NOTHING)
     yield Field(Column("note", "letter", True), lambda e: _note_letters(letters, e, corrected(e)))
     yield Field(MARK, lambda e: audit.marks.get(e.signature, numerals.NOTHING))
 
 
-def _of_keys(audit: Audit, measure: str) -> Callable[[Estimate], Estimate | None]:
+def _row_finder(audit: Audit, measure: str) -> Callable[[Estimate], Estimate | None]:
     """Returns a function: row → `measure`'s row in the same stratum and group, or None."""
     by_key = {_key(e): e for e in audit.of(measure)}
     return lambda e: by_key.get(_key(e)) if by_key else None
@@ -107,7 +111,7 @@ def _key(estimate: Estimate) -> object:
     return reading.stratum(estimate), reading.key(estimate)
 
 
-def _part(audit: Audit, place: int) -> Callable[[Estimate], str]:
+def _level_writer(audit: Audit, place: int) -> Callable[[Estimate], str]:
     return lambda e: audit.differing_levels(e)[place][1] or numerals.NOTHING
 
 

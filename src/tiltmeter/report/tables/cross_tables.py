@@ -134,7 +134,7 @@ def _in_words(read: Audit, placed: Placed, layout: TableLayout) -> CrossTable:
     leads = _leading(read, placed, rows, columns) if layout.leader else {}
     body = [
         (
-            _named(order, placed.rows, row),
+            _level_names(order, placed.rows, row),
             tuple(
                 _cell(read, placed.cells.get((row, column)), layout) + leads.get((row, column), "")
                 for column in columns
@@ -146,12 +146,12 @@ def _in_words(read: Audit, placed: Placed, layout: TableLayout) -> CrossTable:
         title=layout.title or _title(read, layout),
         row_names=placed.rows,
         column_names=placed.columns,
-        columns=tuple(_named(order, placed.columns, column) for column in columns),
+        columns=tuple(_level_names(order, placed.columns, column) for column in columns),
         rows=tuple(body),
         notes=tuple(_notes(read, list(placed.cells.values()), layout)),
         signatures=tuple(dict.fromkeys(e.signature for e in placed.cells.values() if e.signature)),
         estimates={
-            (_named(order, placed.rows, row), _named(order, placed.columns, column)): e
+            (_level_names(order, placed.rows, row), _level_names(order, placed.columns, column)): e
             for (row, column), e in placed.cells.items()
         },
     )
@@ -244,7 +244,7 @@ def _leader_tests(
     }
 
 
-def _named(order: _Order, names: Levels, levels: Levels) -> Levels:
+def _level_names(order: _Order, names: Levels, levels: Levels) -> Levels:
     return tuple(order.name(name, level) for name, level in zip(names, levels, strict=True))
 
 
@@ -257,7 +257,7 @@ def _cell(read: Audit, estimate: Estimate | None, layout: TableLayout) -> str:
     signed = reading.is_signed(spec, estimate) if layout.signed is None else layout.signed
     texts = {
         "value": _number(estimate.value, estimate.unit, signed, layout),
-        "interval": _ends(estimate, signed, layout),
+        "interval": _interval_text(estimate, signed, layout),
         "stars": estimate.stars or "",
         "p": f"p {numerals.chance(estimate.deciding_p)}",
         "n": f"(n {numerals.count(estimate.n)})",
@@ -285,7 +285,7 @@ def _number(value: float | None, unit: str, signed: bool, layout: TableLayout) -
     return numerals.quantity(value, unit, signed, layout.decimals)
 
 
-def _ends(estimate: Estimate, signed: bool, layout: TableLayout) -> str:
+def _interval_text(estimate: Estimate, signed: bool, layout: TableLayout) -> str:
     low, high = (
         _number(end, estimate.unit, signed, layout) for end in (estimate.low, estimate.high)
     )

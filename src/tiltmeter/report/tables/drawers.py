@@ -35,7 +35,7 @@ def behind(
     """Returns the drawers of a page, and {query as text: drawer's id}, for every row and for all
     other counts in figures and badges. Numbers without stored outputs have no drawer.
     """
-    examples = dict(_shown(content.examples, content.pictures))
+    examples = dict(_page_ids(content.examples, content.pictures))
     counted = Counted(store, protocol)
     drawers: dict[tuple[str, int, Pairs], Behind] = {}
     titles: dict[object, str] = {}
@@ -86,8 +86,8 @@ def _title(protocol: Protocol, row: Estimate, names: Mapping[str, str]) -> str:
     return " · ".join(part for part in parts if part)
 
 
-def _shown(examples: Examples, grids: Sequence[PictureGrid]) -> Iterator[tuple[str, str]]:
-    """Yields (output, its id in the page): texts, then pictures, which prevail in a dict."""
+def _page_ids(examples: Examples, grids: Sequence[PictureGrid]) -> Iterator[tuple[str, str]]:
+    """Yields (output, its id in the page); pictures come last, so that a dict keeps them."""
     for group in examples.groups:
         for example in group.examples:
             if example.id:

@@ -39,7 +39,7 @@ def tables(audit: Audit, prefix: str) -> Iterator[Table]:
 
 
 def _title(audit: Audit, name: str) -> str:
-    """Returns the title of an undeclared measure, from the declared measure that it goes with."""
+    """Returns an undeclared measure's title, from the declared measure that it belongs to."""
     if name == reading.CAPTURED:
         return "probability that the options take up among all continuations"
     for ending, words in ENDINGS.items():
@@ -96,8 +96,10 @@ def _table(audit: Audit, rows: Sequence[Estimate], name: str, title: str, folded
         for field in table_fields.fields(audit, rows, letters)
     ]
     columns = [(column, texts) for column, texts in columns if _is_needed(column, texts)]
-    shared = [f"{column.name}: {texts[0]}" for column, texts in columns if _alike(column, texts)]
-    columns = [(column, texts) for column, texts in columns if not _alike(column, texts)]
+    shared = [
+        f"{column.name}: {texts[0]}" for column, texts in columns if _has_one_text(column, texts)
+    ]
+    columns = [(column, texts) for column, texts in columns if not _has_one_text(column, texts)]
     notes = tuple((letter, text) for text, letter in letters.items())
     about = " · ".join([*shared, _about(audit, rows)])
     return Table(
@@ -118,7 +120,7 @@ def _is_needed(column: Column, texts: Sequence[str]) -> bool:
     return keep or any(text != numerals.NOTHING for text in texts)
 
 
-def _alike(column: Column, texts: Sequence[str]) -> bool:
+def _has_one_text(column: Column, texts: Sequence[str]) -> bool:
     """True if all rows have the same text, which can then stand above the table."""
     movable = column.kind == "text" and column.name not in ("group", "note", "outcomes")
     return movable and len(set(texts)) == 1

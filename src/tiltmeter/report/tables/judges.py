@@ -148,11 +148,11 @@ def _matrix(group: GoldGroup, card: ReportCard, place: int) -> Iterator[Table]:
         f"{card.annotator}: {card.attribute}, which label it gave",
         "rows: people; columns: the annotator",
         group.matrix.items(),
-        (words("people", lambda row: row[0]), *map(_said, answers)),
+        (words("people", lambda row: row[0]), *map(_answer_column, answers)),
     )
 
 
-def _said(answer: str) -> Field[tuple[str, Mapping[str, int]]]:
+def _answer_column(answer: str) -> Field[tuple[str, Mapping[str, int]]]:
     return number(answer, lambda row: numerals.count(row[1].get(answer, 0)))
 
 

@@ -24,7 +24,7 @@ LOOSE = tuple(name for name in FIXED if name != "measure")
 
 @dataclass(frozen=True, slots=True)
 class Shaped:
-    """A table in a paper's shape: heads, rows of (levels, cells), estimates by (levels, head)."""
+    """A paper's table: heads, rows of (levels, cells), estimates by (levels, head)."""
 
     row_names: Levels
     columns: tuple[Levels, ...]
@@ -65,7 +65,7 @@ class Shaper:
                 estimates_of = self.placed.get((column.place, column.levels, key), [])
                 texts.append(self._text(column, key, estimates_of))
                 if estimates_of and "level" not in column.cell.show:
-                    estimates[named, column.head] = self._one(column, key, estimates_of)
+                    estimates[named, column.head] = self._cell_estimate(column, key, estimates_of)
             body.append((named, tuple(self._with_leader(columns, key, texts))))
         return Shaped(
             tuple(self._title(name) for name in self.row_axes),
@@ -148,15 +148,15 @@ class Shaper:
                     yield PaperColumn(cell, place, levels, head)
 
     def _order(self, names: Sequence[str], levels: Levels) -> list[int]:
-        return [self._place(name, level) for name, level in zip(names, levels, strict=True)]
+        return [self._sort_key(name, level) for name, level in zip(names, levels, strict=True)]
 
-    def _place(self, name: str, level: str) -> int:
+    def _sort_key(self, name: str, level: str) -> int:
         order = [*self.layout.names.get(name, {}), *self.read.protocol.levels.get(name, {})]
-        order += self._seen.get(name, ())
+        order += self._axis_levels.get(name, ())
         return order.index(level) if level in order else len(order)
 
     @cached_property
-    def _seen(self) -> dict[str, list[str]]:
+    def _axis_levels(self) -> dict[str, list[str]]:
         """The levels of each axis, in the order of the estimates."""
         occurring: dict[str, dict[str, None]] = {}
         for e in (e for estimates in self.chosen for e in estimates):
@@ -187,7 +187,7 @@ class Shaper:
             return self._listed(cell, own)
         if not own:
             return numerals.NOTHING
-        one = self._one(column, key, own)
+        one = self._cell_estimate(column, key, own)
         how = replace(
             self.layout,
             show=cell.show or self.layout.show or ("value",),
@@ -224,7 +224,7 @@ class Shaper:
             leads = rivals and value == max(rivals) and "level" not in column.cell.show
             yield f"{text} {OPEN_LEADER}" if leads else text
 
-    def _one(self, column: PaperColumn, key: Levels, own: Sequence[Estimate]) -> Estimate:
+    def _cell_estimate(self, column: PaperColumn, key: Levels, own: Sequence[Estimate]) -> Estimate:
         """Returns the estimate of a cell; subtracts that at the levels in `less`, if declared."""
         (one, *_), cell = own, column.cell
         if not cell.less:
@@ -236,14 +236,14 @@ class Shaper:
         return replace(one, value=value, p=None, p_adjusted=None)
 
     def _listed(self, cell: CellLayout, own: Sequence[Estimate]) -> str:
-        """Lists a row's levels on an axis; "All …" if the row has every level."""
+        """Lists the levels on an axis that a row has; "All …" if it has every level."""
         if cell.axis == "contrast":
             return ", ".join(dict.fromkeys(x for e in own for x in (e.contrast or {}).values()))
         levels = dict.fromkeys(axes(e).get(cell.axis, "") for e in own)
         every = {axes(e).get(cell.axis) for e in self.read.of(cell.measure)} - {None}
         if len(every) > 1 and every == {*levels}:
             return f"All {self._title(cell.axis)}"
-        words = sorted(levels, key=lambda one: self._place(cell.axis, one))
+        words = sorted(levels, key=lambda one: self._sort_key(cell.axis, one))
         return ", ".join(self._level(cell.axis, one) for one in words)
 
     def _stars(self, column: PaperColumn, key: Levels) -> str:
@@ -293,7 +293,7 @@ def shown(layout: TableLayout, show: tuple[str, ...]) -> TableLayout:
 
 
 def split_layouts(layouts: Iterable[TableLayout]) -> Iterator[TableLayout]:
-    """Yields the layouts; a layout with a `split` becomes one per level of this axis."""
+    """Yields the layouts; a layout with a `split` becomes one layout per level."""
     for layout in layouts:
         if not layout.split:
             yield layout

@@ -245,7 +245,7 @@ def _read_columns(name: str, numbered: Sequence[tuple[int, Mapping[str, Any]]], 
     column = prompt or _prompt_column(name, columns, numbered)
     if column not in columns:
         raise UsageError(
-            f"{name} has no column of the name that --prompt gives. It has: {_shown(columns)}"
+            f"{name} has no column of the name that --prompt gives. It has: {_columns(columns)}"
         )
     answer_column = next((one for one in columns if one.lower() in ANSWERS and one != column), "")
     rows = []
@@ -275,7 +275,7 @@ def _prompt_column(
         ]
     if len(likely) == 1:
         return likely[0]
-    shown = _shown(likely or columns)
+    shown = _columns(likely or columns)
     if not likely:
         raise UsageError(f"{name} has no column of prompts. Type: --prompt COLUMN, of {shown}")
     raise UsageError(f"{name}: two columns or more can be the prompt: {shown}. Type: --prompt NAME")
@@ -293,7 +293,7 @@ def _is_index(column: str, numbered: Sequence[tuple[int, Mapping[str, Any]]]) ->
     return all(str(record.get(column)) == str(n) for n, (_, record) in enumerate(numbered))
 
 
-def _shown(columns: Sequence[str]) -> str:
+def _columns(columns: Sequence[str]) -> str:
     """Lists columns for a message; shows only the number of a name that may be a value."""
     shown = (
         f"'{column}'" if _PLAIN_NAME.fullmatch(column) else f"column {number}"

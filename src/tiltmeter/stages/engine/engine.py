@@ -24,6 +24,7 @@ from ...errors import Interrupted, ModelError, TiltmeterError, TransientError, U
 from ...records import Reply, Request
 from ...store import Store
 from .caller import LOG, Caller
+from .garbage import rare_collection
 from .interruption import on_interruption
 from .limits import Deferred, Limits, Stopped, Tally
 from .open_models import Models
@@ -70,7 +71,7 @@ class Engine:
         self._known: dict[str, set[str]] = {}
         # shared requests, by key; an event where another one waits
         self._being_asked: dict[str, asyncio.Event | None] = {}
-        with on_interruption(lambda: self._interrupt(sources)):
+        with rare_collection(), on_interruption(lambda: self._interrupt(sources)):
             async with asyncio.TaskGroup() as self._group:
                 for source in sources:
                     self._caller.show_cost(source.tally)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from ...languages.patterns import lazy
 from ...models import DRAWN_TOKENS, FREE, PICTURE_TOKENS, Price
 from ...models.kinds import known_kind
 from ...records import Request
@@ -22,8 +22,8 @@ SHOWN_PICTURE_TOKENS = 1_500
 # calculator said in April 2026 (community.openai.com/t/1379464); gpt-image-1's largest had 6,240
 # (github.com/traceloop/openllmetry-js/pull/623).
 DRAWN_PICTURE_TOKENS = 7_024
-_ACCENT = re.compile("[\u0080-\u024f]")  # the Latin letters beyond ASCII
-_BEYOND_LATIN = re.compile("[\u0250-\U0010ffff]+")  # Greek, Cyrillic and all that comes after
+_ACCENT = lazy("[\u0080-\u024f]")  # the Latin letters beyond ASCII
+_BEYOND_LATIN = lazy("[\u0250-\U0010ffff]+")  # Greek, Cyrillic and all that comes after
 TEMPLATE_TOKENS = 22.0  # of a chat template, beside those of its messages
 
 

@@ -96,7 +96,7 @@ def prediction_powered(*, sums: Sums, share: bool = True, power: float | None = 
     outputs, no gold, fewer than two items with gold.
     """
     called, n, gold_called, truth, gold_n = _check_sums(sums, share)
-    plain, alone = _own(called, n, share), _own(truth, gold_n, share)
+    plain, alone = _uncorrected(called, n, share), _uncorrected(truth, gold_n, share)
     reason = _refusal(n, gold_n)
     if reason:
         return _uncorrected_result(plain, alone, reason)
@@ -207,7 +207,7 @@ def _tune(
     return _Tuned(float(gold_mean + power * (mean - mean_gold)), a + power * b, float(power))
 
 
-def _own(x: Floats, n: Floats, share: bool) -> Interval:
+def _uncorrected(x: Floats, n: Floats, share: bool) -> Interval:
     """Returns the uncorrected estimate over the same items, from these sums and counts."""
     if share:
         return rates.clustered_share(successes=x, n=n)

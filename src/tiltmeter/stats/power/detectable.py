@@ -52,7 +52,7 @@ def planned_shift(*, design: Design, level: float = 0.05, seed: int = 0) -> floa
         return None
     stretch = math.sqrt(max(design.items / MOST_ITEMS, 1.0))
     fewer = replace(design, items=min(design.items, MOST_ITEMS))
-    shift = smallest_shift(_of_planned(fewer, level, seed), 1 - design.share)
+    shift = smallest_shift(_rejected_share(fewer, level, seed), 1 - design.share)
     return None if shift is None else shift / stretch
 
 
@@ -63,7 +63,7 @@ def planned_power(*, design: Design, shift: float, level: float = 0.05, seed: in
         return 0.0
     stretch = math.sqrt(max(design.items / MOST_ITEMS, 1.0))
     fewer = replace(design, items=min(design.items, MOST_ITEMS))
-    return _of_planned(fewer, level, seed)(min(shift * stretch, 1 - design.share), TABLES)
+    return _rejected_share(fewer, level, seed)(min(shift * stretch, 1 - design.share), TABLES)
 
 
 def _can_reject(design: Design, level: float) -> bool:
@@ -71,7 +71,7 @@ def _can_reject(design: Design, level: float) -> bool:
     return reach(items=design.items, tests=1, alpha=level, conditions=conditions).possible
 
 
-def _of_planned(design: Design, level: float, seed: int) -> RejectionShare:
+def _rejected_share(design: Design, level: float, seed: int) -> RejectionShare:
     """Returns a function: (shift, number of tables) → share of the tables that are rejected."""
     ranks = ranks_of(design, np.random.default_rng([seed, 1]))
 
@@ -108,7 +108,7 @@ def observed_shift(*, differences: ArrayLike, level: float = 0.05, seed: int = 0
 
 @lru_cache(maxsize=2_048)
 def _observed(differences: bytes, level: float, seed: int) -> float | None:
-    """Computes ``observed_shift``; cached, since a report asks several times for the same rows."""
+    """Computes ``observed_shift``; cached, as a report needs it several times for equal rows."""
     d = np.frombuffer(differences)
     items = d.size
     if items < 2 or not reach(items=items, tests=1, alpha=level).possible:

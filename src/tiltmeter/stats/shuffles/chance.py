@@ -41,12 +41,12 @@ def expected_divergence(*, groups: Sequence[ArrayLike]) -> float:
     total = sum(sizes)
     held = [int(k) for k in np.sum(counts, axis=0) if k > 0]
     pairs = list(combinations(sizes, 2))
-    parts = [_part(k, *pair, total) for k in held for pair in pairs]
+    parts = [_term_mean(k, *pair, total) for k in held for pair in pairs]
     return min(max(sum(parts) / len(pairs), 0.0), 1.0)
 
 
 @lru_cache(maxsize=10_000)
-def _part(k: int, first: int, second: int, total: int) -> float:
+def _term_mean(k: int, first: int, second: int, total: int) -> float:
     """Computes the mean of one value's term, for two groups. k of `total` outputs have it."""
     a, b = np.arange(min(k, first) + 1)[:, None], np.arange(min(k, second) + 1)[None, :]
     rest = total - first - second

@@ -258,7 +258,7 @@ class Cell:
 
 
 def looked_up(function: Callable[[Floats], Floats], counts: Floats, n: int) -> Floats:
-    """Computes a function of the shares counts/n by a table, to save logarithms."""
+    """Applies a function of shares to counts/n, by a table of its values, to save logarithms."""
     values: Floats = function(np.arange(n + 1) / max(n, 1)).take(counts.astype(np.intp))
     return values
 

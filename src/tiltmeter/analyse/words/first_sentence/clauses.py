@@ -78,7 +78,7 @@ def clause(
         template = _VERB.sub(_plural, template)
         slots["subject"] = all_models(len(models), asked)
     slight = all(facts.slight and facts.tilts for facts in group)
-    slots["where"] = _where(first)
+    slots["where"] = _group_phrase(first)
     slots["slightly"] = " slightly" if slight else ""
     text = template.format_map(slots).removesuffix(".")
     framed = _with_context(group, template, text, slots, slight=slight) if whole else text
@@ -122,7 +122,7 @@ def all_models(number: int, asked: int = 0) -> str:
     return "both models" if number == 2 else f"all {number} models"
 
 
-def _where(facts: ClaimFacts) -> str:
+def _group_phrase(facts: ClaimFacts) -> str:
     """Returns `for women`, or `by gender` for a claim over all groups of a dimension."""
     factor = (facts.spec.contrast or {}).get("factor", "")
     within = (facts.spec.contrast or {}).get("within", "")

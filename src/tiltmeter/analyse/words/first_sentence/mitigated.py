@@ -20,7 +20,7 @@ def is_mitigated(claims: Claims) -> bool:
 
 
 def of_mitigation(claims: Claims) -> list[ClaimFacts]:
-    """Returns those of the leading change and its mitigation's costs that tilt, or the change."""
+    """Returns the tilting ones of the leading change and its costs; if none, the change."""
     lead = _lead(claims)
     return [facts for facts in (lead, *_costs_of(claims, lead)) if facts.tilts] or [lead]
 
@@ -28,7 +28,7 @@ def of_mitigation(claims: Claims) -> list[ClaimFacts]:
 def mitigated(claims: Claims) -> Clause:
     lead = _lead(claims)
     subject = lead.slots["subject"]
-    costs = _told(_costs_of(claims, lead))
+    costs = _cost_texts(_costs_of(claims, lead))
     if lead.word == Word.NOT_SETTLED:
         does = join_names([_tilt(lead), *costs])
         open_ = "what it does not choose leaves open if the tilt changes"
@@ -82,8 +82,8 @@ def _cost(facts: ClaimFacts) -> str:
     return str(facts.spec.sentence["also"]).format_map(facts.slots)
 
 
-def _told(costs: Sequence[ClaimFacts]) -> list[str]:
-    """Returns each cost once, as text: for several languages or models, its largest, with where."""
+def _cost_texts(costs: Sequence[ClaimFacts]) -> list[str]:
+    """Returns each cost as text; of several languages or models, the largest, naming it."""
     places: dict[str, list[ClaimFacts]] = {}
     for facts in costs:
         places.setdefault(facts.spec.name, []).append(facts)
@@ -92,12 +92,14 @@ def _told(costs: Sequence[ClaimFacts]) -> list[str]:
     ]
     several = {name for name, group in places.items() if len(group) > 1}
     return [
-        f"{_cost(facts)} (most for {_place(facts)})" if facts.spec.name in several else _cost(facts)
+        f"{_cost(facts)} (most for {_place_of(facts)})"
+        if facts.spec.name in several
+        else _cost(facts)
         for facts in largest
     ]
 
 
-def _place(facts: ClaimFacts) -> str:
+def _place_of(facts: ClaimFacts) -> str:
     return join_names([facts.slots[name] for name in facts.spec.by[0] if name in facts.slots])
 
 
