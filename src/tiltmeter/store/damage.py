@@ -100,8 +100,10 @@ def _rules() -> Iterator[Rule]:
     yield Rule("trials", "sampling", "json_array_length(sampling) <> 4")
     yield Rule("calls", "request", _json("request", "array"))
     yield Rule("calls", "request", "json_array_length(request) NOT IN (8, 10, 11)")
-    said = "SELECT 1 FROM json_each(request, '$[1]') WHERE json_type(value, '$[1]') IS NOT 'text'"
-    yield Rule("calls", "request", f"EXISTS ({said})")
+    without_text = (
+        "SELECT 1 FROM json_each(request, '$[1]') WHERE json_type(value, '$[1]') IS NOT 'text'"
+    )
+    yield Rule("calls", "request", f"EXISTS ({without_text})")
     yield Rule("batches", "omitted", _json("omitted", "array", "type = 'text'"))
     yield Rule("batches", "key", "length(key) <> 32 OR key GLOB '*[^0-9a-f]*'")
     for name in ("requests", "tokens"):
