@@ -310,7 +310,7 @@ GOOD = ("m", "car", "gender", "men", "1.png", "color", "red")
         ),
         ([GOOD, GOOD], HEADER, "line 3: color of this picture stands in line 2 already"),
         ([GOOD, GOOD[:4]], HEADER, "line 3 has not as many cells"),
-        ([], HEADER, "nothing that could be imported"),
+        ([], HEADER, "no rows to import"),
     ],
 )
 def test_a_file_that_cannot_be_read(

@@ -81,7 +81,7 @@ def unpack(packed: Packed, base: str | None = "") -> str | None:
     whole = zlib.decompressobj(0, zdict=_encoded(base or ""))  # 0: as small a window as it needs
     text = whole.decompress(packed, _LARGEST_BYTES)
     if not whole.eof:
-        raise ValueError("a text that is too long, or torn")
+        raise ValueError("the text is too long, or cut off")
     return text.decode()
 
 

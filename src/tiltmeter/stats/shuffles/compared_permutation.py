@@ -15,7 +15,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from tiltmeter.stats.arguments import Codes, Floats
-from tiltmeter.stats.shuffles.dealing import pack_rows
 from tiltmeter.stats.shuffles.permutation import Permuted, not_measured, smallest_share, summaries
 from tiltmeter.stats.shuffles.pooled_permutation import SCORES, Score
 from tiltmeter.stats.shuffles.row_statistics import Statistic, mean_over
@@ -124,8 +123,7 @@ def _shuffled_counts(
         a, b = places[place], places[half + place]
         rows = np.concatenate([cell.onehot[a], cell.onehot[b]])
         sizes = (a.stop - a.start, b.stop - b.start)
-        packed = pack_rows(rows > 0)
-        counted = [block[0] for block in shuffles[place].counts(sizes, packed)]
+        counted = [block[0] for block in shuffles[place].counts(sizes, rows > 0)]
         first.append(np.concatenate(counted, axis=1).T.astype(np.float64))
         second.append(rows.sum(axis=0, dtype=np.float64) - first[-1])
     return first, second

@@ -205,7 +205,7 @@ class _Counted:
         """
         observed = self.cell.counts()
         if self.cell.kinds is None:
-            blocks = list(self.shuffles.counts(self.cell.sizes, self.cell.packed))
+            blocks = list(self.shuffles.counts(self.cell.sizes, self.cell.flags))
             tables = [
                 np.concatenate([seen.T, *drawn], axis=1, dtype=np.float64)
                 for seen, *drawn in zip(observed[:-1], *blocks, strict=True)

@@ -15,7 +15,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tiltmeter.stats.arguments import Codes, Floats
-from tiltmeter.stats.shuffles.dealing import pack_rows
 from tiltmeter.stats.shuffles.many_cells import MOST_LOG, largest_scores, minus_log_p
 from tiltmeter.stats.shuffles.pooled_permutation import SCORES, Score
 from tiltmeter.stats.shuffles.row_statistics import Statistic, mean_divergence, mean_over
@@ -191,11 +190,10 @@ def _add_counts(
     """Adds a block's counts in all groups but the last, observed and in permutations, to `sums`."""
     sizes = tuple(len(group) for group in block)
     ends = np.cumsum(sizes)
-    packed = pack_rows(rows > 0)
     for group, total in enumerate(sums):
         total[0] += rows[ends[group] - sizes[group] : ends[group]].sum(axis=0)
     start = 1
-    for counted in shuffles.counts(sizes, packed):
+    for counted in shuffles.counts(sizes, rows > 0):
         end = start + counted.shape[-1]
         for counts, total in zip(counted, sums, strict=True):
             total[start:end] += counts.T
