@@ -130,8 +130,8 @@ class Packer:
         return number
 
     def _add_texts(self, texts: Mapping[str, _Base | None]) -> None:
-        """Adds texts, most of which are new, with one statement, so that `text` knows their
-        numbers; if the file has one of them, `text` looks all of them up.
+        """Adds mostly new texts with one statement and caches their numbers; if the file held any
+        of them, caches none, and `text` looks the numbers up.
         """
         last: int = self._db.execute("SELECT coalesce(max(n), 0) FROM texts").fetchone()[0]
         before = self._db.total_changes

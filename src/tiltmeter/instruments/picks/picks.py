@@ -52,7 +52,7 @@ class Picks(Parser):
     """
 
     kind = "picks"
-    version = "9"
+    version = "10"
     answers = "picks"
     summary = "which words of a list an answer picks"
     modality = "text"

@@ -10,8 +10,8 @@ deterministic judge (`Request.shared`) are sent once: the others wait for the re
 the first fails, the next one is sent.
 
 A worker takes its next job only when the rows of the last one are committed, so a killed process
-loses only the paid calls in flight. Commits are grouped: all results of one turn of the event loop
-go into one transaction.
+loses only the paid calls in flight. Commits are grouped: all results of a few turns of the event
+loop go into one transaction.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Garbage collection while models are asked."""
+"""Rare garbage collection while models are asked."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ NEW_OBJECTS = 50_000
 
 @contextmanager
 def rare_collection() -> Iterator[None]:
-    """Looks for cycles of objects rarely inside a `with` block: calls make none, and those in
-    flight would be looked at again and again. A higher limit stays, and so does collection that is
-    switched off.
+    """Collects garbage rarely inside a `with` block: calls make no cycles of objects, and the
+    objects of calls in flight would be examined again and again. A higher threshold stays, and a
+    collector that is switched off stays off.
     """
     before = gc.get_threshold()
     gc.set_threshold(max(before[0], NEW_OBJECTS) if before[0] else 0, *before[1:])
