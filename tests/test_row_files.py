@@ -142,7 +142,8 @@ def test_nothing_else_reads_csv() -> None:
     readers = {
         str(path.relative_to(SOURCE))
         for path in SOURCE.rglob("*.py")
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if "csv" in (text := path.read_text(encoding="utf-8")) and "eader" in text
+        for node in ast.walk(ast.parse(text))
         if isinstance(node, ast.Attribute)
         and isinstance(node.value, ast.Name)
         and (node.value.id, node.attr) in (("csv", "reader"), ("csv", "DictReader"))

@@ -17,6 +17,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache, cached_property, lru_cache
+from itertools import permutations
 
 from ..records import BOTH, NEITHER, REFUSAL, Json
 from . import quotes
@@ -221,15 +222,15 @@ class Language:
 
     def _endings(self, word: str) -> Iterator[str]:
         yield from (f"{word}{particle}" for particle in self.pack.list_of("particles"))
-        for printed, written in self._printed_and_written:
-            for ending, other in ((printed, written), (written, printed)):
+        for endings in self._groups_of_endings if word not in self.in_passing else ():
+            for ending, other in permutations(endings, 2):
                 if word.endswith(ending) and len(word) > len(ending) + 1:
                     yield f"{word.removesuffix(ending)}{other}"
         yield from self._separable(word)
 
     @cached_property
-    def _printed_and_written(self) -> list[tuple[str, ...]]:
-        return [strings(pair) for pair in _rows(self.data.get("endings"))]
+    def _groups_of_endings(self) -> list[tuple[str, ...]]:
+        return [strings(group) for group in _rows(self.data.get("endings"))]
 
     def verb_stem(self, form: str) -> str:
         """Makes a pattern for the forms of a verb from its infinitive ("conceder": "concederia");

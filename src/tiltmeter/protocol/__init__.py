@@ -208,7 +208,7 @@ class Protocol:
 
     @cached_property
     def levels(self) -> dict[str, dict[str, int]]:
-        """{factor: {level: its number in the design's order}}; joined levels are split."""
+        """{factor: {level: its index in the design's order}}; joined levels are split."""
         return {
             name: {
                 level: n

@@ -48,7 +48,7 @@ class ReadyInstrument(typing.Protocol):
     attributes: tuple[str, ...]
 
     def reads(self, exact: bool) -> bool:
-        """True if it labels outputs of this kind: read probabilities (exact), or sampled ones."""
+        """True if it labels such outputs: with read probabilities (exact), or sampled answers."""
 
     def check_design(self, protocol: Protocol) -> None:
         """Raises ProtocolError if the design lacks something that the instrument needs."""

@@ -186,7 +186,7 @@ class Request:
 
     @property
     def shared(self) -> bool:
-        """True if other outputs with an equal question share this request."""
+        """True if equal questions about other outputs share this request."""
         return self.nonce.startswith("/")
 
 

@@ -201,7 +201,7 @@ class Estimate:
 
     @classmethod
     def columns(cls) -> list[str]:
-        """Returns the columns of the table in order, `stars` after those from which they follow."""
+        """Returns the table's columns in order, with `stars` after the columns that decide them."""
         names = [column.name for column in fields(cls) if column.repr]
         names.insert(names.index("adjustment") + 1, "stars")
         return names

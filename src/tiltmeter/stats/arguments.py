@@ -57,7 +57,7 @@ def number(name: str, value: float, *, minimum: float = 0.0) -> float:
 
 
 def level(name: str, value: float) -> float:
-    """Returns a probability strictly between 0 and 1 (a confidence, α, power), or a ValueError."""
+    """Returns a probability strictly between 0 and 1 (confidence, α, power); else ValueError."""
     if not 0.0 < value < 1.0:
         raise ValueError(f"{name}: a number between 0 and 1 expected, got {value!r}")
     return float(value)

@@ -58,7 +58,7 @@ class Change:
         return bool(self.held) or (self.spec is not None and self.spec.signed)
 
     def between(self, within: str = "") -> str:
-        """Writes the two runs side by side. within: the margin, if the values are equivalent."""
+        """Writes the values of both runs. within: the margin, if the runs are equivalent."""
         slots = self.slots()
         if self.cell is not None:
             own_template = str(self.spec.sentence.get(BETWEEN, "")) if self.spec else ""
@@ -117,7 +117,7 @@ class Change:
         return GAP if "baseline" in (spec.contrast or {}) else LEVEL
 
     def slots(self) -> dict[str, str]:
-        """Returns the text of every slot that has one."""
+        """Returns {slot of a sentence's template: its text}."""
         spec = self.spec
         name = sentences.without_article(spec.text or spec.name) if spec else self.measure
         name = name.partition(" (")[0]
@@ -169,7 +169,7 @@ class Change:
         return {"counted": text, "Counted": text[:1].upper() + text[1:]}
 
     def _gap(self, spec: MeasureSpec) -> dict[str, str]:
-        """Returns both levels, and how many points more or less the first has in each run."""
+        """Returns slots for a gap: both levels, and each run's difference in points."""
         ends = [end for level in self.held.values() for end in level.split(numerals.BETWEEN)]
         if len(ends) != 2 or self.unit != "share":
             return {}
@@ -184,7 +184,7 @@ class Change:
 
 
 def _points(value: float | None) -> str:
-    """Returns `36 points less`, with "more" or "less" by the sign."""
+    """Formats a difference of shares, such as `36 points less` for a negative one."""
     if value is None:
         return numerals.NOTHING
     points = numerals.points(value)
@@ -192,7 +192,7 @@ def _points(value: float | None) -> str:
 
 
 def _filled(template: str, slots: Mapping[str, str]) -> str:
-    """Fills the slots of a template; "" if one of them has no text."""
+    """Fills the slots of a template; "" if a slot has no text."""
     try:
         return template.format_map(slots)
     except KeyError:

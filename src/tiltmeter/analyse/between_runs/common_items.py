@@ -1,4 +1,4 @@
-"""The items that two runs share, by group: asked in both, and with answers that count in both."""
+"""The items that two runs share, by group: asked in both runs, and with counted answers in both."""
 
 from __future__ import annotations
 

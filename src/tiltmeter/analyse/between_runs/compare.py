@@ -82,7 +82,7 @@ def compare(
     names: Sequence[str] = (),
 ) -> Comparison:
     """Compares every subject of every run with the first one. Raises RunMismatch with the reason if
-    two of them are not comparable.
+    two subjects are not comparable.
 
     names: display names of the runs; if empty, the names of their folders.
     """
@@ -135,7 +135,7 @@ def _example(
 
 
 def _set_up(stores: Sequence[Store], protocols: Sequence[Protocol]) -> Iterator[Difference]:
-    """Yields each thing in which later runs' set-ups differ from the first run's, once."""
+    """Yields, once each, the set-up differences between a later run and the first run."""
     settings = [made_with(*one) for one in zip(stores, protocols, strict=True)]
     every = [difference for later in settings[1:] for difference in differences(settings[0], later)]
     for what in dict.fromkeys(one.what for one in every):
@@ -151,7 +151,7 @@ def refuse_twice(stores: Sequence[Store]) -> None:
 
 
 def run_names(stores: Sequence[Store], names: Sequence[str] = ()) -> Sequence[str]:
-    """Returns the given names, or those of the folders; the paths if two names are the same."""
+    """Returns the given names, or the folders' names; the paths if two names are equal."""
     names = names or [Path(store.folder).name for store in stores]
     return names if len(set(names)) == len(names) else [str(store.folder) for store in stores]
 

@@ -226,7 +226,7 @@ def _setting(text: str) -> str:
 
 
 def set_up_and_rules(changes: Sequence[Difference]) -> Iterator[str]:
-    """Yields the differences of set-up, and which version of the rules read all runs."""
+    """Yields the differences of set-up, then the version of the rules that read all runs."""
     yield from set_up_text(changes)
     yield f"All runs are read by the same rules (version {RULES})."
 
@@ -260,7 +260,7 @@ def amount_of_margin(margin: float, unit: str) -> str:
 
 
 def detectable_of(verdicts: Sequence[Verdict]) -> str:
-    """Returns the largest of the detectable differences of shares; "" if none is known."""
+    """Returns the largest detectable difference among verdicts on shares; "" if none is known."""
     differences = [v.detectable for v in verdicts if v.detectable is not None and v.unit == "share"]
     return numerals.points(max(differences)) if differences else ""
 

@@ -34,7 +34,7 @@ Key = tuple[str, str, str, Levels, Levels]  # model, annotator, measure, conditi
 
 @dataclass(frozen=True, slots=True)
 class OpenRun:
-    """A run to put into a history. verdicts: of the run's own headline claims."""
+    """A run to put into a history. verdicts: on the run's own headline claims."""
 
     store: Store
     protocol: Protocol
@@ -103,7 +103,7 @@ class History:
         return [*self.steps, *([self.since_first] if self.since_first else [])]
 
     def as_dict(self) -> dict[str, Json]:
-        """Returns plain values for JSON; steps name runs by index."""
+        """Returns plain values for JSON; a step refers to runs by index."""
         return {
             "protocol": self.protocol.name,
             "margin": self.margin,

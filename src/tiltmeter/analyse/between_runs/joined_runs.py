@@ -280,7 +280,7 @@ def _missing_shares(groups: Mapping[str, Group]) -> Values:
 def _pairs(
     table: CountTable, spec: MeasureSpec, by: Sequence[str], name: str
 ) -> Iterator[tuple[Key, Pair]]:
-    """Yields (condition, the tested side and the side it is compared with) for one run."""
+    """Yields (condition, a pair: the tested side and its control) for one run."""
     if measure_kind(spec.kind).sides == "level":
         for more, pair in table.pairs(spec, by):
             placed = replace(pair, condition={**pair.condition, **more})

@@ -115,12 +115,12 @@ class PairedTables:
 
     @property
     def tables(self) -> tuple[CountTable, CountTable]:
-        """Both tables, first part first."""
+        """Both tables: the first part's, then the second's."""
         return self.before, self.after
 
     @property
     def parts(self) -> tuple[RunPart, RunPart]:
-        """Both parts, in order."""
+        """Both parts (`RunPart`), in order."""
         return self.first, self.second
 
     @property
@@ -164,7 +164,7 @@ class PairedTables:
         within_margin: bool | None,
         headline: bool | None = None,
     ) -> ComparisonRow:
-        """Makes the ComparisonRow of an estimate. values: of the first part and the second."""
+        """Makes the ComparisonRow of an estimate. values: in the first and the second part."""
         headline = self.measure.headline if headline is None else headline
         return ComparisonRow(
             self.about(estimate), self.names, *values, within_margin, self.margin, headline

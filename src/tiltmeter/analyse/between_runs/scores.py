@@ -43,7 +43,7 @@ def can_compare(measure: MeasureSpec) -> bool:
 
 @dataclass(frozen=True)
 class ScorePair:
-    """A measure of whole outputs, compared between two parts."""
+    """A measure of whole outputs, compared between two parts (`RunPart`)."""
 
     pairing: PairedTables
 

@@ -1,4 +1,4 @@
-"""The set-ups of two runs (model, judges, options, what the endpoint reports), and differences."""
+"""The set-ups of two runs (model, judges, options, endpoint's reports), and their differences."""
 
 from __future__ import annotations
 

@@ -31,7 +31,7 @@ WITHIN = LEVELS + "{what} differs by less than {margin}{over}."
 
 
 class RunPair(NamedTuple):
-    """Two parts of runs to compare, the second with the first."""
+    """Two parts of runs to compare; differences are the second's numbers less the first's."""
 
     first: RunPart
     second: RunPart

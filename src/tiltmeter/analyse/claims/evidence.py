@@ -241,8 +241,8 @@ def _interactions(
     raw: Estimate,
     of_measure: Mapping[str, Sequence[Estimate]],
 ) -> Iterator[tuple[str, Estimate, Mapping[str, float]]]:
-    """Yields the nuisance factors that interact with a claim: their level changes its difference.
-    An effect of such a factor on both compared levels alike does not count.
+    """Yields the nuisance factors whose level changes a claim's difference. An effect of the factor
+    on both compared levels alike does not count.
     """
     if spec.contrast is None:
         yield from _nuisances(protocol, spec, raw, of_measure)

@@ -60,7 +60,7 @@ def _coarsest(
 
 
 def stratum(protocol: Protocol, row: Estimate) -> Key:
-    """Returns what is never pooled over, as a key: subject, instrument, and levels kept apart."""
+    """Returns the key of what is never pooled: subject, instrument and levels kept apart."""
     names = {*STRATA, *protocol.apart}
     inner = tuple((name, level) for name, level in row.condition.items() if name in names)
     return (row.subject, row.instrument, inner)

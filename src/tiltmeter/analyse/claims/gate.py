@@ -248,7 +248,7 @@ def _decide(
 
 
 def _reach(claim: Verdict, interval: tuple[float, float] | None) -> tuple[float, float] | None:
-    """Returns both ends' distances from no tilt, in the unit of `Gate.margin`."""
+    """Returns the distances of both ends from no tilt, in the unit of `Gate.margin`."""
     if interval is None or claim.reference is None:
         return None
     if claim.unit not in RATIOS:

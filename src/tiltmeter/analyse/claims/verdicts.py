@@ -215,7 +215,7 @@ def _facts(
 
 
 def _word(claim: Claim, known: GoldFacts, unsettled: Sequence[Caution], reason: str) -> Word:
-    """Returns the verdict's word. reason: a cause for "undecided" beyond test and interval."""
+    """Returns the verdict's word. reason: why it is undecided, apart from test and interval."""
     row = claim.row
     if row.value is None:
         return Word.NOT_MEASURED

@@ -98,7 +98,7 @@ def can_correct(measure: MeasureSpec) -> bool:
 def corrected_rows(
     naive: Iterable[Estimate], table: CountTable, measure: MeasureSpec, by: Sequence[str]
 ) -> Iterator[Estimate]:
-    """Yields a corrected row per naive share, difference and effect of more than one item."""
+    """Yields a corrected row per uncorrected share, difference and effect of several items."""
     rows = [row for row in naive if row.measure == measure.name and (row.clusters or 0) > 1]
     if not rows or not can_correct(measure) or not table.variant.intervals or not table.drawn:
         return

@@ -16,7 +16,7 @@ from ...records import Estimate, Voice
 
 
 def voice_of(who: str, row: Estimate) -> Voice:
-    """Returns the numbers of a row that only these people's labels corrected."""
+    """Returns the numbers of a row that was corrected only by these people's labels."""
     return Voice(who, row.value, row.low, row.high, row.p)
 
 

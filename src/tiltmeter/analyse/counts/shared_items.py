@@ -43,7 +43,7 @@ def spread_shared(frame: pl.DataFrame, protocol: Protocol) -> pl.DataFrame:
 
 
 def _only_levels(protocol: Protocol, names: list[str]) -> dict[str, dict[str, str]]:
-    """Returns {factor: {item: its level}} for items with only one level in their own cells."""
+    """Returns {factor: {item: its level}} for items that have one level in all their own cells."""
     levels_of: dict[str, dict[str, set[str]]] = {name: {} for name in names}
     for cell in protocol.cells:
         if SEVERAL not in cell[protocol.item]:
@@ -56,7 +56,7 @@ def _only_levels(protocol: Protocol, names: list[str]) -> dict[str, dict[str, st
 
 
 def keep_apart(frame: pl.DataFrame, protocol: Protocol) -> tuple[pl.DataFrame, list[str]]:
-    """Splits the frame by the protocol's `apart` factors that have several levels; returns both."""
+    """Splits the frame by the factors in `apart` with several levels; returns (frame, factors)."""
     kept_apart = []
     for name in protocol.apart:
         plain = frame.filter(~pl.col(name).str.contains(SEVERAL, literal=True))[name].n_unique()

@@ -162,7 +162,7 @@ def with_sign_flip(
     table: CountTable,
     as_unit: Callable[[float], float | None] = float,
 ) -> Estimate:
-    """Adds a sign-flip test over items, if the variant has intervals. as_unit: maps shifts."""
+    """Adds a sign-flip test over items, if the variant has intervals. as_unit: converts a shift."""
     if not table.variant.intervals or not differences.size:
         return estimate
 
@@ -230,8 +230,8 @@ def with_shuffled_items(
 def bounds(group: Group, measure: MeasureSpec) -> Estimate:
     """Bounds a share: with all labels outside the denominator as non-hits, and as hits."""
     hits, among = float(group.hits.sum()), float(group.among.sum())
-    found = rates.bounds(successes=hits, failures=max(0.0, among - hits), missing=group.missing)
-    return bounds_row(group, measure, found)
+    bounds_of = rates.bounds(successes=hits, failures=max(0.0, among - hits), missing=group.missing)
+    return bounds_row(group, measure, bounds_of)
 
 
 def bounds_of_pair(pair: Pair, group: Group, measure: MeasureSpec) -> Estimate:

@@ -200,7 +200,7 @@ def _place(pair: Pair, more: Mapping[str, str]) -> Key:
 def _with_tilt(
     row: Estimate, own: Interval | Estimate, sides: tuple[float, float], even: float
 ) -> Estimate:
-    """Adds the numbers with and without the mitigation. own: the interval with it."""
+    """Adds the numbers with and without the mitigation. own: the interval with mitigation."""
     level, baseline = sides
     ends = [end for end in (own.low, own.high) if end is not None]
     across = ends and all((end - even) * (baseline - even) < 0 for end in ends)

@@ -70,7 +70,7 @@ def _labeller(spec: MeasureSpec, labellers: Labellers) -> str:
 def _fill(
     store: Store, protocol: Protocol, spec: MeasureSpec, asked: Sequence[Trial], annotator: str
 ) -> None:
-    """Stores random labels; if all were equal, some tests would be undefined."""
+    """Stores random labels, as equal labels everywhere would leave some tests undefined."""
     generator = random.Random(0)
     store.freeze({"protocol": protocol.name})
     measured = [trial for trial in asked if not protocol.modes[trial.mode].for_discovery]
@@ -147,7 +147,7 @@ def _claim(protocol: Protocol, row: Estimate, data: Data | None) -> PlannedClaim
 
 
 def _statistic(row: Estimate, data: Data | None) -> Statistic:
-    """Returns how a claim is tested at looks; "words" first: flips generalise over items only."""
+    """Returns how a claim is tested at looks; "words" if cue words are a sample like items."""
     if row.population is not None and row.population["cue_words"] == LIKE:
         return "words"
     if data is None:

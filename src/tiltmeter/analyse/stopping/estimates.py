@@ -154,7 +154,7 @@ class _Stopped:
         return replace(row, low=None, high=None, confidence=None, note=note)
 
     def _undecided_row(self, row: Estimate) -> Estimate:
-        """Returns a row whose test did not stop the run, with p over the looks."""
+        """Returns a row with p over the looks, for a test that did not stop the run."""
         family = max(self.plan.families, key=lambda one: one.widening)
         row = self._widen(row, family)
         if row.p is None:

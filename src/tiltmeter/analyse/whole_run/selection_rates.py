@@ -81,7 +81,7 @@ def _rates(
 def _categories(
     selection: SelectionKeys, measure: MeasureSpec, table: CountTable
 ) -> Iterator[tuple[str, Group]]:
-    """Yields (category, group): a combination of levels, or values that each answer assesses."""
+    """Yields (category, group). A category is a combination of levels, or a set of values."""
     by: Sequence[str] = selection.get("by", ())
     if by:
         for group in table.groups(measure, by, measure.values):

@@ -131,7 +131,7 @@ def _reference(spec: MeasureSpec, row: Estimate) -> str:
 
 
 def amount(value: float | None, unit: str, signed: bool) -> str:
-    """Formats a number for a sentence: 58 %, +12 points, 1.4 times; other units by their digits."""
+    """Formats a number for a sentence: 58 %, +12 points, 1.4 times, or in its unit's digits."""
     if value is None:
         return numerals.NOTHING
     if unit == "share" and not signed:

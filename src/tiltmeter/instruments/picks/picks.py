@@ -52,7 +52,7 @@ class Picks(Parser):
     """
 
     kind = "picks"
-    version = "9"
+    version = "10"
     answers = "picks"
     summary = "which words of a list an answer picks"
     modality = "text"
@@ -164,10 +164,12 @@ class Picks(Parser):
 
     def read(self, item: Answered) -> Sequence[Label]:
         """Returns one label per picked word and one for their number; or an outcome."""
-        found = self.picks_of(
+        picked = self.picks_of(
             item.trial.begin + item.output.text, self._language(item), item.trial.prompt
         )
-        return self._outcome(item, found) if isinstance(found, str) else self._labels(item, found)
+        return (
+            self._outcome(item, picked) if isinstance(picked, str) else self._labels(item, picked)
+        )
 
     def picks_of(self, text: str, code: str, prompt: str = "") -> Sequence[Pick] | str:
         """Returns the picks of an answer, or its outcome if it has none. Pure."""

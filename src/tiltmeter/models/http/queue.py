@@ -24,6 +24,7 @@ from ..options import ModelOptions
 from . import DialectConnection, Speech
 from .answer import PASSING_STATUSES, Answer
 from .fetching import Link, Unfetched, content, loss_reason, shorten, split
+from .lost_receipts import ListsWork, LostReceipts, Submitted
 from .provider import Place, Provider
 
 FIRST_PAUSE_SECONDS, LONGEST_PAUSE_SECONDS = 0.5, 5.0  # seconds between two looks
@@ -80,6 +81,11 @@ class QueueModel(Queued):
             dialect,
             DialectConnection(self.connection, dialect, omitted),
         )
+        self._receipts = (
+            LostReceipts(self.connection, self._exchange, dialect)
+            if isinstance(dialect, ListsWork)
+            else None
+        )
         self._domain = domain if _within(urlsplit(place.url).hostname, domain) else ""
 
     def sends_temperature(self, request: Request) -> bool:
@@ -96,10 +102,15 @@ class QueueModel(Queued):
 
     async def submit(self, request: Request) -> str | Reply:
         """Submits the request; returns the work's address, # and omitted names, or a refusal."""
+        receipts = self._receipts
+        got = await (receipts.submit(request, self._submit) if receipts else self._submit(request))
+        return got if isinstance(got, Reply) else f"{got.address}#{','.join(got.omitted)}"
+
+    async def _submit(self, request: Request) -> Submitted | Reply:
         got = await self._exchange.send(request, self._dialect.submitted)
         if isinstance(got, Reply):
             return got
-        return f"{self._address(got.found).partition('#')[0]}#{','.join(got.sent.omitted)}"
+        return Submitted(self._address(got.found).partition("#")[0], got.sent.omitted)
 
     async def fetch(self, request: Request, remote: str) -> Reply:
         """Waits for the work at `remote` (from `submit`); returns its reply, with the picture."""

@@ -205,7 +205,7 @@ def _difference(
 def _in_the_mean(
     row: PromptDifference, first: Sequence[str], second: Sequence[str]
 ) -> PromptDifference:
-    """Compares two sides that have different items, by the means over all their prompts."""
+    """Compares the means of two sides with different items, over all their prompts."""
 
     def mean(count: Callable[[str], int]) -> float:
         return fmean(map(count, first)) - fmean(map(count, second))

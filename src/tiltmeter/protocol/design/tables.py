@@ -216,7 +216,7 @@ def _merge(rows: list[Row], key: Sequence[str]) -> list[Row]:
 
 
 def join(left: list[Row], right: Sequence[Row]) -> list[Row]:
-    """Joins two tables naturally, in order; cells with several values need one in common."""
+    """Joins two tables naturally, in order; cells with several values match on a common one."""
     if not left or not right:
         return []
     shared = [name for name in right[0] if name in left[0]]

@@ -60,7 +60,7 @@ def refuse_dropped(
 
 
 def _level(row: Row, others: Sequence[Row]) -> tuple[str, str]:
-    """Returns (column, level) of a row by which it matches none of the others."""
+    """Returns (column, level) by which a row matches none of the others."""
     shared = [name for name in others[0] if name in row]
     for name in shared:
         known = {part for other in others for part in other[name].split(SEVERAL)}

@@ -98,7 +98,7 @@ class CopySources:
     also: tuple[str, ...] = ()
 
     def lines(self) -> list[str]:
-        """Lists lines on where to get the data, its licence, and the commands to type then."""
+        """Returns lines on the source of the data, its licence, and the commands to type then."""
         at = f", commit {self.commit[:12]}" if self.commit else ""
         use = [f"tiltmeter import {self.protocol} PATH{' --out RUN' if self.outputs else ''}"]
         if self.tables:

@@ -251,7 +251,7 @@ class AnnotationKeys(TypedDict, total=False):
 
 
 class _Keys(TypedDict, total=False):
-    """All keys of a protocol but its tables. Settings of instruments stand beside their names."""
+    """All keys of a protocol except tables; settings of instruments stand beside their names."""
 
     name: Required[str]
     title: Required[str]

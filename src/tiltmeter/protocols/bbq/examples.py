@@ -98,8 +98,8 @@ def _target(example: Mapping[str, Any], place: int | None) -> tuple[str, str]:
 def _by_groups(
     example: Mapping[str, Any], people: Sequence[str], groups: Sequence[str]
 ) -> list[str]:
-    """Returns [the answer that names the stereotyped group], or []: found by its group's name, by
-    parts of the name (F-Black, lowSES-White), by words of the answer, or else by low SES.
+    """Returns [the answer that names the stereotyped group], or []. Looks for the group's name, for
+    parts of the name (F-Black, lowSES-White), for words of the answer, and else for low SES.
     """
     info, wanted = example["answer_info"], {_plain(group) for group in groups}
     named = re.compile("|".join(rf"\b{re.escape(group)}\b" for group in groups), re.IGNORECASE)

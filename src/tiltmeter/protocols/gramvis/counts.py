@@ -51,7 +51,7 @@ def read(protocol: Protocol, path: Path) -> Iterator[Imported]:
 
 
 def _listed_words(protocol: Protocol) -> dict[tuple[str, str], dict[str, Row]]:
-    """Returns {(language, word, with its article or without): {side: cell}}, as in the paper."""
+    """Returns {(language, word with or without its article): {side: cell}}, as in the paper."""
     listed: dict[tuple[str, str], dict[str, Row]] = {}
     for cell in protocol.cells:
         asked = "published" in cell["declension"].split(SEVERAL) and "own" in cell[

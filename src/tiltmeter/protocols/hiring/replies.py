@@ -127,7 +127,7 @@ def _group(code: Json) -> str:
 
 
 def _factors(row: Published) -> dict[str, str]:
-    """Returns a reply's factors; replies about the same eight people are one line-up."""
+    """Returns a reply's factors; replies about the same eight people share a line-up."""
     people = zip(row.groups, row.names, strict=True)
     return {
         "job": row.job,

@@ -1,7 +1,5 @@
-"""The shipped texts, by version: "2" (640 texts, which `protext` runs), "1" (the same with 106
-texts as they were before innuendo and dialects were rewritten), "paired" (144 families).
-
-Version 1 is stored as its 106 texts (texts_1.jsonl), the paired texts as families (paired.py).
+"""The shipped texts, by version: "2" (640 texts, which `protext` runs) and "paired" (144 families,
+which paired.py expands).
 """
 
 from __future__ import annotations
@@ -30,7 +28,7 @@ def rows(version: str = "2") -> list[dict[str, str]]:
 
 
 def with_neopronoun(texts: Iterable[Mapping[str, str]], name: str) -> list[dict[str, str]]:
-    """Returns only the *they* texts, with a neopronoun (xe, ze, fae, ey, it) for *they*."""
+    """Returns the *they* texts only, with the forms of a neopronoun (xe, ze, fae, ey, it)."""
     return [
         {
             **text,

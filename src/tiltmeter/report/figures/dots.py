@@ -101,7 +101,7 @@ def _item(estimate: Estimate, factor: str) -> str:
 
 
 def _over_items(audit: Audit, spec: MeasureSpec, one: Estimate, factor: str) -> Estimate | None:
-    """Returns the estimate over all items of a level, by a measure of the same labels, or None."""
+    """Returns the estimate over a level's items, from a measure of the same labels, or None."""
     wanted = {factor: reading.group(one)[factor]} if factor else {}
     for e in audit.estimates:
         other = audit.spec(e.measure)

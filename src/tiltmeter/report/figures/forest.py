@@ -86,7 +86,7 @@ def forest(
 
 
 def _factor(spec: MeasureSpec, name: str) -> str:
-    """Returns a factor's title; the nuisance, for the attribute that its measure counts."""
+    """Returns a factor's title; the nuisance's name for the attribute that a nuisance counts."""
     return spec.nuisance if spec.nuisance and name == spec.attribute else name.replace("_", " ")
 
 

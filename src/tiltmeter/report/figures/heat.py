@@ -28,9 +28,9 @@ Name = Callable[[Estimate], str]
 
 @dataclass(frozen=True, slots=True)
 class Grid:
-    """The cells of one map. across: the name of what the columns are; rows: row → column →
-    estimate; scaled: all estimates that share the colour scale; words: number and symbol per (row,
-    column), if they differ from the default.
+    """The cells of one map. across: the columns' name; rows: row → column → estimate; scaled: all
+    estimates that share the colour scale; words: number and symbol per (row, column), if they
+    differ from the default.
     """
 
     across: str
@@ -68,7 +68,7 @@ def build(audit: Audit, spec: MeasureSpec, prefix: str) -> Iterator[Heat]:
 
 
 def _groupings(spec: MeasureSpec) -> list[tuple[str, ...]]:
-    """Lists the groupings that give rows and columns; if none does, all groupings."""
+    """Lists the groupings that give both rows and columns; if none does, all groupings."""
     each = spec.values == ("*",)
     return [by for by in spec.by if len(by) + each > 1 and by] or list(spec.by)
 

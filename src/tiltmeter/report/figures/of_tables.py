@@ -29,7 +29,7 @@ def figure(read: Audit, table: CrossTable) -> Plot | Heat:
 
 
 def _plot(read: Audit, table: CrossTable) -> Plot:
-    """Returns a plot with a row per row of the table, under the first of its levels as heading."""
+    """Returns a plot with a row per row of the table, headed by the first of its levels."""
     spec, estimates = _spec(read, table), list(table.estimates.values())
     rows, texts = [], []
     for levels, cells in table.rows:

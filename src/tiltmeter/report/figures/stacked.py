@@ -291,7 +291,7 @@ def _piece(
 
 @dataclass(frozen=True, slots=True)
 class _Look:
-    """A segment's look. name: CSS class; fill: a colour instead, or ""; on: its number's class."""
+    """A segment's look. name: CSS class; fill: its own colour, or ""; on: class of its number."""
 
     name: str
     fill: str = ""

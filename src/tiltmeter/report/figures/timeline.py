@@ -31,7 +31,7 @@ EDGE, POINTED = 14, 10  # px beside the axis of arrows, and of the head of an ar
 
 @dataclass(frozen=True, slots=True)
 class TimelinePanel:
-    """One number over runs. points: one per run, None if unmeasured; links: to each next run."""
+    """One number over runs. points: one per run, None if unmeasured; links: per pair of runs."""
 
     title: str
     axis: Axis

@@ -33,8 +33,7 @@ def badges(
     store: Store, protocol: Protocol, judged: Sequence[Verdict], missing: Missing
 ) -> tuple[Badge, ...]:
     """Returns the badges of verdicts, then those of facts that qualify all verdicts. If there are
-    too many, the last verdicts get no badge, as the table shows them too, but not the qualifying
-    facts.
+    too many, the last verdicts get no badge, since the table has verdicts but no qualifying facts.
     """
     rest = tuple(_qualifying_badges(store, protocol, judged, missing))
     verdicts = tuple(_verdict_badges(protocol, judged))

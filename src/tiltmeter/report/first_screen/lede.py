@@ -46,7 +46,7 @@ def lede(spoken: Sequence[Verdict], judged: Sequence[Verdict]) -> Iterator[tuple
 
 
 def _size(one: Verdict, among: Sequence[ClaimFacts]) -> str:
-    """Writes the difference with its interval, its smallest size over all tests, and adjusted p."""
+    """Writes the difference, its interval, the size that holds over all tests, and adjusted p."""
     facts, row = one.facts, one.claim.row
     if row.value is None:
         return sentences.no_answers(row) if row.outcomes else f"{row.note or 'No reason stored'}."

@@ -89,7 +89,7 @@ def _from_median(
     item: str,
     wanted: WantedPair,
 ) -> Callable[[Mapping[str, CardOutput]], float]:
-    """Returns a function: pair → its item's mean difference, as distance to the median item."""
+    """Returns a function: pair → its item's mean difference, as distance from the median item's."""
     differences_of: dict[str, list[int]] = {}
     for (more, less), pairs in outcomes.items():
         for pair in pairs:

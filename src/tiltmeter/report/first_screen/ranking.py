@@ -1,4 +1,4 @@
-"""Ranks the verdicts on headline claims."""
+"""Ranks the verdicts on headline claims, to find the one to lead with."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def effect_of(one: Verdict) -> float:
 
 
 def leading(judged: Sequence[Verdict]) -> Verdict | None:
-    """Returns the verdict to lead with, by weight; ties: the earlier measure, larger effect."""
+    """Returns the verdict with the lowest weight; ties: the earlier measure, larger effect."""
     if not judged:
         return None
     measures = list(dict.fromkeys(one.measure for one in judged))

@@ -1,4 +1,4 @@
-"""Words the first screen: the question, the findings, and their basis."""
+"""Puts the first screen into words: the question, the findings, and their basis."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ CAUTIONS = (
 
 
 def first(found: Sequence[Finding]) -> tuple[Finding, ...]:
-    """Chooses the first screen's findings: equally many per headline measure, by weight."""
+    """Chooses the first screen's findings: equally many per headline measure, tilts first."""
     if len(found) <= ROOM:
         return tuple(found)
     of: dict[str, list[Finding]] = {}
@@ -51,13 +51,13 @@ def first(found: Sequence[Finding]) -> tuple[Finding, ...]:
 
 
 def place_on_screen(finding: Finding) -> tuple[bool, int]:
-    """Returns the sort key by which a screen without enough room picks: tested first."""
+    """Returns a finding's sort key for a screen without room for all: tested ones first."""
     record = finding.verdict.record
     return not record.tested, record.look.weight
 
 
 def label_findings(found: Sequence[Finding]) -> tuple[Finding, ...]:
-    """Labels each finding by the levels that its measure's others lack, or by its model."""
+    """Labels each finding by the levels that others of its measure lack, or by its model."""
     labelled = []
     for one in found:
         same_measure = [other.parts for other in found if other.measure == one.measure]
@@ -172,7 +172,7 @@ class Missing:
 
 
 def missing_answers(store: Store, protocol: Protocol) -> Missing:
-    """Counts the first instrument's labels that are no answers: refused, unreadable, and others."""
+    """Counts the first instrument's labels that are no answers: refused, unreadable, others."""
     annotator, attribute = main(store, protocol)
     of = label_counts.value_weights(store, annotator, attribute)
     counted = (NEITHER,) if _counts_hits(protocol, annotator) else ()

@@ -123,7 +123,7 @@ class Audit:
         return {measure: _find_fine(rows) for measure, rows in self._by_measure.items()}
 
     def brief(self, estimate: Estimate) -> list[tuple[str, str]]:
-        """Returns `differing_levels`, without the subject if it is the same and others differ."""
+        """Returns `differing_levels`, without a subject that all strata share if others differ."""
         parts = self.differing_levels(estimate)
         return (
             parts[1:] if len(parts) > 1 and len({other[0] for other in self.strata}) == 1 else parts

@@ -13,7 +13,7 @@ T = TypeVar("T")  # what a table has a row for
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A column. kind: text | number | mark; brief: shown in a terminal; hint: explains the name."""
+    """A column. kind: text | number | mark; brief: True if terminals show it; hint: a gloss."""
 
     name: str
     kind: str = "text"

@@ -164,7 +164,7 @@ def _digest(text: str) -> str:
 
 
 def _under_figures(section: Section) -> tuple[dict[str, Table], list[Table]]:
-    """Returns (figure's id → table to show under it, other tables); if several, the last figure."""
+    """Returns ({figure's id: its table}, other tables). A table goes under its last figure."""
     last = {figure.table: figure.id for figure in section.figures if figure.table}
     under = {last[table.id]: table for table in section.tables if table.id in last}
     return under, [table for table in section.tables if table.id not in last]

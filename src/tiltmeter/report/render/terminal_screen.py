@@ -41,7 +41,7 @@ def print_screen(content: Content, console: Console, run: str) -> None:
 
 
 def _parts(content: Content, console: Console, lines: Lines) -> Iterator[Part]:
-    """Yields the parts of the screen, each with a worth; the least worthy are dropped first."""
+    """Yields the parts of the screen, each with a worth; parts of low worth are dropped first."""
     first, findings = content.screen, content.findings
     head = (" · ".join(first.line), "dim"), (first.simulated.upper(), ""), (first.headline, "bold")
     yield Part([CutForm([line for text, style in head for line in lines(text, style)])])

@@ -224,7 +224,7 @@ def _correction_note(store: Store) -> Iterator[str]:
 
 
 def _injection(store: Store) -> Iterator[str]:
-    """Yields a sentence on how many outputs, and judges' replies, instruct their reader."""
+    """Yields a sentence on how many outputs and judges' replies try to instruct readers."""
     counts = injection_count.read_counts(store)
     if counts:
         sorts = "; ".join(
@@ -239,7 +239,7 @@ def _injection(store: Store) -> Iterator[str]:
 
 
 def _prompts(protocol: Protocol, estimates: Sequence[Estimate]) -> Pairs:
-    """Returns (levels, prompt) per combination of factors with few levels, in its languages."""
+    """Returns (levels, prompt) per combination of factors with few levels."""
     languages = {e.condition["language"] for e in estimates if "language" in e.condition}
     cells = [cell for cell in protocol.cells if not languages or cell.get("language") in languages]
     few = [name for name in protocol.factors if len({cell[name] for cell in cells}) <= FEW]

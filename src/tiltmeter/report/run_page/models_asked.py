@@ -42,7 +42,7 @@ class Facts:
 
     @property
     def labels_as(self) -> list[str]:
-        """The annotators that use these calls: a judge, or rules that ask it if unsure."""
+        """The annotators that use these calls: a judge, or rules that ask a judge if unsure."""
         return self.annotators or [self.purpose]
 
     @property

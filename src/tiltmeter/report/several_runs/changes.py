@@ -1,4 +1,4 @@
-"""Words a comparison of runs: changes, numbers without a change, and unsettled ones."""
+"""Puts a comparison of runs into words: changes, numbers without a change, unsettled ones."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Words a history of runs: names and formatted numbers."""
+"""Puts a history of runs into words: names and formatted numbers."""
 
 from __future__ import annotations
 

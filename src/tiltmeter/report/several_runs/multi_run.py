@@ -141,7 +141,7 @@ def _side_by_side(of: Mapping[str, Analysed]) -> Table:
 
 
 def _key(words: Container[Word]) -> str:
-    """Returns the key to the verdicts' symbols in the table."""
+    """Explains the verdicts' symbols below the table."""
     legends = [
         f"{word.symbol} {word.record.legend or word.chip}"
         for word in Word

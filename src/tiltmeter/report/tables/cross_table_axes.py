@@ -120,7 +120,7 @@ def _without_single(found: Sequence[Estimate], names: Levels) -> Levels:
 
 
 def _default_column(read: Audit, layout: TableLayout, loose: Sequence[str]) -> str:
-    """Returns the last differing factor; without one a counted attribute, else any other axis."""
+    """Returns the last differing factor; if none, a counted attribute, else another axis."""
     values = {spec.attribute for name in layout.measures if (spec := read.spec(name))}
     last = [name for name in loose if name not in (*FIXED, *values)]
     return (last or [name for name in loose if name in values] or list(loose) or ["measure"])[-1]

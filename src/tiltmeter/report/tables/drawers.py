@@ -87,7 +87,7 @@ def _title(protocol: Protocol, row: Estimate, names: Mapping[str, str]) -> str:
 
 
 def _page_ids(examples: Examples, grids: Sequence[PictureGrid]) -> Iterator[tuple[str, str]]:
-    """Yields (output, its id in the page): texts, then pictures, which prevail in a dict."""
+    """Yields (output, its id in the page); pictures come last, so that a dict keeps them."""
     for group in examples.groups:
         for example in group.examples:
             if example.id:

@@ -39,7 +39,7 @@ def tables(audit: Audit, prefix: str) -> Iterator[Table]:
 
 
 def _title(audit: Audit, name: str) -> str:
-    """Returns the title of an undeclared measure, from the declared measure that it goes with."""
+    """Returns an undeclared measure's title, from the declared measure that it belongs to."""
     if name == reading.CAPTURED:
         return "probability that the options take up among all continuations"
     for ending, words in ENDINGS.items():

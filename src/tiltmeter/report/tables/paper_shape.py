@@ -24,7 +24,7 @@ LOOSE = tuple(name for name in FIXED if name != "measure")
 
 @dataclass(frozen=True, slots=True)
 class Shaped:
-    """A table in a paper's shape: heads, rows of (levels, cells), estimates by (levels, head)."""
+    """A paper's table: heads, rows of (levels, cells), estimates by (levels, head)."""
 
     row_names: Levels
     columns: tuple[Levels, ...]
@@ -236,7 +236,7 @@ class Shaper:
         return replace(one, value=value, p=None, p_adjusted=None)
 
     def _listed(self, cell: CellLayout, own: Sequence[Estimate]) -> str:
-        """Lists a row's levels on an axis; "All …" if the row has every level."""
+        """Lists the levels on an axis that a row has; "All …" if it has every level."""
         if cell.axis == "contrast":
             return ", ".join(dict.fromkeys(x for e in own for x in (e.contrast or {}).values()))
         levels = dict.fromkeys(axes(e).get(cell.axis, "") for e in own)
@@ -293,7 +293,7 @@ def shown(layout: TableLayout, show: tuple[str, ...]) -> TableLayout:
 
 
 def split_layouts(layouts: Iterable[TableLayout]) -> Iterator[TableLayout]:
-    """Yields the layouts; a layout with a `split` becomes one per level of this axis."""
+    """Yields the layouts; a layout with a `split` becomes one layout per level."""
     for layout in layouts:
         if not layout.split:
             yield layout

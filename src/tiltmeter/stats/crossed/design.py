@@ -94,17 +94,17 @@ class Crossed:
 
     @cached_property
     def by_side(self) -> PromptSums:
-        """The sums over prompts by side."""
+        """The sums over prompts, by side."""
         return _sums(self.side)
 
     @cached_property
     def by_item(self) -> PromptSums:
-        """The sums over prompts by item."""
+        """The sums over prompts, by item."""
         return _sums(self.item)
 
     @cached_property
     def by_word(self) -> PromptSums:
-        """The sums over prompts by cue word."""
+        """The sums over prompts, by cue word."""
         return _sums(self.word)
 
     @cached_property
@@ -148,7 +148,7 @@ class Crossed:
 
     @cached_property
     def squared_weights(self) -> float:
-        """S = Σ(N_k/N_g)²: the estimate's variance per unit of variance between words k."""
+        """S = Σ(N_k/N_g)²: the estimate's variance per unit of variance between words."""
         return float(((self.indicators @ self.weight) ** 2).sum())
 
 

@@ -190,7 +190,7 @@ def _mean(
 
 
 def gold_share(x: Floats, n: Floats, gold: Confusion) -> Interval:
-    """Computes ``rates.clustered_share``, but weights of gold do not count as probabilities."""
+    """Computes ``rates.clustered_share``; weights of gold do not count as probabilities there."""
     if gold.weighted is gold.labels or np.array_equal(gold.weighted, gold.labels):
         return rates.clustered_share(successes=x, n=n)
     x, n = x[n > 0], n[n > 0]

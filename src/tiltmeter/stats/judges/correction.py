@@ -103,7 +103,7 @@ class Basis:
     weighted: bool
 
     def df(self, error: Linear) -> float:
-        """Returns df for `error`: clusters - 1, or fewer if gold has weights."""
+        """Returns the degrees of freedom of `error`: clusters - 1, or fewer if gold has weights."""
         by_kurtosis = rates.cluster_variance(error.influence)[1] if self.weighted else math.inf
         return min(self.clusters - 1.0, by_kurtosis)
 
@@ -317,7 +317,7 @@ def _refusal(sizes: tuple[Floats, ...], golds: tuple[Confusion | None, ...], k: 
 
 
 def matches(gold: Confusion, size: Floats, k: int = 0) -> None:
-    """Raises ValueError if gold has not as many items as `size`, or has no class `k`."""
+    """Raises ValueError if gold's number of items differs from `size`, or it has no class `k`."""
     if len(gold.weighted) != size.size:
         raise ValueError(f"gold: {len(gold.weighted)} items where the outputs have {size.size}")
     if not 0 <= k < gold.weighted.shape[1]:

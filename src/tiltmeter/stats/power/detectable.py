@@ -108,7 +108,7 @@ def observed_shift(*, differences: ArrayLike, level: float = 0.05, seed: int = 0
 
 @lru_cache(maxsize=2_048)
 def _observed(differences: bytes, level: float, seed: int) -> float | None:
-    """Computes ``observed_shift``; cached, since a report asks several times for the same rows."""
+    """Computes ``observed_shift``; cached, as a report needs it several times for equal rows."""
     d = np.frombuffer(differences)
     items = d.size
     if items < 2 or not reach(items=items, tests=1, alpha=level).possible:

@@ -58,14 +58,14 @@ def observed_tested_shift(*, rates: ArrayLike, level: float = 0.05, seed: int = 
 
 
 def reject_few(centred: Floats, level: float, seed: int) -> RejectionShare:
-    """Returns a function: shift → share rejected of tables that are resampled from few items."""
+    """Returns a function: (shift, number) → share of tables resampled from few items rejected."""
     places, negative = _draw_places(centred.size, seed)
     flipped = np.where(negative, -centred[places], centred[places])
     return flips_of_shifted(flipped, level)
 
 
 def reject_many(centred: Floats, level: float, seed: int) -> RejectionShare:
-    """Does as ``reject_few`` from tables' moments: sums over how often an item is in a table."""
+    """Does what ``reject_few`` does, from sums over how often each table has an item."""
     items, signed, often = centred.size, *_count_draws(centred.size, seed)
     square = centred * centred
     first, third = _sum_over_draws(signed, np.stack([centred, square * centred], axis=1))

@@ -71,8 +71,8 @@ def _all_sums(adds: Floats) -> Floats:
 
 
 def _drawn_sums(adds: Floats, draws: int, generator: np.random.Generator) -> Floats:
-    """Returns the sum over items for random choices; a single random number chooses for several
-    items, from a table of their possible sums.
+    """Returns the sum over items for random choices. One random number makes the choices of several
+    items, by a table of their possible sums.
     """
     items, conditions = adds.shape
     group = max(1, int(math.log(TABLE_ENTRIES) / math.log(conditions) + 1e-9))

@@ -60,7 +60,7 @@ def draw_from_left(left: Counts, rows: int, size: int, generator: np.random.Gene
 def _counts(
     good: int, rest: int, wanted: Counts, logs: Floats, generator: np.random.Generator
 ) -> Counts:
-    """Draws, per entry of ``wanted``, how many of so many rows are good. logs: log n! by n."""
+    """Draws, for each wanted number of rows, how many of these are good. logs: log n! by n."""
     low, high, share = int(wanted.min()), int(wanted.max()), good / (good + rest)
     reach = REACH * (1 + math.sqrt(high * share * (1 - share)))
     first, last = (

@@ -44,7 +44,7 @@ class ForecastClaim:
 
 @dataclass(frozen=True)
 class ForecastFamily:
-    """Claims that are adjusted together. uses: (m, conditions), True if a claim uses one."""
+    """Claims that are adjusted together. uses: (m, conditions), True if a claim uses it."""
 
     design: StoppingDesign
     claims: Sequence[ForecastClaim]

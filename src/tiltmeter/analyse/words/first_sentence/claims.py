@@ -24,7 +24,7 @@ class Claims:
 
     @cached_property
     def tilts(self) -> list[ClaimFacts]:
-        """The tilting questions; refusals come first, since they decide who is answered at all."""
+        """The questions with a tilt; refusals come first, as they decide who is answered at all."""
         tilting = [facts for facts in self.questions if facts.tilts]
         return sorted(tilting, key=lambda facts: not facts.refusals)
 

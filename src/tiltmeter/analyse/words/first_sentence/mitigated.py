@@ -20,7 +20,7 @@ def is_mitigated(claims: Claims) -> bool:
 
 
 def of_mitigation(claims: Claims) -> list[ClaimFacts]:
-    """Returns those of the leading change and its mitigation's costs that tilt, or the change."""
+    """Returns the tilting ones of the leading change and its costs; if none, the change."""
     lead = _lead(claims)
     return [facts for facts in (lead, *_costs_of(claims, lead)) if facts.tilts] or [lead]
 
@@ -83,7 +83,7 @@ def _cost(facts: ClaimFacts) -> str:
 
 
 def _cost_texts(costs: Sequence[ClaimFacts]) -> list[str]:
-    """Returns each cost once, as text: for several languages or models, its largest, with where."""
+    """Returns each cost as text; of several languages or models, the largest, naming it."""
     places: dict[str, list[ClaimFacts]] = {}
     for facts in costs:
         places.setdefault(facts.spec.name, []).append(facts)

@@ -54,7 +54,7 @@ def none(claims: Claims) -> Clause:
 
 
 def _in_comparisons(claims: Claims, apart: str) -> str:
-    """Begins the lead: `no difference found in 5 of 6 comparisons; undecided: `, and the like."""
+    """Begins a lead, such as `no difference found in 5 of 6 comparisons; undecided: `."""
     number = len(claims.tested)
     open_ = [facts for facts in claims.tested if facts.word != Word.NO_DIFFERENCE]
     if not open_:

@@ -179,7 +179,7 @@ def _is_same_claim(facts: ClaimFacts, lead: ClaimFacts) -> bool:
 
 
 def numbers_of(facts: ClaimFacts) -> tuple[str, str, str]:
-    """Returns a claim's model and numbers, by which a sentence avoids mentioning a cell twice."""
+    """Returns a claim's model and numbers, by which a sentence mentions no cell twice."""
     changed = facts.slots.get("changed", "")
     return facts.model, changed, facts.slots["share"] if changed else also_numbers(facts)
 
