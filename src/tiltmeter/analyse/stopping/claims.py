@@ -147,7 +147,7 @@ def _claim(protocol: Protocol, row: Estimate, data: Data | None) -> PlannedClaim
 
 
 def _statistic(row: Estimate, data: Data | None) -> Statistic:
-    """Returns how a claim is tested at looks; "words" if cue words are a sample like items."""
+    """Returns the kind of test of a claim at looks: "words" if cue words are sampled like items."""
     if row.population is not None and row.population["cue_words"] == LIKE:
         return "words"
     if data is None:
