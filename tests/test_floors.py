@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from functools import cache
 from graphlib import TopologicalSorter
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
@@ -91,19 +92,56 @@ LARGEST = ("analyse", "api", "report", "stages")
 MOST_ARROWS = 75  # between the rooms inside these
 
 
-def imports(path: Path) -> Iterator[tuple[str, ...]]:
-    """Yields each name of this package that a file imports, as its parts, functions included."""
+class Contents(NamedTuple):
+    """What a file holds. imports: each name of this package, as its parts, functions included;
+    at_once: those that are imported with the file; functions: (name, lines, parameters); silent:
+    lines with state that says nothing of why.
+    """
+
+    imports: frozenset[tuple[str, ...]]
+    at_once: frozenset[tuple[str, ...]]
+    functions: tuple[tuple[str, int, int], ...]
+    classes: tuple[str, ...]
+    silent: tuple[int, ...]
+
+
+@cache
+def contents(path: Path) -> Contents:
+    """Reads a file; cached, since to parse all of them takes seconds."""
     package = ["tiltmeter", *path.relative_to(SOURCE).parts[:-1]]
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-        if isinstance(node, ast.Import):
-            names = [alias.name.split(".") for alias in node.names]
-        elif isinstance(node, ast.ImportFrom):
-            head = package[: len(package) - node.level + 1] if node.level else []
-            head = head + (node.module.split(".") if node.module else [])
-            names = [[*head, alias.name] for alias in node.names]
-        else:
-            continue
-        yield from (tuple(name[1:]) for name in names if len(name) > 1 and name[0] == "tiltmeter")
+    text = path.read_text(encoding="utf-8")
+    module = ast.parse(text)
+    nodes = [node for node in ast.walk(module) if isinstance(node, KEPT)]
+    ours = frozenset(name for node in nodes for name in imported(node, package))
+    top = [node for node in module.body if isinstance(node, ast.ImportFrom) and node.level]
+    at_once = frozenset(name for node in top for name in imported(node, package))
+    functions = tuple(
+        (node.name, (node.end_lineno or 0) - node.lineno + 1, parameters(node))
+        for node in nodes
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+    )
+    classes = tuple(node.name for node in nodes if isinstance(node, ast.ClassDef))
+    return Contents(ours, at_once, functions, classes, silent_state(module, text))
+
+
+KEPT = (ast.Import, ast.ImportFrom, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+
+
+def imported(node: ast.AST, package: list[str]) -> Iterator[tuple[str, ...]]:
+    """Yields each name of this package that a statement imports, as its parts."""
+    names: list[list[str]] = []
+    if isinstance(node, ast.Import):
+        names = [alias.name.split(".") for alias in node.names]
+    elif isinstance(node, ast.ImportFrom):
+        head = package[: len(package) - node.level + 1] if node.level else []
+        head = head + (node.module.split(".") if node.module else [])
+        names = [[*head, alias.name] for alias in node.names]
+    yield from (tuple(name[1:]) for name in names if len(name) > 1 and name[0] == "tiltmeter")
+
+
+def parameters(node: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
+    every = [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]
+    return len([one for one in every if one.arg not in ("self", "cls")])
 
 
 @cache
@@ -113,7 +151,7 @@ def graph() -> dict[str, set[str]]:
     for path in SOURCE.rglob("*.py"):
         room = path.relative_to(SOURCE).parts[0].removesuffix(".py")
         if room not in ("__init__", "__main__"):
-            targets = {name[0] for name in imports(path) if name[0] in FLOORS}
+            targets = {name[0] for name in contents(path).imports if name[0] in FLOORS}
             edges.setdefault(room, set()).update(targets - {room})
     return edges
 
@@ -125,7 +163,9 @@ def inner_graph(room: str) -> dict[str, set[str]]:
     for path in (SOURCE / room).rglob("*.py"):
         place = path.relative_to(SOURCE / room).parts[0].removesuffix(".py")
         if place != "__init__":
-            targets = {name[1] for name in imports(path) if name[0] == room and len(name) > 1}
+            targets = {
+                name[1] for name in contents(path).imports if name[0] == room and len(name) > 1
+            }
             edges.setdefault(place, set()).update((targets & inner) - {place})
     return edges
 
@@ -164,7 +204,7 @@ def test_no_two_files_import_each_other() -> None:
     edges = {
         file: {
             name[:end]
-            for name in imports(path)
+            for name in contents(path).imports
             for end in (len(name), len(name) - 1)
             if name[:end] in files and name[:end] != file
         }
@@ -221,9 +261,8 @@ def test_no_two_classes_have_one_name() -> None:
     """A name of a class says which one it is, wherever it stands."""
     places: dict[str, list[str]] = {}
     for path in SOURCE.rglob("*.py"):
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if isinstance(node, ast.ClassDef):
-                places.setdefault(node.name, []).append(str(path.relative_to(SOURCE)))
+        for name in contents(path).classes:
+            places.setdefault(name, []).append(str(path.relative_to(SOURCE)))
     assert {name: files for name, files in places.items() if len(files) > 1} == {}
 
 
@@ -242,12 +281,11 @@ WIDE_FUNCTIONS: dict[str, int] = {
 MOST_LINES, MOST_FUNCTION_LINES, MOST_PARAMETERS = 350, 50, 7
 
 
-def functions() -> Iterator[tuple[str, ast.FunctionDef | ast.AsyncFunctionDef]]:
-    """Yields "file: name" and the node of every function of the package."""
+def functions() -> Iterator[tuple[str, int, int]]:
+    """Yields "file: name", lines and parameters of every function of the package."""
     for path in SOURCE.rglob("*.py"):
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-                yield f"{path.relative_to(SOURCE)}: {node.name}", node
+        for name, lines, taken in contents(path).functions:
+            yield f"{path.relative_to(SOURCE)}: {name}", lines, taken
 
 
 def hold(found: dict[str, int], most: int, known: dict[str, int]) -> None:
@@ -268,16 +306,11 @@ def test_files_are_short() -> None:
 
 
 def test_functions_are_short() -> None:
-    sizes = {place: (node.end_lineno or 0) - node.lineno + 1 for place, node in functions()}
-    hold(sizes, MOST_FUNCTION_LINES, LONG_FUNCTIONS)
+    hold({place: lines for place, lines, _ in functions()}, MOST_FUNCTION_LINES, LONG_FUNCTIONS)
 
 
 def test_functions_take_few_parameters() -> None:
-    sizes = {}
-    for place, node in functions():
-        every = [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]
-        sizes[place] = len([one for one in every if one.arg not in ("self", "cls")])
-    hold(sizes, MOST_PARAMETERS, WIDE_FUNCTIONS)
+    hold({place: taken for place, _, taken in functions()}, MOST_PARAMETERS, WIDE_FUNCTIONS)
 
 
 STATE = {"Counter", "ContextVar", "WeakKeyDictionary", "WeakValueDictionary", "defaultdict", "dict"}
@@ -292,18 +325,25 @@ def is_state(value: ast.expr | None) -> bool:
     return isinstance(value, ast.Dict) and not value.keys
 
 
+def silent_state(module: ast.Module, text: str) -> tuple[int, ...]:
+    """Returns the lines with state of the process that has no comment."""
+    lines, silent = text.splitlines(), []
+    for node in module.body:
+        value = node.value if isinstance(node, ast.Assign | ast.AnnAssign) else None
+        beside = lines[max(0, node.lineno - 2) : node.end_lineno]
+        constant = "Mapping" in lines[node.lineno - 1]  # to its type
+        if is_state(value) and not constant and not any("#" in line for line in beside):
+            silent.append(node.lineno)
+    return tuple(silent)
+
+
 def test_state_of_the_process_says_why() -> None:
     """What a module fills while the process runs has its reason beside it or in the line above."""
-    silent = []
-    for path in SOURCE.rglob("*.py"):
-        text = path.read_text(encoding="utf-8")
-        lines = text.splitlines()
-        for node in ast.parse(text).body:
-            value = node.value if isinstance(node, ast.Assign | ast.AnnAssign) else None
-            beside = lines[max(0, node.lineno - 2) : node.end_lineno]
-            constant = "Mapping" in lines[node.lineno - 1]  # to its type
-            if is_state(value) and not constant and not any("#" in line for line in beside):
-                silent.append(f"{path.relative_to(SOURCE)}:{node.lineno}")
+    silent = [
+        f"{path.relative_to(SOURCE)}:{line}"
+        for path in SOURCE.rglob("*.py")
+        for line in contents(path).silent
+    ]
     assert silent == []
 
 
@@ -318,22 +358,12 @@ WINGS: dict[tuple[str, ...], tuple[str, ...]] = {
 }
 
 
-def imports_at_once(path: Path) -> Iterator[tuple[str, ...]]:
-    """Yields what a file imports when it is imported itself: in no function, and not for types."""
-    package = ["tiltmeter", *path.relative_to(SOURCE).parts[:-1]]
-    for node in ast.parse(path.read_text(encoding="utf-8")).body:
-        if isinstance(node, ast.ImportFrom) and node.level:
-            head = package[: len(package) - node.level + 1]
-            head = head + (node.module.split(".") if node.module else [])
-            yield from ((*head[1:], alias.name) for alias in node.names)
-
-
 def test_the_core_imports_no_wing() -> None:
     """A wing is reached by its name in the registry, or by the verb that is typed for it."""
     wrong = [
         (str(path.relative_to(SOURCE)), ".".join(name))
         for path in SOURCE.rglob("*.py")
-        for name in imports_at_once(path)
+        for name in contents(path).at_once
         for wing, own in WINGS.items()
         if name[: len(wing)] == wing
         and not (own and path.relative_to(SOURCE).as_posix().startswith(own))

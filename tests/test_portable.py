@@ -26,7 +26,10 @@ PLACE = "system/__init__.py"
 def posix_names(path: Path) -> set[str]:
     """What of these a file names: as an attribute, an import or the text of a getattr."""
     found: set[str] = set()
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    text = path.read_text(encoding="utf-8")
+    if not any(name in text for name in POSIX):
+        return found
+    for node in ast.walk(ast.parse(text)):
         if isinstance(node, ast.Attribute):
             found.add(node.attr)
         elif isinstance(node, ast.Import | ast.ImportFrom):

@@ -130,7 +130,8 @@ def has_outside() -> bool:
 
 def is_protocol(name: str) -> bool:
     """True if a protocol of that name ships or is added by another package."""
-    return name in protocol_names() or name in sourced_names()
+    ships = name in PROTOCOLS or name in COMPANIONS or name in sourced_names()
+    return ships or name in entry_points("protocols")  # asked last, as reading them takes long
 
 
 @lru_cache
@@ -237,7 +238,7 @@ def _sourced(name: str) -> Protocol:
 
 @lru_cache
 def _built_in(name: str) -> Protocol:
-    return load.load(_HOME / COMPANIONS.get(name, f"{name}/protocol.toml"), instrument_kind)
+    return load.load_shipped(protocol_file(name))
 
 
 def declare(keys: ProtocolKeys) -> Protocol:

@@ -127,7 +127,7 @@ MISTAKES = [
     ("run roles --model file:nowhere.csv --out r", r"no file nowhere\.csv"),
     ("run roles --model file:empty.csv --out r", r"holds no answers|has no column"),
     ("run roles --model file:other.csv --out r", r"--column text=response"),
-    ("run roles --model file:strange.csv --out r", r"No line of file:strange\.csv answers a trial"),
+    ("run roles --model file:strange.csv --out r", r"None of the answers in file:strange\.csv"),
     ("run roles --model file:answers.jsonl --out r", r"'text' is missing"),
     ("run roles --model file:pictures --out r", r"cannot be read|is not an ordinary file"),
     ("run occupations --model folder:pictures --out r", r"has no manifest\.csv"),

@@ -166,13 +166,13 @@ def test_a_link_that_leads_out_of_the_run_is_not_followed(tmp_path: Path) -> Non
     (tmp_path / "secret").write_bytes(b"secret")
     name = 32 * "a" + ".bin"
     (tmp_path / "run" / "blobs" / name).symlink_to(tmp_path / "secret")
-    with pytest.raises(UsageError, match="out of the run"):
+    with pytest.raises(UsageError, match="outside the run"):
         content(tmp_path / "run", name)
     (tmp_path / "else").mkdir()
     (tmp_path / "else" / name).write_bytes(b"secret")
     (tmp_path / "other").mkdir()
     (tmp_path / "other" / "blobs").symlink_to(tmp_path / "else")
-    with pytest.raises(UsageError, match="out of the run"):
+    with pytest.raises(UsageError, match="outside the run"):
         content(tmp_path / "other", name)
 
 

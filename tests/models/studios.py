@@ -9,6 +9,8 @@ from __future__ import annotations
 import asyncio
 import base64
 import json
+import time
+from datetime import UTC, datetime
 from typing import Any
 
 from aiohttp import web
@@ -333,7 +335,12 @@ class BflStudio(Studio):
 
 
 class ReplicateStudio(Studio):
-    """POST /v1/models/OWNER/NAME/predictions or /v1/predictions, and GET /v1/predictions/ID."""
+    """POST /v1/models/OWNER/NAME/predictions or /v1/predictions, and GET /v1/predictions or /v1/predictions/ID."""
+
+    def __init__(self, does: str = "", **more: Any) -> None:
+        super().__init__(does, **more)
+        self.predictions: list[Any] = []
+        self.loses: dict[str, Any] = {}  # prediction → what comes in place of its receipt
 
     def allowed(self, headers: Any) -> bool:
         return headers.get("Authorization") == f"Bearer {self.key}"
@@ -366,6 +373,9 @@ class ReplicateStudio(Studio):
             }
         self.submitted.append((path, body))
         name = f"p{len(self.submitted)}"
+        self.list(name, body["input"])
+        if name in self.loses:
+            return self.loses[name]
         return 201, {
             "id": name,
             "model": "o/n",
@@ -376,7 +386,25 @@ class ReplicateStudio(Studio):
             "urls": {"get": f"{self.root}/v1/predictions/{name}", "cancel": ""},
         }
 
+    def list(self, name: str, inputs: Any, ago_s: float = 0.0, **changes: Any) -> None:
+        """Puts a prediction into the list."""
+        created = datetime.fromtimestamp(time.time() - ago_s, UTC).isoformat()
+        urls = {"get": f"{self.root}/v1/predictions/{name}"}
+        known = {"id": name, "model": "owner/name", "input": inputs, "created_at": created}
+        self.predictions.insert(0, known | {"urls": urls, "data_removed": False} | changes)
+
+    def page(self, number: int) -> Any:
+        """The list, in pages of two, which has new work from the second look on."""
+        if number == 1 or self.does == "no list":
+            return (503, {}) if self.does == "no list" else (200, {"results": [], "next": None})
+        more = f"{self.url}/predictions/page2" if len(self.predictions) > 2 else None
+        return 200, {"results": self.predictions[:2], "next": more}
+
     def look(self, path: str, name: str, number: int) -> Any:
+        if name == "predictions":
+            return self.page(number)
+        if name == "page2":
+            return 200, {"results": self.predictions[2:], "next": None}
         body = {
             "id": name,
             "model": "o/n",

@@ -249,3 +249,11 @@ def test_a_name_that_is_taken_is_refused(tmp_path: Path) -> None:
     ):
         load(path, registry.instrument_kind, ("letters",))
     assert load(path, registry.instrument_kind).name == "letters"
+
+
+@pytest.mark.parametrize("name", [*registry.PROTOCOLS, *registry.COMPANIONS])
+def test_a_protocol_that_ships_passes_every_check(name: str) -> None:
+    """Commands read it unchecked (`load_shipped`)."""
+    checked = load(registry.protocol_file(name), registry.instrument_kind)
+    assert checked == registry.protocol(name)
+    assert checked.definition == registry.protocol(name).definition

@@ -224,7 +224,7 @@ def test_rules_and_judge_are_held_against_gold_as_one(tmp_path: Path) -> None:
 
 
 def test_what_no_judge_could_label_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="Rules label nothing in gramvis"):
+    with pytest.raises(UsageError, match="gramvis has no rules"):
         api.run("gramvis", "openai:m", tmp_path, judge="openai:judge", judge_for="unread")
     with pytest.raises(UsageError, match="--judge-for unread needs a judge"):
         api.run("roles", "openai:m", tmp_path, judge_for="unread")

@@ -28,9 +28,13 @@ SQL = re.compile(
 )
 
 
+BEGINNING = re.compile(r"SELECT|INSERT|PRAGMA|CREATE|DELETE|UPDATE|json_extract|sqlite3")
+
+
 def sql_in(path: Path) -> Iterator[str]:
     """Every text of SQL, and every import of sqlite3, with its line."""
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    text = path.read_text(encoding="utf-8")
+    for node in ast.walk(ast.parse(text)) if BEGINNING.search(text) else ():
         if (
             isinstance(node, ast.Constant)
             and isinstance(node.value, str)

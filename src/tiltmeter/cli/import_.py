@@ -34,7 +34,7 @@ def command(
 
     if what == "gold":
         if not file:
-            raise UsageError("Type: tiltmeter import gold RUN FILE")
+            raise UsageError("Name the file of labels. Type: tiltmeter import gold RUN FILE")
         return _gold(path, file)
     if not (file or out) and registry.is_sourced(what):
         note = api.use_copy(what, path)
@@ -42,7 +42,7 @@ def command(
         click.echo(f"{path} {remark}. Type: tiltmeter run {what} --model MODEL --out RUN")
         return 0
     if file or not out:
-        raise UsageError(f"Type: tiltmeter import {what} {path} --out RUN")
+        raise UsageError(f"Name one file and --out. Type: tiltmeter import {what} {path} --out RUN")
     run = api.import_outputs(what, path, out)
     return emit_results(run, Printing(variant, as_json, page=Path(out) / "report.html"))
 

@@ -87,7 +87,7 @@ def _labelled(meanings: Sequence[str], into: Path | None) -> dict[int, str]:
     for meaning in meanings:
         number, _, label = meaning.partition("=")
         if not number.isdecimal() or into is None:
-            raise UsageError("Type for instance: --label 1=form --into my-audit/languages/de")
+            raise UsageError("--label needs a folder: --label 1=form --into my-audit/languages/de")
         labelled[int(number)] = label
     return labelled
 

@@ -195,7 +195,7 @@ def _print_composition(
     from ..report.tables import composition, cross_table_formats
 
     if len(by) > 2:
-        raise UsageError("--by takes one column or two, with a comma between them.")
+        raise UsageError("--by takes one or two columns, such as --by language,group.")
     table = composition.table(declared, by)
     if format_ == "text":
         terminal.print_one(cross_table_formats.terminal_table(table), Console())

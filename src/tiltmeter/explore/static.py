@@ -38,7 +38,7 @@ def write(
     target = Path(out)
     if target.exists() and (not target.is_dir() or any(target.iterdir())):
         raise UsageError(
-            f"{target} is there already and not an empty folder. Give --static another place."
+            f"{target} exists and is not an empty folder. Name another one: --static FOLDER"
         )
     part = target.resolve().with_name(f".{target.resolve().name}.{os.getpid()}.part")
     indices = open_indices(folders, labels)

@@ -80,7 +80,7 @@ def check_folder(folder: Path) -> FolderCheck:
     if faults:
         only = " If it was filled in, type: tiltmeter export FOLDER --seal"
         may_seal = not wrong and set(changed) <= set(TO_COMPLETE)
-        raise UsageError(f"{folder} is not as it was made: {_list(faults)}.{only * may_seal}")
+        raise UsageError(f"{folder} is not as it was exported: {_list(faults)}.{only * may_seal}")
     return FolderCheck(
         len(manifest.hashes),
         manifest.seals,
@@ -99,8 +99,8 @@ def seal_folder(folder: Path) -> FolderCheck:
     if faults:
         may = " and ".join(TO_COMPLETE)
         raise UsageError(
-            f"{folder} cannot be sealed: {_list(faults)}. Only {may} are there to be filled in; "
-            "export the run again."
+            f"{folder} cannot be sealed: {_list(faults)}. Only {may} may be filled in; export "
+            "the run again."
         )
     if not changed:
         raise UsageError(
@@ -213,16 +213,16 @@ def _read(folder: Path) -> _Manifest:
         whole = {}
     graph = graph_of(whole)
     if not graph or len(graph) < len(list_at(whole, "@graph")):
-        raise UsageError(f"{path} cannot be read as an RO-Crate manifest.")
+        raise UsageError(f"{path} cannot be read as an RO-Crate manifest. Export again.")
     by_id = {str(one["@id"]): one for one in graph}
     if len(by_id) < len(graph) or _names_twice(content):
         raise UsageError(
-            f"{path} says something twice, of which one reader takes the first and another the "
-            "last. Export the run again."
+            f"{path} says something twice, so that two programs may read different values. Export "
+            "the run again."
         )
     files = {name: one for name, one in by_id.items() if one.get("@type") == "File"}
     if not files:
-        raise UsageError(f"{path} lists no file: there is nothing that could be held against it.")
+        raise UsageError(f"{path} lists no file, so nothing can be checked. Export again.")
     sealed = [one for name, one in by_id.items() if name.startswith(SEAL)]
     return _Manifest(
         whole,

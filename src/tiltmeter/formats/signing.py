@@ -50,14 +50,14 @@ def signer_of(folder: Path, signers: Path | None) -> Signer | None:
     """
     path = folder / SIGNATURE
     if path.is_symlink():
-        raise UsageError(f"{path} is a link, and so no signature.")
+        raise UsageError(f"{path} is a link, not a signature. Sign the folder again.")
     try:
         signature = intake.read_bytes(path, _MOST_BYTES)
     except FileNotFoundError:
         if signers is None:
             return None
         raise UsageError(
-            f"{folder} bears no signature. To sign: tiltmeter export FOLDER --sign KEY"
+            f"{folder} is not signed. To sign: tiltmeter export FOLDER --sign KEY"
         ) from None
     return _checked(_manifest(folder), signature, signers)
 
@@ -103,7 +103,7 @@ def _run(
     except FileNotFoundError:
         raise UsageError("Signatures need ssh-keygen, which is part of OpenSSH.") from None
     except subprocess.TimeoutExpired:
-        raise UsageError("ssh-keygen did not end.") from None
+        raise UsageError(f"ssh-keygen did not end in {LONGEST_S:.0f} s. Try again.") from None
 
 
 def _tool_message(done: subprocess.CompletedProcess[bytes]) -> str:

@@ -137,25 +137,25 @@ def _find_speeches(lines: Sequence[Line], known: Speakers) -> tuple[list[str], b
 
 def _called(label: str, text: str) -> str:
     """Returns the text after a few words and a colon, all text of a labelled line, or ""."""
-    found = None if label else _CALLED.match(text)
-    return found[1] if found else text if label else ""
+    match = None if label else _CALLED.match(text)
+    return match[1] if match else text if label else ""
 
 
 def _labelled_lines(lines: Sequence[Line]) -> list[str]:
     """Lists the text of each label: on the label's line, else on the next unlabelled line."""
-    found, waiting = [], False
+    labelled, waiting = [], False
     for _, label, text in lines:
         if label and not text:
             waiting = True
         elif label or (waiting and not _GLOSS.match(text)):
-            found.append(text)
+            labelled.append(text)
             waiting = False
-    return found
+    return labelled
 
 
 def _unlabelled_lines(lines: Sequence[Line], known: Speakers) -> tuple[list[str], bool, str]:
     """Finds speeches by quotations, else by dashes, else by words of address."""
-    found: list[str] = []
+    turns: list[str] = []
     begun, rest = 0, []
     for _, label, text in lines:
         quoted, narration = _quotations(text)
@@ -163,17 +163,17 @@ def _unlabelled_lines(lines: Sequence[Line], known: Speakers) -> tuple[list[str]
         if not quoted and label and text:
             quoted = [text]
             rest[-1] = ""
-        found += quoted
+        turns += quoted
         begun += bool(quoted) and text.startswith(_BEGINS)
     narration = _lower(rest)
-    if found:
-        story = max(len(narration), len(found[0]) if _is_long(lines, known) else 0) > PROSE
-        return [] if len(found) == 1 and story else found, begun > 1, narration
-    said = [(item, text) for item, _, text in lines if not _GLOSS.match(text)]
-    items = [part for item, text in said if item for part in _turns(text)]
+    if turns:
+        story = max(len(narration), len(turns[0]) if _is_long(lines, known) else 0) > PROSE
+        return [] if len(turns) == 1 and story else turns, begun > 1, narration
+    spoken = [(item, text) for item, _, text in lines if not _GLOSS.match(text)]
+    items = [part for item, text in spoken if item for part in _turns(text)]
     if any(map(str.isalpha, "".join(items))):
         return items, False, _lower(text for item, _, text in lines if not item)
-    bare = [text for _, text in said if not text.endswith((":", "："))]
+    bare = [text for _, text in spoken if not text.endswith((":", "："))]
     if len(bare) == 2 and all(_addresses(text, known) for text in bare):
         return bare, False, narration
     if len(bare) == 1 and known.patterns["vocative"].match(bare[0]):
@@ -198,8 +198,8 @@ def _addresses(text: str, known: Speakers) -> bool:
     if len(text) > SHORT or not known.patterns["address"].search(text.casefold()):
         return False
     first = _LETTERS.search(text.casefold())
-    told = first is not None and first[0] in known.persons and not set(text) & set("?!？！")
-    return not told
+    addresses = first is not None and first[0] in known.persons and not set(text) & set("?!？！")
+    return not addresses
 
 
 def _quotations(paragraph: str) -> tuple[list[str], str]:
@@ -214,12 +214,12 @@ def _quotations(paragraph: str) -> tuple[list[str], str]:
     if not texts:
         return [], paragraph
     gaps.append(paragraph[end:])
-    told = [any(map(str.isalpha, gap)) for gap in gaps]
-    touching = told[1:-1].count(False)
+    is_told = [any(map(str.isalpha, gap)) for gap in gaps]
+    touching = is_told[1:-1].count(False)
     # "Al sighed. “I know,” he said. “So do I.”": one narration leads in, one goes with the comma
-    leads = len(texts) == 2 and told[:2] == [True, True] and not told[2]
+    leads = len(texts) == 2 and is_told[:2] == [True, True] and not is_told[2]
     leads = leads and texts[0].rstrip().endswith((",", "，"))
-    number = min(len(texts), 1 + touching + max(0, sum(told) - 1 - leads))
+    number = min(len(texts), 1 + touching + max(0, sum(is_told) - 1 - leads))
     return [*texts[: number - 1], " ".join(texts[number - 1 :])], " ".join(gaps)
 
 
@@ -248,6 +248,11 @@ def _lines(text: str, prompt: str, known: Speakers) -> list[Line]:
     text = _INVISIBLE.sub("", text.replace("__", ""))
     for repeated in filter(None, (prompt, prompt.rstrip(".。"))):
         text = text.replace(repeated, "\n")
+    if prompt and ":" in text:  # "le médecin :", if the prompt asks for a doctor
+        asked = prompt.casefold()
+        text = known.patterns["articled"].sub(
+            lambda label: label[1].title() if label[1].casefold() in asked else label[0], text
+        )
     if "|" in text:
         text = _TABLE.sub(lambda table: _rows_as_labels(table[0]), text)
     # one of them is behind such a label
@@ -274,15 +279,15 @@ def _line(text: str, known: Speakers) -> Line:
     assert parts is not None
     rest = text[parts.end() :].rstrip().strip("_ ")
     item = bool(parts["item"] and rest)
-    if found := _match_label(rest, known.patterns):
-        label, said = found[1].strip(), found[2].strip()
+    if match := _match_label(rest, known.patterns):
+        label, speech = match[1].strip(), match[2].strip()
         bare = (
             _NUMBERED.sub("", label) if label[-1:] == "#" or label[-1:].isdecimal() else label
         ).casefold()
         if bare in known.silent:
-            return item, "", said if said.startswith(tuple(OPEN)) else ""
-        echoes = ":" in said and {*said.replace(":", " ").split()} <= {*label.split()}
-        return item, label, said if _LETTER.search(said) and not echoes else ""
+            return item, "", speech if speech.startswith(tuple(OPEN)) else ""
+        echoes = ":" in speech and {*speech.replace(":", " ").split()} <= {*label.split()}
+        return item, label, speech if _LETTER.search(speech) and not echoes else ""
     if known.patterns["alone"].match(rest) or (rest.isupper() and _IS_NAME.match(rest)):
         return item, rest, ""
     return item, "", rest if _LETTER.search(rest) else ""
@@ -290,16 +295,16 @@ def _line(text: str, known: Speakers) -> Line:
 
 def _match_label(text: str, labels: Mapping[str, re.Pattern[str]]) -> re.Match[str] | None:
     """Matches the label of a line. First looks for the mark that it needs: most lines lack it."""
-    found = labels["colon"].match(text) if ":" in text or "：" in text else None
-    if not found and _OPENING.search(text):
-        found = labels["quote"].match(text)
-    if not found and ("-" in text or "–" in text or "—" in text):
-        found = labels["dash"].match(text)
-    if not found and text[:1] in BRACKETS:
-        found = labels["bracket"].match(text)
-    if not found and text[:2].isupper() and (script := labels["script"].match(text)):
-        found = script if script[1].isupper() else None
-    return found
+    match = labels["colon"].match(text) if ":" in text or "：" in text else None
+    if not match and _OPENING.search(text):
+        match = labels["quote"].match(text)
+    if not match and ("-" in text or "–" in text or "—" in text):
+        match = labels["dash"].match(text)
+    if not match and text[:1] in BRACKETS:
+        match = labels["bracket"].match(text)
+    if not match and text[:2].isupper() and (script := labels["script"].match(text)):
+        match = script if script[1].isupper() else None
+    return match
 
 
 def form_of(item: Answered, own: Mapping[str, str] | None = None) -> str:
@@ -315,7 +320,7 @@ class DialogueForm(Parser):
     """A parser that labels an output with the form that `read` returns."""
 
     kind = "dialogue"
-    version = "7"
+    version = "8"
     answers = "dialogue"
     summary = "whether an answer is two lines of dialogue, in its language"
     modality = "text"

@@ -42,8 +42,8 @@ def _turn(turn: Mapping[str, Json], is_speaker: Callable[[str], bool], pair: boo
     """Returns the lines of a JSON object: one per key that is a speaker; or its speaker and text;
     or the lines of the objects inside it.
     """
-    texts = {name: said for name, said in turn.items() if isinstance(said, str)}
-    named = [f"{name}: {said}" for name, said in texts.items() if is_speaker(name)]
+    texts = {name: speech for name, speech in turn.items() if isinstance(speech, str)}
+    named = [f"{name}: {speech}" for name, speech in texts.items() if is_speaker(name)]
     if named:
         return named
     inside = [value for value in turn.values() if isinstance(value, list)]
@@ -53,10 +53,10 @@ def _turn(turn: Mapping[str, Json], is_speaker: Callable[[str], bool], pair: boo
     ]
     if turns:
         return _lines(turns, is_speaker)
-    speaking = (n for n, said in texts.items() if n.lower() in _SPEAKER or is_speaker(said))
+    speaking = (n for n, speech in texts.items() if n.lower() in _SPEAKER or is_speaker(speech))
     speaker = texts.pop(next(speaking, next(iter(texts), "") if pair else ""), "")
-    said = next(iter(texts.values()), "")
-    return [f"{speaker}: {said}"] if speaker and said else []
+    speech = next(iter(texts.values()), "")
+    return [f"{speaker}: {speech}"] if speaker and speech else []
 
 
 def _is_name(key: str) -> bool:

@@ -29,10 +29,10 @@ def words(name: str, own: str = "") -> tuple[str, ...]:
     """
     listed: dict[str, None] = {}
     for code in (*shipped(), *filter(None, (own,))):
-        known = pack(code)
-        table = known.words.get("dialogue")
+        language_pack = pack(code)
+        table = language_pack.words.get("dialogue")
         inside = table.get(name) if isinstance(table, Mapping) else None
-        listed |= dict.fromkeys((*strings(inside), *strings(known.people.get(name))))
+        listed |= dict.fromkeys((*strings(inside), *strings(language_pack.people.get(name))))
     return tuple(listed)
 
 
@@ -60,21 +60,24 @@ def _patterns(own: str) -> Mapping[str, re.Pattern[str]]:
     people = (*words("speakers", own), *words("woman", own), *words("man", own))
     speakers, articles = _either(people), _either(words("articles", own))
     number = r"(?:\s*(?:#?\d{1,2}|[A-ZＡ-Ｚ１-９甲乙])(?!\w))?"
-    known = rf"(?:(?i:(?:{articles})\s*)?(?i:{speakers}){number})"
-    label = rf"(?:{known}(?![^\W\d_{CJK}])(?:\s+[^\W\d_]+){{0,3}}|{named}|{_RUN}|{_SIGN})"
+    listed = rf"(?:(?i:(?:{articles})\s*)?(?i:{speakers}){number})"
+    label = rf"(?:{listed}(?![^\W\d_{CJK}])(?:\s+[^\W\d_]+){{0,3}}|{named}|{_RUN}|{_SIGN})"
     end = f".!?…。！？؟।{CLOSE}"  # of what the one before said
     return {
         "colon": re.compile(rf"^[{OPEN}]?\s*({label}){_ASIDE}{_COLON}(.*)$"),
         "quote": re.compile(rf"^({label}){_ASIDE}\s*(?:[-–—]\s*|\s*)([{OPEN}].*)$"),
-        "dash": re.compile(rf"^({known}|{named}|{_RUN}){_ASIDE}\s+[-–—]\s+(.*)$"),
+        "dash": re.compile(rf"^({listed}|{named}|{_RUN}){_ASIDE}\s+[-–—]\s+(.*)$"),
         "bracket": re.compile(
-            rf"^[{re.escape(BRACKETS)}]\s*({known})\s*[\])）】>]\s*[:：]?\s*(.+)$"
+            rf"^[{re.escape(BRACKETS)}]\s*({listed})\s*[\])）】>]\s*[:：]?\s*(.+)$"
         ),
         "script": re.compile(rf"^({CAPITALS})(?:\s*\([^()\n]*\))?\.\s+(\S.*)$"),
-        "vocative": re.compile(rf"^{known}\s*[,，、]\s*\S"),
-        "alone": re.compile(rf"^{known}{_ASIDE}$"),
+        "vocative": re.compile(rf"^{listed}\s*[,，、]\s*\S"),
+        "alone": re.compile(rf"^{listed}{_ASIDE}$"),
         "again": re.compile(
-            rf"([{end}:：])[^\S\n]*(?=(?:{known}|[{CJK}][{CJK}\w]{{0,7}}){_ASIDE}(?:\s*[:：]|[「『]))"
+            rf"([{end}:：])[^\S\n]*(?=(?:{listed}|[{CJK}][{CJK}\w]{{0,7}}){_ASIDE}(?:\s*[:：]|[「『]))"
+        ),
+        "articled": re.compile(
+            rf"^(?i:{articles})(?:(?<=['’])|\s+)([^\W\d_]+(?: [^\W\d_]+)?)(?={_ASIDE}\s*:)", re.M
         ),
         "any": re.compile(rf"(?<=[{end}])\s+(?:[/|]\s+)?(?={named}{_ASIDE}\s*[:：])"),
         "address": re.compile(

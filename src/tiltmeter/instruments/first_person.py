@@ -61,10 +61,10 @@ class FirstPerson(Parser):
 
 def gender_of(text: str) -> str:
     """Returns the gender of a Russian text's speaker: "Я всегда была смелой." is feminine."""
-    found = Counter(_genders(text))
-    if not found:
+    genders = Counter(_genders(text))
+    if not genders:
         return NEITHER
-    return next(iter(found)) if len(found) == 1 else BOTH
+    return next(iter(genders)) if len(genders) == 1 else BOTH
 
 
 def _genders(text: str) -> Iterator[str]:

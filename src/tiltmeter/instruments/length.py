@@ -79,8 +79,8 @@ def length(text: str, unit: str = WORDS) -> int:
 
 def _sentences(text: str) -> list[str]:
     parts, start = [], 0
-    for found in _ENDS.finditer(text):
-        if found[1]:
-            parts.append(text[start : found.end()])
-            start = found.end()
+    for match in _ENDS.finditer(text):
+        if match[1]:
+            parts.append(text[start : match.end()])
+            start = match.end()
     return [*parts, text[start:]]

@@ -132,13 +132,13 @@ class Lexicon(HitParser):
 
     def _finders_of(self, code: str) -> Sequence[Pattern | Inside]:
         """Returns the finders of a language; lists without a language serve every language."""
-        found = self._patterns.get(code) or self._patterns.get("")
-        if found is None:
+        finders = self._patterns.get(code) or self._patterns.get("")
+        if finders is None:
             raise ProtocolError(
                 f"instrument {self.name}: there are no lists for the language '{code}', only for "
                 f"{', '.join(self._patterns)}. Add rows with language = {code}."
             )
-        return found
+        return finders
 
 
 def _finders(lists: Lists, spec: InstrumentSpec, code: str) -> Sequence[Pattern | Inside]:
@@ -209,17 +209,17 @@ def _word_pattern(key: str) -> str:
 def lists_of(spec: InstrumentSpec) -> dict[str, dict[str, list[str]]]:
     """Returns {language or "": {list: words}}. ProtocolError if a list is named like an outcome."""
     given: Mapping[str, Iterable[str]] | Sequence[Mapping[str, str]] = spec.settings["lists"]
-    found: dict[str, dict[str, list[str]]] = {}
+    by_language: dict[str, dict[str, list[str]]] = {}
     if isinstance(given, Mapping):
-        found[""] = {name: list(words) for name, words in given.items()}
+        by_language[""] = {name: list(words) for name, words in given.items()}
     else:
         for row in given:
-            lists = found.setdefault(row.get("language", ""), {})
+            lists = by_language.setdefault(row.get("language", ""), {})
             lists.setdefault(row["list"], []).append(row["word"])
-    for name in {name for lists in found.values() for name in lists}:
+    for name in {name for lists in by_language.values() for name in lists}:
         if name in OUTCOMES:
             raise ProtocolError(
                 f"instrument {spec.name}: a list cannot be called '{name}', which is an outcome. "
                 "Rename it."
             )
-    return found
+    return by_language

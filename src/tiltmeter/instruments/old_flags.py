@@ -23,8 +23,8 @@ def with_bases(cls: type[Instrument]) -> type[Instrument]:
     """Makes a subclass with the base classes that replace the flags of a class."""
     parts: tuple[str, ...] = getattr(cls, "judges", ())
     artefact_kind: str = getattr(cls, "material", "")
-    made = _with_judges(cls, parts) if parts else cls
-    return _with_lessons(made, artefact_kind) if artefact_kind else made
+    subclass = _with_judges(cls, parts) if parts else cls
+    return _with_lessons(subclass, artefact_kind) if artefact_kind else subclass
 
 
 def _with_judges(cls: type[Instrument], names: tuple[str, ...]) -> type[Instrument]:
@@ -44,5 +44,5 @@ def _with_lessons(cls: type[Instrument], kind: str) -> type[Instrument]:
     def artefact_text(self: _Learning) -> str:
         return self.material_text()
 
-    own = {"artefact": kind, "discover": discover, "take_over": take_over}
-    return type(cls.__name__, (cls, Learner), {**own, "artefact_text": artefact_text})
+    settings = {"artefact": kind, "discover": discover, "take_over": take_over}
+    return type(cls.__name__, (cls, Learner), {**settings, "artefact_text": artefact_text})

@@ -37,8 +37,8 @@ class ReadingLevel(Parser):
     def read(self, item: Answered) -> Sequence[Label]:
         """Returns one label: the index, or an outcome."""
         text, outcome = prose(item, self.settings)
-        found = None if outcome else reading_level(text)
-        return [self.label(item, outcome or (INVALID if found is None else f"{found:.2f}"))]
+        level = None if outcome else reading_level(text)
+        return [self.label(item, outcome or (INVALID if level is None else f"{level:.2f}"))]
 
 
 def reading_level(text: str) -> float | None:

@@ -65,8 +65,8 @@ def named_gender(text: str) -> str:
     folded = fold(text)
     for phrase in _words().words("ignored"):
         folded = folded.replace(phrase, " ")
-    found = [gender for gender, pattern in _patterns().items() if pattern.search(folded)]
-    return NONE if not found else found[0] if len(found) == 1 else BOTH
+    genders = [gender for gender, pattern in _patterns().items() if pattern.search(folded)]
+    return NONE if not genders else genders[0] if len(genders) == 1 else BOTH
 
 
 def _words() -> Texts:

@@ -17,6 +17,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache, cached_property, lru_cache
+from itertools import permutations
 
 from ..records import BOTH, NEITHER, REFUSAL, Json
 from . import quotes
@@ -46,6 +47,7 @@ DENYING = ("reject", "reject_after", "negation")
 # lists of a pack whose words stand in sentences of any kind
 _PASSING = ("she", "he", "third", "yes", "no", "filler", "reject", "join", "both", "neither")
 _TOKENS = 100_000  # that are kept with their words
+_WHOLE = 3  # letters of an ending that leave one letter of a word at least; shorter ones leave two
 PHRASE = 60  # characters of a text that may well come again
 NEVER = r"(?!)"  # a pattern that finds nothing
 _STEM, _TAIL = 4, 6  # letters of a verb's stem at least, and of what may follow it at most
@@ -221,15 +223,15 @@ class Language:
 
     def _endings(self, word: str) -> Iterator[str]:
         yield from (f"{word}{particle}" for particle in self.pack.list_of("particles"))
-        for printed, written in self._printed_and_written:
-            for ending, other in ((printed, written), (written, printed)):
-                if word.endswith(ending) and len(word) > len(ending) + 1:
+        for endings in self._groups_of_endings if word not in self.in_passing else ():
+            for ending, other in permutations(endings, 2):
+                if word.endswith(ending) and len(word) > len(ending) + (len(ending) < _WHOLE):
                     yield f"{word.removesuffix(ending)}{other}"
         yield from self._separable(word)
 
     @cached_property
-    def _printed_and_written(self) -> list[tuple[str, ...]]:
-        return [strings(pair) for pair in _rows(self.data.get("endings"))]
+    def _groups_of_endings(self) -> list[tuple[str, ...]]:
+        return [strings(group) for group in _rows(self.data.get("endings"))]
 
     def verb_stem(self, form: str) -> str:
         """Makes a pattern for the forms of a verb from its infinitive ("conceder": "concederia");

@@ -6,7 +6,7 @@ labels are kept and no longer `current`); `label_calls` names the calls that lab
 `artefacts` are files by name (estimates, taxonomies, gold samples); `meta` is a table of JSON
 values.
 
-All results that arrive in one turn of the event loop are committed together, so a killed process
+All results that arrive in a few turns of the event loop are committed together, so a killed process
 loses at most the calls in flight. One process writes at a time (lock.py). Closing a run checkpoints
 it back into one file. All SQL stands in this room: statements that write here, queries that serve
 one purpose in queries/.
@@ -28,20 +28,25 @@ from ..records import SUBJECT, Json, Label, LabelCall, Output, Reply, Request, T
 from ..secret_filter import environment_secrets, without
 from . import blobs, damage, rows
 from .cleaning import clean_reply, clean_rows
+from .columns import Unpacker
 from .database import Database
 from .packing import FIRST, id_number, split_request
+from .views import number_of, public_columns
 
 PICTURE = "picture"  # kind of the artefacts that say what a picture of `blobs/` is
 CHUNK_ROWS = 500  # that are read at a time
 # Trials that are added at a time: their ids are hashes, so a commit writes a page for each of them
 # until it has written all; but nothing else is done meanwhile, for 20 ms.
 PLANNED_ROWS = 2000
+_ASKED = (
+    *map(public_columns("trials", "t").__getitem__, rows.TRIAL_COLUMNS.split(", ")),
+    *map(public_columns("outputs", "o").__getitem__, Output._fields[1:]),
+)
 _OUTPUTS = f"""
-SELECT {", ".join(f"t.{name}" for name in rows.TRIAL_COLUMNS.split(", "))},
-  {rows.OUTPUTS}
+SELECT {", ".join(part for column in _ASKED for part in column.parts)}
 FROM outputs o JOIN trials t ON t.n = o.n WHERE o.n >= ?"""
-_UNLABELLED_BY = """ AND NOT EXISTS (
-  SELECT 1 FROM labels l WHERE l.current AND l.n = o.n AND l.annotator = ?)"""
+_UNLABELLED_BY = f""" AND NOT EXISTS (
+  SELECT 1 FROM labels l WHERE l.current AND l.n = o.n AND l.annotator_0 = {number_of("?")})"""
 
 
 def now() -> str:
@@ -168,9 +173,10 @@ class Store(Database):
     ) -> Iterator[tuple[Trial, Output]]:
         first = FIRST
         query = f"{_OUTPUTS}{where} ORDER BY o.n LIMIT ?"
+        unpacker = Unpacker(self)
         while True:
             piece = list(self.rows(query, (first, *values, chunk)))
-            for row in piece:
+            for row in unpacker.rows(_ASKED, piece):
                 yield rows.trial_of(row[:8]), Output(row[0], *row[8:])
             if len(piece) < chunk:
                 return

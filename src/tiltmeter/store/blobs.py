@@ -38,7 +38,7 @@ def read_blob(run: Path, name: str) -> bytes:
     """
     if not NAME.fullmatch(name):
         raise StoreError(
-            f"{run} is damaged at outputs.blob: {name[:60]!r} is no name of a stored file. "
+            f"{run} is damaged at outputs.blob: {name[:60]!r} cannot name a stored file. "
             "Restore it from a copy."
         )
     path = place_of(run, name)

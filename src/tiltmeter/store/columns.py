@@ -45,7 +45,17 @@ class Unpacker:
         """Returns a column's values, one per row. parts: its stored columns (views.py)."""
         return list(self._by_kind[kind](*parts)) if kind else list(parts[0])
 
+    def rows(
+        self, columns: Sequence[AskedColumn], piece: Sequence[Values]
+    ) -> Iterator[tuple[Any, ...]]:
+        """Yields rows with their values. columns: of a row; piece: rows of their stored columns."""
+        stored = iter(zip(*piece, strict=True)) if piece else repeat(())
+        values = [self.column(kind, [next(stored) for _ in parts]) for kind, parts in columns]
+        return zip(*values, strict=True)
+
     def _word(self, numbers: Values) -> Iterable[Any]:
+        if not self._words.keys() >= set(numbers):  # written since
+            self._words = self._store.words()
         return map(self._words.get, numbers)
 
     def _text(self, numbers: Values) -> Iterable[Any]:

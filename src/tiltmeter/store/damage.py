@@ -100,8 +100,10 @@ def _rules() -> Iterator[Rule]:
     yield Rule("trials", "sampling", "json_array_length(sampling) <> 4")
     yield Rule("calls", "request", _json("request", "array"))
     yield Rule("calls", "request", "json_array_length(request) NOT IN (8, 10, 11)")
-    said = "SELECT 1 FROM json_each(request, '$[1]') WHERE json_type(value, '$[1]') IS NOT 'text'"
-    yield Rule("calls", "request", f"EXISTS ({said})")
+    without_text = (
+        "SELECT 1 FROM json_each(request, '$[1]') WHERE json_type(value, '$[1]') IS NOT 'text'"
+    )
+    yield Rule("calls", "request", f"EXISTS ({without_text})")
     yield Rule("batches", "omitted", _json("omitted", "array", "type = 'text'"))
     yield Rule("batches", "key", "length(key) <> 32 OR key GLOB '*[^0-9a-f]*'")
     for name in ("requests", "tokens"):
@@ -210,8 +212,8 @@ def translate_errors(path: Path) -> Iterator[None]:
             ) from None
         if "disk I/O" in str(error):
             raise StoreError(
-                f"{path} cannot be read or written ({error}). Look at the disk, is it full?, and "
-                "run the same command again."
+                f"{path} cannot be read or written ({error}). Check if the disk is full, then run "
+                "the same command again."
             ) from None
         raise StoreError(f"{path} cannot be used: {error}.") from None
     except (sqlite3.ProgrammingError, sqlite3.DataError, sqlite3.IntegrityError):

@@ -62,7 +62,7 @@ class Database:
                 "--model M --out DIR"
             )
         if self.path.exists() and not self.path.is_file():
-            raise StoreError(f"{self.path} is no ordinary file, and so no run.")
+            raise StoreError(f"{self.path} is not an ordinary file, so not a run.")
         for name in _NO_LINKS:  # which would be written through
             if (self.folder / name).is_symlink():
                 raise StoreError(
@@ -183,8 +183,8 @@ class Database:
         if not place:
             return None
         return StoreError(
-            f"{self.folder} is damaged at {place}: it holds what no run holds. Restore it from a "
-            "copy, or start a new run with another --out."
+            f"{self.folder} is damaged at {place}: no run can hold this value. Restore it from "
+            "a copy, or start a new run with another --out."
         )
 
     def rows(self, query: str, values: Sequence[Value] = ()) -> Iterator[Any]:
@@ -258,7 +258,7 @@ class Database:
         with translate_errors(self.path):
             self._migrate_for_writing()
             if self._lock and self._lock.lost:
-                raise RunBusy(f"Another tiltmeter took {self.folder} over. This one stops.")
+                raise RunBusy(f"Another tiltmeter took {self.folder} over. Wait until it ends.")
             self._db.execute("BEGIN IMMEDIATE")
             try:
                 yield

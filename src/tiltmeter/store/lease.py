@@ -51,17 +51,17 @@ class Lease:
 
     def _take_over(self) -> None:
         """Removes the lease of a dead owner. Raises RunBusy if the owner may be alive."""
-        held = _read(self._path)
-        if not self._is_over(held):
-            host = held.get("host", "a machine")
+        lease = _read(self._path)
+        if not self._is_over(lease):
+            host = lease.get("host", "a machine")
             raise RunBusy(
                 f"Another tiltmeter is writing to {self._folder}, on {host}. Wait for it, or stop "
-                "it; a minute after it ended without a word, try again."
+                "it; if it was killed, try again after a minute."
             )
         aside = self._path.with_name(f"{LEASE_FILE}.{self._owner}")
         with suppress(FileNotFoundError):  # another one was quicker
             self._path.rename(aside)
-            if _read(aside) != held:  # the lease of one who was quicker: it is put back
+            if _read(aside) != lease:  # the lease of one who was quicker: it is put back
                 with suppress(FileExistsError):
                     os.link(aside, self._path)
             aside.unlink(missing_ok=True)

@@ -151,8 +151,8 @@ def _refuse_contradiction(store: Store, source: Store, table: _Keyed) -> None:
 
 def _refuse(store: Store, source: Store, what: str) -> None:
     raise RunMismatch(
-        f"{source.folder} has another {what} than what is merged in {store.folder}: they are no "
-        "parts of one run. Nothing of it was merged. Merge the others into another --out."
+        f"{source.folder} has another {what} than {store.folder}: they are not parts of one run. "
+        "Nothing of it was merged. Merge the others into another --out."
     )
 
 

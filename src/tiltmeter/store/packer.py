@@ -7,12 +7,15 @@ from __future__ import annotations
 
 import re
 import sqlite3
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
+from itertools import islice
 from typing import Any, TypeAlias
 
-from ..records import Label, LabelCall, Output, Trial
+from ..records import Label, LabelCall, Output, Sampling, Trial, canonical
 from . import rows
 from .packing import (
+    Packed,
     PackedRequest,
     id_number,
     mark_of,
@@ -23,8 +26,11 @@ from .packing import (
 )
 from .rows import Value
 
+_Base: TypeAlias = tuple[int, str]  # number and body of a text
 CallRow: TypeAlias = Sequence[Any]  # in the order of rows.CALL_COLUMNS
 _MOST_CACHED = 50_000
+_TOGETHER = 500  # calls whose new texts are one statement
+_SEEDS = 10**18  # a larger one is kept in the text of its settings
 _SEED = re.compile(r"(0|[1-9][0-9]{0,17})\]").fullmatch
 _WORDS = "purpose, model, shape, turn, outcome, served, fingerprint, omitted, ended"
 _CALL = (
@@ -34,6 +40,7 @@ _CALL = (
 _CALL_NAMES = _CALL.split(", ")
 _SET = ", ".join(f"{name} = excluded.{name}" for name in _CALL_NAMES[1:])
 _KEY = "(SELECT n FROM packed_calls WHERE key = ?)"
+_INSERT_TEXT = "INSERT OR IGNORE INTO texts (n, mark, base, body) VALUES (?,?,?,?)"
 _INSERT_CALL = (
     f"INSERT INTO packed_calls ({_CALL}) VALUES ({', '.join('?' * len(_CALL_NAMES))})"
     " ON CONFLICT (key) DO "
@@ -65,13 +72,15 @@ class Packer:
     def __init__(self, db: sqlite3.Connection) -> None:
         self._db = db
         self._words: dict[Value, int] = {}
+        self._tuples: dict[tuple[Value, ...], tuple[int | None, ...]] = {}  # of words
         self._texts: dict[str, int] = {}
-        self._bases: dict[tuple[int | None, str], tuple[int, str] | None] = {}
+        self._bases: dict[tuple[int | None, str], _Base | None] = {}
         self._trials: set[str] = set()
 
     def forget(self) -> None:
         """Empties the caches."""
         self._words.clear()
+        self._tuples.clear()
         self._texts.clear()
         self._bases.clear()
         self._trials.clear()
@@ -93,7 +102,17 @@ class Packer:
             self._words[text] = number = int(number or 0)
         return number
 
-    def text(self, text: Any, base: tuple[int, str] | None = None) -> int:
+    def words(self, *texts: Value) -> tuple[int | None, ...]:
+        """Returns the numbers of short texts that mostly come together."""
+        numbers = self._tuples.get(texts)
+        if numbers is None:
+            numbers = tuple(map(self.word, texts))
+            if len(self._tuples) >= _MOST_CACHED:
+                self._tuples.clear()
+            self._tuples[texts] = numbers
+        return numbers
+
+    def text(self, text: Any, base: _Base | None = None) -> int:
         """Returns a long text's number; adds a new text. base: (number, body) of a similar text."""
         if not isinstance(text, str):  # nothing that tiltmeter wrote, and it stays what it is
             added = self._db.execute("INSERT INTO texts (body) VALUES (?)", (text,))
@@ -103,10 +122,8 @@ class Packer:
             mark = mark_of(text)
             row = self._db.execute("SELECT n FROM texts WHERE mark = ?", (mark,)).fetchone()
             if row is None:
-                body = pack(text, base[1] if base else "")
-                under = base[0] if base and isinstance(body, bytes) else None
-                insert = "INSERT INTO texts (mark, base, body) VALUES (?,?,?)"
-                number = self._db.execute(insert, (mark, under, body)).lastrowid
+                packed = (None, mark, *_pack_text(text, base))
+                number = self._db.execute(_INSERT_TEXT, packed).lastrowid
             else:
                 number = row[0]
             if len(self._texts) >= _MOST_CACHED:
@@ -114,7 +131,21 @@ class Packer:
             self._texts[text] = number = int(number or 0)
         return number
 
-    def _base(self, shape: int | None, kind: str, text: Any) -> tuple[int, str] | None:
+    def _add_texts(self, texts: Mapping[str, _Base | None]) -> None:
+        """Adds mostly new texts with one statement and caches their numbers; if the file held any
+        of them, caches none, and `text` looks the numbers up.
+        """
+        last: int = self._db.execute("SELECT coalesce(max(n), 0) FROM texts").fetchone()[0]
+        before = self._db.total_changes
+        numbers = {text: number for number, text in enumerate(texts, last + 1)}
+        rows = ((n, mark_of(text), *_pack_text(text, texts[text])) for text, n in numbers.items())
+        self._db.executemany(_INSERT_TEXT, rows)
+        if self._db.total_changes - before == len(numbers):
+            if len(self._texts) >= _MOST_CACHED:
+                self._texts.clear()
+            self._texts |= numbers
+
+    def _base(self, shape: int | None, kind: str, text: Any) -> _Base | None:
         """Returns (number, body) of a shape's first text, the base for compressing the others."""
         base = self._bases.get((shape, kind))
         if base is None and isinstance(text, str) and shape is not None:
@@ -147,7 +178,7 @@ class Packer:
         self.add_trial_rows(map(rows.trial_row, trials))
 
     def add_trial_rows(self, rows: Iterable[Sequence[Any]]) -> None:
-        """Adds trials given as rows (rows.TRIAL_COLUMNS)."""
+        """Adds trials given as rows (rows.TRIAL_COLUMNS); sampling as text or as `Sampling`."""
         self._db.executemany(_INSERT_TRIAL, map(self._trial, rows))
 
     def _trial(self, row: Sequence[Any]) -> tuple[Value, ...]:
@@ -169,22 +200,37 @@ class Packer:
         are known. keep: True to leave existing calls unchanged.
         """
         insert = _INSERT_CALL + ("NOTHING" if keep else f"UPDATE SET {_SET}")
-        self._db.executemany(insert, (self._call(row, parts) for row, parts in calls))
+        remaining = iter(calls)
+        while piece := list(islice(remaining, _TOGETHER)):
+            split = [(row, parts or split_text(row[3])) for row, parts in piece]
+            self._add_prompts([parts for _, parts in split])
+            self._db.executemany(insert, (self._call(row, parts) for row, parts in split))
 
-    def _call(self, row: CallRow, parts: PackedRequest | None) -> tuple[Value | bytes, ...]:
-        key, purpose, model, request, remote, outcome, text, alternatives, blob, *rest = row
+    def _add_prompts(self, requests: Sequence[PackedRequest]) -> None:
+        new = {
+            each.prompt: self._base(self.word(each.shape or None), "prompt", each.prompt)
+            for each in requests
+            if isinstance(each.prompt, str) and each.prompt not in self._texts
+        }
+        if len(new) > 1:
+            # without those that have become a base
+            self._add_texts({text: new[text] for text in new if text not in self._texts})
+
+    def _call(self, row: CallRow, parts: PackedRequest) -> tuple[Value | bytes, ...]:
+        key, purpose, model, _, remote, outcome, text, alternatives, blob, *rest = row
         revised, raw, served, fingerprint, prompt_tokens, completion_tokens, cost, *rest = rest
         omitted, ended, thought, date = rest
-        if parts is None:
-            parts = split_text(request)
-        word, shape = self.word, self.word(parts.shape or None)
         about = self._about(parts.about)
         turn = parts.turn if about or not parts.about else f"{parts.about}/{parts.turn}"
+        words = self.words(
+            *(purpose, model, parts.shape or None, turn, outcome, served, fingerprint, omitted),
+            ended,
+        )
+        shape = words[2]
         base = self._base(shape, "raw", raw) if raw and outcome == "answer" else None
         packed = pack(raw, base[1] if base else "") if isinstance(raw, str) else raw
         return (
-            *(key, word(purpose), word(model), shape, word(turn), word(outcome), word(served)),
-            *(word(fingerprint), word(omitted), word(ended), about),
+            *(key, *words, about),
             self.text(parts.context) if parts.context else None,
             self.text(parts.prompt, self._base(shape, "prompt", parts.prompt)),
             *(parts.pictures or None, parts.seed),
@@ -247,8 +293,24 @@ class Packer:
         )
 
 
+def _pack_text(text: str, base: _Base | None) -> tuple[int | None, Packed]:
+    """Returns the columns `base` and `body` of a text."""
+    body = pack(text, base[1] if base else "")
+    return (base[0] if base and isinstance(body, bytes) else None), body
+
+
+@lru_cache(maxsize=1000, typed=True)  # 1 and 1.0 are written differently
+def _shared_settings(*settings: float | None) -> str:
+    return canonical(settings)[:-1] + ","
+
+
 def _split_seed(sampling: Any) -> tuple[Any, int | None]:
     """Returns (the part that trials share, the seed) of `sampling`, split at its last comma."""
+    if isinstance(sampling, Sampling):
+        *shared, seed = sampling
+        if seed is None or (type(seed) is int and 0 <= seed < _SEEDS):
+            return _shared_settings(*shared), seed
+        sampling = canonical(sampling)
     if not isinstance(sampling, str):
         return sampling, None
     head, comma, last = sampling.rpartition(",")

@@ -129,7 +129,7 @@ def test_what_fits_not_is_listed_with_the_nearest(
 
 def test_a_file_of_another_audit_is_refused(protocol: tiltmeter.Protocol, tmp_path: Path) -> None:
     as_lines(tmp_path / "a.jsonl", [{"prompt": "What is 2 + 2?", "text": "4"}])
-    with pytest.raises(UsageError, match=r"No line of .* answers a trial of this audit"):
+    with pytest.raises(UsageError, match=r"None of the answers in .* match a prompt of this audit"):
         tiltmeter.run(protocol, f"file:{tmp_path / 'a.jsonl'}", tmp_path / "run", **SMALL)
     assert not (tmp_path / "run").exists()
 
@@ -199,7 +199,7 @@ def test_a_log_whose_prompts_were_changed_is_matched_by_its_metadata(
     for sample in log["samples"]:
         sample["input"] = f"Think. {sample['input'][0]['content']}"
     path.write_text(json.dumps(log))
-    with pytest.raises(UsageError, match="answers a trial"):
+    with pytest.raises(UsageError, match="None of the answers"):
         tiltmeter.run(protocol, f"file:{path}", tmp_path / "run", **SMALL)
     columns = {"prompt": ""}
     run = tiltmeter.run(protocol, f"file:{path}", tmp_path / "run", columns=columns, **SMALL)
@@ -238,9 +238,9 @@ def test_samples_of_lm_eval(sent: str, protocol: tiltmeter.Protocol, tmp_path: P
         ("a.json", b'{"a": [1], "b": [2]}', "is not a list of objects"),
         ("a.json", b"[" * 100_000, "is not JSON"),
         ("a.parquet", b"PAR1", "is not Parquet"),
-        ("a.eval", b"PK", "is no log of Inspect"),
+        ("a.eval", b"PK", "is not a log of Inspect"),
         ("a.csv", b'prompt,text\n"a', "is not CSV"),
-        ("a.csv", b"prompt,text\na,b,c\n", "has not as many cells as the header"),
+        ("a.csv", b"prompt,text\na,b,c\n", "has 3 cells, but the header has 2"),
         ("a.tsv", "prompt\ttext\na\tè".encode("latin-1"), "line 2 is not UTF-8"),
     ],
 )

@@ -153,7 +153,7 @@ def test_a_shard_stays_what_it_is(tmp_path: Path) -> None:
     ask(tmp_path / "b", shard="2/40", samples=4)
     ask(tmp_path / "c", shard="1/39")
     for other, told in (("b", "--samples 9 and 4"), ("c", "40 and 39 shards")):
-        with pytest.raises(RunMismatch, match=f"a and .*{other} are no parts .*{told}"):
+        with pytest.raises(RunMismatch, match=f"a and .*{other} are not parts .*{told}"):
             tiltmeter.merge([tmp_path / "a", tmp_path / other], tmp_path / "out")
         assert not (tmp_path / "out").exists()
     with pytest.raises(UsageError, match="is a shard itself"):

@@ -7,7 +7,7 @@ from itertools import combinations, product
 import numpy as np
 import pytest
 from scipy.spatial.distance import jensenshannon
-from scipy.stats import multivariate_hypergeom
+from scipy.stats import chisquare, multivariate_hypergeom
 
 from tests.pace import within
 from tiltmeter.stats.shuffles import divergence, shuffling
@@ -48,10 +48,8 @@ def plain_pairs(groups: list[np.ndarray]) -> list[float]:
 def drawn_labels(shuffled: Shuffles, sizes: tuple[int, ...]) -> list[np.ndarray]:
     """The group of each row in each shuffle."""
     found = []
-    for dealt in shuffled.blocks(sizes):
-        octets = np.ascontiguousarray(dealt.transpose(0, 2, 1)).astype("<u8").view(np.uint8)
-        members = np.unpackbits(octets, axis=-1, bitorder="little")[..., : sum(sizes)]
-        found += list(np.where(members.any(axis=0), members.argmax(axis=0), len(sizes) - 1))
+    for members in shuffled.counts(sizes, np.eye(sum(sizes), dtype=bool)):  # each row is a value
+        found += list(np.where(members.any(axis=0), members.argmax(axis=0), len(sizes) - 1).T)
     return found
 
 
@@ -129,6 +127,22 @@ def test_concentration_equals_a_plain_loop() -> None:
     assert [each.value for each in found.attributes] == pytest.approx(
         list(vac(group) - vac(base)), abs=1e-9
     )
+
+
+def test_any_two_draws_are_independent(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of two deals in two orders the first draw has its order in common with the second, its deal
+    with the third, and neither with the fourth: all nine pairs of arrangements are equally likely.
+    """
+    monkeypatch.setattr(shuffling, "ORDERS", 2)
+    many = 1800
+    places = [
+        [int(labels.argmin()) for labels in drawn_labels(shuffles(4, seed), (1, 2))]
+        for seed in range(many)
+    ]
+    for other in (1, 2, 3):
+        pairs = Counter((draws[0], draws[other]) for draws in places)
+        assert len(pairs) == 9
+        assert chisquare(list(pairs.values())).pvalue > 0.001
 
 
 def test_by_hand_over_all_six_splits() -> None:

@@ -69,15 +69,15 @@ class Sides:
 
     def differences(self, control: str) -> Floats:
         """Returns tested share less the control's, by defined item, averaged per cluster."""
-        kept = self.defined
+        defined = self.defined
         gap = (
-            self.hits[TESTED][kept] / self.among[TESTED][kept]
-            - self.hits[control][kept] / self.among[control][kept]
+            self.hits[TESTED][defined] / self.among[TESTED][defined]
+            - self.hits[control][defined] / self.among[control][defined]
         )
-        number = np.bincount(self.clusters[kept], minlength=1)
-        return (np.bincount(self.clusters[kept], weights=gap, minlength=1) / np.maximum(number, 1))[
-            number > 0
-        ]
+        number = np.bincount(self.clusters[defined], minlength=1)
+        return (
+            np.bincount(self.clusters[defined], weights=gap, minlength=1) / np.maximum(number, 1)
+        )[number > 0]
 
 
 def effect(table: CountTable, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Estimate]:
@@ -191,7 +191,7 @@ def _effect(sides: Sides, control: str, measure: MeasureSpec, table: CountTable)
         return estimate
     test = _test(differences, measure, estimate, table)
     dropped = int((~sides.defined).sum())
-    left = f"without a share on some side and left out of the test: {dropped}" if dropped else None
+    note = f"without a share on some side and left out of the test: {dropped}" if dropped else None
 
     def detect(level: float) -> float | None:
         if not table.variant.intervals:  # as published: t, and one test
@@ -199,7 +199,7 @@ def _effect(sides: Sides, control: str, measure: MeasureSpec, table: CountTable)
         return observed_shift(differences=differences, level=level)
 
     row = with_test(estimate, test, interval, detect)
-    return replace(row, note=join_notes(row.note or None, left) or "")
+    return replace(row, note=join_notes(row.note or None, note) or "")
 
 
 def _test(differences: Floats, measure: MeasureSpec, estimate: Estimate, table: CountTable) -> Test:

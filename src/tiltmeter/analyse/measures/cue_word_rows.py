@@ -43,8 +43,8 @@ class PromptsByValue:
 
     def __init__(self, table: CountTable, measure: MeasureSpec, by: Sequence[str]) -> None:
         cue = cue_of(table, measure) if table.variant.intervals else None
-        known = cue is not None and {*cue.columns} <= {*table.rows.columns}
-        self._cue, self._asked = cue if known else None, (table, measure, by)
+        has_cue = cue is not None and {*cue.columns} <= {*table.rows.columns}
+        self._cue, self._asked = cue if has_cue else None, (table, measure, by)
         self._by_values: dict[tuple[str, ...], Mapping[Key, PromptCounts]] = {}
 
     def of(
@@ -108,8 +108,8 @@ def with_cue_words(
         return replace(estimate, population=named)
     named["df"] = round(chosen.df, 3)
     few = (FEW_WORDS_CODE,) if prompts.fewest < FEW_WORDS else ()
-    kept = _without_few_items(estimate) if few_items else estimate.cautions
-    marked = replace(estimate, population=named, cautions=(*kept, *few))
+    cautions = _without_few_items(estimate) if few_items else estimate.cautions
+    marked = replace(estimate, population=named, cautions=(*cautions, *few))
     return _over_words(marked, chosen, OVER_WORDS if few_items else TWO_WAY, ratio)
 
 

@@ -230,8 +230,8 @@ def with_shuffled_items(
 def bounds(group: Group, measure: MeasureSpec) -> Estimate:
     """Bounds a share: with all labels outside the denominator as non-hits, and as hits."""
     hits, among = float(group.hits.sum()), float(group.among.sum())
-    found = rates.bounds(successes=hits, failures=max(0.0, among - hits), missing=group.missing)
-    return bounds_row(group, measure, found)
+    bounds_of = rates.bounds(successes=hits, failures=max(0.0, among - hits), missing=group.missing)
+    return bounds_row(group, measure, bounds_of)
 
 
 def bounds_of_pair(pair: Pair, group: Group, measure: MeasureSpec) -> Estimate:

@@ -60,7 +60,7 @@ def item_effects(table: CountTable, measure: MeasureSpec, by: Sequence[str]) -> 
     effects.sort(key=lambda one: (-one.mean, one.name))
     controls = (measure.contrast or {})["controls"].split(SEVERAL)
     for rank, one in enumerate(effects, 1):
-        shown = ", ".join(
+        text = ", ".join(
             f"{side} {share(value, 2)} (n {one.n[side]:g})" for side, value in one.shares.items()
         )
         for control in (name for name in controls if name in one.effects):
@@ -70,7 +70,7 @@ def item_effects(table: CountTable, measure: MeasureSpec, by: Sequence[str]) -> 
                 {(measure.contrast or {})["factor"]: control},
                 one.effects[control],
                 n=one.n[TESTED] + one.n[control],
-                note=f"rank {rank} of {len(effects)}; {one.direction}; {shown}",
+                note=f"rank {rank} of {len(effects)}; {one.direction}; {text}",
             )
 
 

@@ -49,9 +49,9 @@ def with_items_of_pair(
     if prompts is None or few or not _can_be_tested(measure, table, (xa, na, xb, nb)):
         return estimate
     design, shares = prompts.design, prompts.shares
-    kept = (na >= SIDE) & (nb >= SIDE)
-    xa, na, xb, nb = (one[kept] for one in (xa, na, xb, nb))
-    names = [name for name, there in zip(pair.items, kept, strict=True) if there]
+    counted = (na >= SIDE) & (nb >= SIDE)
+    xa, na, xb, nb = (one[counted] for one in (xa, na, xb, nb))
+    names = [name for name, there in zip(pair.items, counted, strict=True) if there]
 
     def test() -> Found | None:
         result = items_differ(design, shares, generator=_generator(estimate), draws=DRAWS)
@@ -72,9 +72,9 @@ def with_items_of_group(
     if null is None or not _can_be_tested(measure, table, (group.hits, group.among)):
         return estimate
     hits, among = _without_repeats(group.hits, group.among)
-    kept = among >= SIDE
-    hits, among = hits[kept], among[kept]
-    names = [name for name, there in zip(group.items, kept, strict=True) if there]
+    counted = among >= SIDE
+    hits, among = hits[counted], among[counted]
+    names = [name for name, there in zip(group.items, counted, strict=True) if there]
 
     def test() -> Found | None:
         result = homogeneity.shares_alike(hits=hits, n=among, generator=_generator(estimate))

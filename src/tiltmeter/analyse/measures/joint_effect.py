@@ -85,8 +85,10 @@ def joint_groups(
         groups.setdefault(key, []).append(sides)
     for key, parts in groups.items():
         named = contrast["controls"].split(SEVERAL)
-        there = [name for name in named if any(name in sides.hits for sides in parts)]
-        yield JointGroup(dict(key), {contrast["factor"]: " and ".join(there)}, parts, there, note)
+        present = [name for name in named if any(name in sides.hits for sides in parts)]
+        yield JointGroup(
+            dict(key), {contrast["factor"]: " and ".join(present)}, parts, present, note
+        )
 
 
 def _with_all_groups(
@@ -97,14 +99,14 @@ def _with_all_groups(
     """
     if LANGUAGE not in measure.over or not inside:
         return table, None
-    own = table.rows.filter(pl.col("attribute") == measure.attribute)
-    found = own.group_by(LANGUAGE).agg(groups=pl.struct(list(inside)).n_unique())
-    most = found["groups"].max()
-    lacking = found.filter(pl.col("groups") < most)[LANGUAGE].sort().to_list()
+    of_attribute = table.rows.filter(pl.col("attribute") == measure.attribute)
+    by_language = of_attribute.group_by(LANGUAGE).agg(groups=pl.struct(list(inside)).n_unique())
+    most = by_language["groups"].max()
+    lacking = by_language.filter(pl.col("groups") < most)[LANGUAGE].sort().to_list()
     if not lacking:
         return table, None
-    kept = table.rows.filter(~pl.col(LANGUAGE).is_in(lacking))
-    return replace(table, rows=kept), f"without {', '.join(lacking)}: not of all groups"
+    complete = table.rows.filter(~pl.col(LANGUAGE).is_in(lacking))
+    return replace(table, rows=complete), f"without {', '.join(lacking)}: not of all groups"
 
 
 def _row(group: JointGroup, measure: MeasureSpec, table: CountTable) -> Estimate:

@@ -64,8 +64,8 @@ def _values_alike(table: CountTable, counted: Sequence[Sequence[Group]]) -> list
     if (rest < 0).any():  # several values an output: one by one
         return [permuted for groups in counted for permuted in _values_alike(table, [groups])]
     sides = [
-        np.repeat(np.arange(len(sums) + 1), [*one, left])
-        for one, left in zip(sums.T, rest, strict=True)
+        np.repeat(np.arange(len(sums) + 1), [*one, remainder])
+        for one, remainder in zip(sums.T, rest, strict=True)
     ]
     permuted = permutation.each_value(groups=sides, shuffles=table.shuffles)
     # none for one group

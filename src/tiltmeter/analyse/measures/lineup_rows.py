@@ -37,9 +37,9 @@ class Lineups:
     @cached_property
     def recur(self) -> bool:
         """True if a name occurs in several line-ups."""
-        seen: dict[tuple[int, str], str] = {}
+        names: dict[tuple[int, str], str] = {}
         return any(
-            seen.setdefault((group, name), lineup) != lineup
+            names.setdefault((group, name), lineup) != lineup
             for lineup, row in zip(self.lineup, self.names, strict=True)
             for group, name in enumerate(row)
         )

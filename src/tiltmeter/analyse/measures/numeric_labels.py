@@ -44,24 +44,24 @@ def mean(table: CountTable, measure: MeasureSpec, by: Sequence[str]) -> Iterator
     By hand: two items whose outputs have 100, 120 and 80, 100 words: 400/4 = 100.
     """
     for cut in table.cuts(measure, by):
-        found = _sums(cut, measure)
+        sums = _sums(cut, measure)
         if cut.fixed and table.drawn:
             interval = means.counted_mean(
-                numbers=list(found.counts), counts=list(found.counts.values())
+                numbers=list(sums.counts), counts=list(sums.counts.values())
             )
         else:
-            interval = means.pooled_mean(sums=found.sums, n=found.n)
-        estimate = _estimate(measure, cut, found.n, interval, table)
-        estimate = replace(estimate, sides=_scored_sides(measure, found))
+            interval = means.pooled_mean(sums=sums.sums, n=sums.n)
+        estimate = _estimate(measure, cut, sums.n, interval, table)
+        estimate = replace(estimate, sides=_scored_sides(measure, sums))
         if measure.null is not None and interval.value is not None and not cut.fixed:
-            total = float(found.n.sum())
+            total = float(sums.n.sum())
             estimate = with_sign_flip(
                 estimate,
-                (found.sums - measure.null * found.n) * (found.n.size / total),
+                (sums.sums - measure.null * sums.n) * (sums.n.size / total),
                 interval,
                 table,
             )
-        yield replace(estimate, note=join_notes(estimate.note or None, found.note) or "")
+        yield replace(estimate, note=join_notes(estimate.note or None, sums.note) or "")
 
 
 def _scored_sides(measure: MeasureSpec, found: NumberSums) -> dict[str, float] | None:
@@ -167,12 +167,12 @@ def _sums(cut: Cut, measure: MeasureSpec) -> NumberSums:
     counts: dict[float, float] = {}
     odd = []
     for value, weights in cut.values.items():
-        known = measure.scores.get(value) if measure.scores else number(value)
-        if known is None:
+        score = measure.scores.get(value) if measure.scores else number(value)
+        if score is None:
             odd += [value] if value not in OUTCOMES and not measure.scores else []
         elif measure.scores or not measure.values or value in measure.values:
-            sums, n = sums + known * weights, n + weights
-            counts[known] = counts.get(known, 0.0) + float(weights.sum())
+            sums, n = sums + score * weights, n + weights
+            counts[score] = counts.get(score, 0.0) + float(weights.sum())
     note = f"labels that are no numbers are left out: {', '.join(sorted(odd)[:3])}" if odd else None
     return NumberSums(cut, sums, n, counts, note)
 

@@ -135,18 +135,22 @@ def _with_references(
     """Yields (group of items that have references, these references, note on other items)."""
     for more, groups in table.count_groups(measure, by):
         for group in groups:
-            known = _of_items(table, measure, group.condition)
-            kept = [place for place, item in enumerate(group.items) if item in known]
-            missing = len(group.items) - len(kept)
-            found = replace(
+            references = _of_items(table, measure, group.condition)
+            places = [place for place, item in enumerate(group.items) if item in references]
+            missing = len(group.items) - len(places)
+            restricted = replace(
                 group,
                 condition={**group.condition, **more},
-                items=[group.items[place] for place in kept],
-                hits=group.hits[kept],
-                among=group.among[kept],
+                items=[group.items[place] for place in places],
+                hits=group.hits[places],
+                among=group.among[places],
             )
             note = f"{count_of(missing, 'item')} without a reference left out" if missing else None
-            yield found, np.array([known[item] for item in found.items], dtype=np.float64), note
+            yield (
+                restricted,
+                np.array([references[item] for item in restricted.items], dtype=np.float64),
+                note,
+            )
 
 
 def _of_items(
@@ -166,11 +170,11 @@ def _of_items(
     wanted |= {
         name: (level,) for name, level in {**alone, **condition}.items() if name in protocol.factors
     }
-    found: dict[str, list[float]] = {}
+    by_item: dict[str, list[float]] = {}
     for cell in protocol.cells:
         levels = {name: {cell[name], *cell[name].split(SEVERAL)} for name in wanted}
         if cell[column].strip() and all(
             levels[name] & set(allowed) for name, allowed in wanted.items()
         ):
-            found.setdefault(cell[protocol.item], []).append(float(cell[column]))
-    return {item: sum(shares) / len(shares) for item, shares in found.items()}
+            by_item.setdefault(cell[protocol.item], []).append(float(cell[column]))
+    return {item: sum(shares) / len(shares) for item, shares in by_item.items()}

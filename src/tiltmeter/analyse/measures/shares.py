@@ -111,9 +111,9 @@ def difference(table: CountTable, measure: MeasureSpec, by: Sequence[str]) -> It
             yield row
             continue
         interval = rates.clustered_difference(successes_a=xa, n_a=na, successes_b=xb, n_b=nb)
-        own = prompts.of(pair.condition, more)
-        row = _pair_estimate(pair, more, measure, interval, table, own)
-        row = with_cue_words(row, own, null=0.0)
+        of_pair = prompts.of(pair.condition, more)
+        row = _pair_estimate(pair, more, measure, interval, table, of_pair)
+        row = with_cue_words(row, of_pair, null=0.0)
         yield _in_few_items(row, pair, more, prompts)
         if measure.headline and measure.among and table.variant.intervals:
             group = Group({**pair.condition, **more}, (), xa, na + nb, pair.outcomes)
@@ -132,13 +132,13 @@ def _in_few_items(
     both = (na > 0) & (nb > 0)
     items = int(both.sum())
     several = items > 1 and row.p is not None
-    own = prompts.of_few_items(pair.condition, more, items) if several else None
-    if own is None or any((one != np.rint(one)).any() for one in (xa, na, xb, nb)):
+    of_items = prompts.of_few_items(pair.condition, more, items) if several else None
+    if of_items is None or any((one != np.rint(one)).any() for one in (xa, na, xb, nb)):
         return row
     test = resampling.studentised_shuffle(
         hits_a=xa, n_a=na, hits_b=xb, n_b=nb, generator=generator_of(row)
     )
-    return with_few_items(row, own, test)
+    return with_few_items(row, of_items, test)
 
 
 def refusals(table: CountTable, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Estimate]:
@@ -159,10 +159,12 @@ def _missing_of_pair(
     if not table.drawn or a.size < 2 or a.sum() + b.sum() == 0:
         return
     na, nb = a + pair.among[0], b + pair.among[1]
-    found = rates.clustered_difference(successes_a=a, n_a=na, successes_b=b, n_b=nb)
+    difference_of = rates.clustered_difference(successes_a=a, n_a=na, successes_b=b, n_b=nb)
     named = replace(measure, name=f"{measure.name}{MISSING}")
-    row = estimate_row(replace(group, hits=a, among=na + nb), named, found, table, pair.contrast)
-    yield with_paired_test(row, (a, na, b, nb), found, table, float)
+    row = estimate_row(
+        replace(group, hits=a, among=na + nb), named, difference_of, table, pair.contrast
+    )
+    yield with_paired_test(row, (a, na, b, nb), difference_of, table, float)
 
 
 def _of_outputs(
@@ -173,14 +175,14 @@ def _of_outputs(
         round(float(one[0])) for one in (pair.hits[0], pair.among[0], pair.hits[1], pair.among[1])
     )
     sides = {"successes_a": xa, "n_a": na, "successes_b": xb, "n_b": nb}
-    found = replace(independent.difference(**sides), clusters=1)
+    interval = replace(independent.difference(**sides), clusters=1)
     group = Group(
         {**pair.condition, **more}, (), pair.hits[0], pair.among[0] + pair.among[1], pair.outcomes
     )
-    estimate = with_sides(estimate_row(group, measure, found, table, pair.contrast), pair)
+    estimate = with_sides(estimate_row(group, measure, interval, table, pair.contrast), pair)
     if measure.null is None or not table.variant.intervals:
         return estimate
-    return with_test(estimate, independent.shuffled_difference(**sides), found)
+    return with_test(estimate, independent.shuffled_difference(**sides), interval)
 
 
 def ratio(table: CountTable, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Estimate]:
@@ -193,12 +195,12 @@ def ratio(table: CountTable, measure: MeasureSpec, by: Sequence[str]) -> Iterato
     for more, pair in table.pairs(measure, by):
         (xa, xb), (na, nb) = pair.hits, pair.among
         if measure.per == "outputs":
-            found = _plain_ratio(xa, na, xb, nb)
+            plain = _plain_ratio(xa, na, xb, nb)
         else:
-            found = association.ratio(successes_a=xa, n_a=na, successes_b=xb, n_b=nb)
-        own = None if measure.per == "outputs" else prompts.of(pair.condition, more)
-        row = _pair_estimate(pair, more, measure, found, table, own)
-        yield with_cue_words(row, own, null=1.0, ratio=True)
+            plain = association.ratio(successes_a=xa, n_a=na, successes_b=xb, n_b=nb)
+        of_pair = None if measure.per == "outputs" else prompts.of(pair.condition, more)
+        row = _pair_estimate(pair, more, measure, plain, table, of_pair)
+        yield with_cue_words(row, of_pair, null=1.0, ratio=True)
 
 
 def odds_ratio(table: CountTable, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Estimate]:
@@ -210,9 +212,9 @@ def odds_ratio(table: CountTable, measure: MeasureSpec, by: Sequence[str]) -> It
     for more, pair in table.pairs(measure, by):
         (xa, xb), (na, nb) = pair.hits, pair.among
         rates_of_sides = partial(association.ratio, successes_a=xa, n_a=na, successes_b=xb, n_b=nb)
-        own = prompts.of(pair.condition, more)
-        row = _pair_estimate(pair, more, measure, rates_of_sides(of_odds=True), table, own)
-        wide = with_cue_words(row, own, null=1.0, ratio=True)
+        of_pair = prompts.of(pair.condition, more)
+        row = _pair_estimate(pair, more, measure, rates_of_sides(of_odds=True), table, of_pair)
+        wide = with_cue_words(row, of_pair, null=1.0, ratio=True)
         if (wide.low, wide.high) != (row.low, row.high) and wide.low is not None:
             rates_value = rates_of_sides().value or 1.0  # cue words are of rates
             turned = (row.value or 1.0) / rates_value
@@ -233,13 +235,13 @@ def outcome_rates(table: CountTable, attribute: str, named: bool) -> Iterator[Es
     about = {"attribute": attribute} if named else {}
     seen = rows["value"].unique().sort().to_list()
     options = tuple(value for value in seen if value not in OUTCOMES)
-    shown = [
+    ordered = [
         *(options if len(options) <= 12 else ()),
         *(value for value in OUTCOMES if value in seen),
     ]
     measure = MeasureSpec("outcome_rate", "share", attribute, ())
     cuts = list(table.cuts(measure, _few_items(table)))
-    for value in shown:
+    for value in ordered:
         for group in (table.group(cut, measure, (value,)) for cut in cuts):
             condition = {**group.condition, **about, "outcome": value}
             outcomes = {value: group.outcomes.get(value, 0.0)}

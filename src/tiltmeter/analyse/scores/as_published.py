@@ -24,8 +24,8 @@ def distances(
     """Yields √(JS·ln 2), mean over pairs of sides, overall and by attribute; the paper's test."""
     rows = codes(sides, cell.attributes)
     shuffles = cell.shuffles(PUBLISHED_DRAWS)
-    found = permutation.pairs_within(groups=rows, shuffles=shuffles, root=True)
-    parts = found.attributes or (found,) * len(cell.attributes)
+    pairs = permutation.pairs_within(groups=rows, shuffles=shuffles, root=True)
+    parts = pairs.attributes or (pairs,) * len(cell.attributes)
     each = []
     for name, one in zip(cell.attributes, parts, strict=True):
         about = replace(
@@ -38,7 +38,7 @@ def distances(
     values = [row.value for row in each if row.value is not None]
     whole = float(np.mean(values)) if values else None
     yield _with_test(
-        replace(blank, n=float(sum(map(len, sides))), note=notes(found, sides, names)), whole, found
+        replace(blank, n=float(sum(map(len, sides))), note=notes(pairs, sides, names)), whole, pairs
     )
     yield from each
 

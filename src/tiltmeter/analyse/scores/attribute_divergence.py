@@ -76,10 +76,10 @@ def _adjusted_rows(
     rows = codes(sides, cell.attributes)
     shuffles = cell.shuffles(DRAWS)
     if blank.condition.get("group"):
-        found = permutation.base_against_group(base=rows[0], group=rows[1], shuffles=shuffles)
+        divergence = permutation.base_against_group(base=rows[0], group=rows[1], shuffles=shuffles)
     else:
-        found = permutation.pairs_within(groups=rows, shuffles=shuffles)
-    parts = found.attributes or (found,) * len(cell.attributes)
+        divergence = permutation.pairs_within(groups=rows, shuffles=shuffles)
+    parts = divergence.attributes or (divergence,) * len(cell.attributes)
     chance: list[float] = []
     each: list[Estimate] = []
     for name, one in zip(cell.attributes, parts, strict=True):
@@ -95,7 +95,10 @@ def _adjusted_rows(
         each += _adjusted_and_plug_in(about, one, expected, notes(one, sides, names, name))
     expected = float(np.mean(chance)) if chance else math.nan
     yield from _adjusted_and_plug_in(
-        replace(blank, n=float(sum(map(len, sides)))), found, expected, notes(found, sides, names)
+        replace(blank, n=float(sum(map(len, sides)))),
+        divergence,
+        expected,
+        notes(divergence, sides, names),
     )
     yield from each
 

@@ -42,9 +42,9 @@ def changed_cells(table: CountTable, measure: MeasureSpec, base: MeasureSpec) ->
     for about, levels, parts in compared:
         names = [title(table.protocol, groups, level) for level in levels]
         blank = row_of(measure, about, {factor: f"{ends[1]} − {ends[0]}"})
-        found = largest_change(parts=parts, based=based) if parts else None
-        if found is not None:
-            yield _row(blank, found, names, based)
+        change = largest_change(parts=parts, based=based) if parts else None
+        if change is not None:
+            yield _row(blank, change, names, based)
 
 
 def _row(blank: Estimate, found: LargestChange, names: Sequence[str], based: bool) -> Estimate:
@@ -101,8 +101,12 @@ def _of_objects(table: CountTable, sides: Sequence[MeasureSpec]) -> Iterator[Com
             about = {within: place[0], factor: place[1]}
             yield about, (contrast["baseline"], place[1]), _outputs_of_objects(cells, [BASE, place])
         return
-    for dimension, own in dimensions_of(places).items():
-        yield {within: dimension}, [group for _, group in own], _outputs_of_objects(cells, own)
+    for dimension, groups in dimensions_of(places).items():
+        yield (
+            {within: dimension},
+            [group for _, group in groups],
+            _outputs_of_objects(cells, groups),
+        )
 
 
 def _outputs_of_objects(
@@ -136,8 +140,8 @@ def _of_levels(table: CountTable, sides: Sequence[MeasureSpec]) -> Iterator[Comp
 
 
 def _restrict(table: CountTable, side: MeasureSpec) -> CountTable:
-    kept = [pl.col(name).is_in(list(levels)) for name, levels in side.where.items()]
-    return replace(table, rows=table.rows.filter(*kept))
+    conditions = [pl.col(name).is_in(list(levels)) for name, levels in side.where.items()]
+    return replace(table, rows=table.rows.filter(*conditions))
 
 
 def _shuffles(*place: int) -> Shuffles:

@@ -86,7 +86,7 @@ def _mean_as_published(
 
 def dominant(cell: BaseAndGroups, measure: MeasureSpec, variant: Variant) -> Iterator[Estimate]:
     """Counts attributes on which all outputs of a prompt agree, and their share."""
-    found, cases = [], 0
+    rows, cases = [], 0
     for place, outputs in cell.prompts.items():
         for name in cell.attributes:
             alike = has_one_value(outputs, name)
@@ -97,16 +97,16 @@ def dominant(cell: BaseAndGroups, measure: MeasureSpec, variant: Variant) -> Ite
                 (only,) = value_shares(outputs, name)
                 about = {**cell.about(place), "attribute": name, "value": only}
                 n = count_with_value([outputs], name)
-                found.append(row_of(measure, about, value=1.0, n=n))
-    value = len(found) / cases if cases else None
+                rows.append(row_of(measure, about, value=1.0, n=n))
+    value = len(rows) / cases if cases else None
     yield row_of(
         measure,
         cell.condition,
         value=value,
         n=float(cases),
-        note=f"{len(found)} of {cases} prompts × attributes" if cases else "no outputs",
+        note=f"{len(rows)} of {cases} prompts × attributes" if cases else "no outputs",
     )
-    yield from found
+    yield from rows
 
 
 def shift(cell: BaseAndGroups, measure: MeasureSpec, variant: Variant) -> Iterator[Estimate]:
@@ -114,9 +114,9 @@ def shift(cell: BaseAndGroups, measure: MeasureSpec, variant: Variant) -> Iterat
     least = measure.null or 0.0
     for place, outputs in cell.groups.items():
         for name in cell.attributes:
-            found = commonest_shift(cell, outputs, name, least)
-            if found is not None:
-                old, old_share, new, new_share = found
+            commonest = commonest_shift(cell, outputs, name, least)
+            if commonest is not None:
+                old, old_share, new, new_share = commonest
                 yield row_of(
                     measure,
                     {**cell.about(place), "attribute": name},
@@ -135,11 +135,11 @@ def _more_than_base(
     """Yields VAC(group) − VAC(base), Miller–Madow entropy, tested by shuffling base and group."""
     base, cued = codes([cell.base, outputs], cell.attributes)
     supports = [cell.support(name) for name in cell.attributes]
-    found = permutation.concentration_difference(
+    difference = permutation.concentration_difference(
         base=base, group=cued, shuffles=cell.shuffles(DRAWS), values=supports
     )
-    parts = found.attributes or (found,) * len(cell.attributes)
-    for name, one in (("", found), *zip(cell.attributes, parts, strict=True)):
+    parts = difference.attributes or (difference,) * len(cell.attributes)
+    for name, one in (("", difference), *zip(cell.attributes, parts, strict=True)):
         sides = [cell.base, outputs]
         yield with_shuffled(
             blank,
@@ -228,10 +228,10 @@ def commonest_shift(
 
 def value_shares(outputs: Sequence[Values], name: str) -> Mapping[str, float]:
     """Returns {value: its share of the outputs that have a value of the attribute}."""
-    found = {
+    shares = {
         value: number
         for value, number in value_counts(outputs, name).items()
         if value not in MISSING
     }
-    total = sum(found.values())
-    return {value: number / total for value, number in found.items()}
+    total = sum(shares.values())
+    return {value: number / total for value, number in shares.items()}

@@ -118,27 +118,27 @@ def claim_row(
     measure: MeasureSpec, about: Mapping[str, str], compared: Compared
 ) -> tuple[Estimate, tuple[float | None, float | None]]:
     """Returns the row of a claim, and the shares in its largest cell (base's, group's)."""
-    found = many_cells(parts=compared.parts)
+    claim = many_cells(parts=compared.parts)
     rows = sum(len(group) for part in compared.parts for group in part.groups)
     row = row_of(measure, dict(about), n=float(rows), clusters=len(compared.parts))
-    if found.p is None or not found.cells:
+    if claim.p is None or not claim.cells:
         why = "too few outputs of each group to show a difference"
         return replace(row, note=why), (None, None)
-    largest = _with_raw_shares(compared, found.cells[0], 1.0)
+    largest = _with_raw_shares(compared, claim.cells[0], 1.0)
 
     def name_cells(level: float, rejected: bool) -> CellClaim:
-        return _cell_claim(compared, found, level, rejected)
+        return _cell_claim(compared, claim, level, rejected)
 
     def detect(level: float) -> float | None:
-        return _rises(compared, found, level)[0]
+        return _rises(compared, claim, level)[0]
 
     row = replace(
         row,
         value=largest["share"] - largest["base_share"],
         test=METHOD,
-        p=found.p,
+        p=claim.p,
         detect=detect if measure.headline else None,
-        note=_note(found, largest),
+        note=_note(claim, largest),
         name_cells=name_cells if measure.headline else None,
     )
     return row, (largest["base_share"], largest["share"])
@@ -148,23 +148,23 @@ def _note(found: ManyCells, largest: NamedCell) -> str:
     """Describes the largest cell with its observed shares, and the mean divergence."""
     where = f" ({largest['object']})" if largest["object"] else ""
     base = largest["base"] or "the others"
-    seen = (
+    prefix = (
         f"largest of {len(found.cells)} cells: {largest['attribute']} {largest['value']}{where}, "
         f"{largest['share']:.3f} for {largest['group']}, {largest['base_share']:.3f} for {base}"
     )
     plain = f"mean divergence {found.divergence:.4f} bits, by chance {found.expected:.4f}"
-    return join_notes(seen, plain if np.isfinite(found.divergence) else None) or ""
+    return join_notes(prefix, plain if np.isfinite(found.divergence) else None) or ""
 
 
 def _cell_claim(compared: Compared, found: ManyCells, level: float, rejected: bool) -> CellClaim:
     """Selects the cells that show a claim, if it is rejected. level: of the tests of cells."""
     claims = round(ALPHA / level)
     everywhere, one = _rises(compared, found, level)
-    told: dict[str, NamedCell] = {}
+    named_cells: dict[str, NamedCell] = {}
     for key, p in found.named(level) if rejected else ():
-        told.setdefault(key.attribute, _with_raw_shares(compared, key, min(1.0, p * claims)))
+        named_cells.setdefault(key.attribute, _with_raw_shares(compared, key, min(1.0, p * claims)))
     return CellClaim(
-        named=list(told.values()),
+        named=list(named_cells.values()),
         largest=_with_raw_shares(compared, found.cells[0], 1.0),
         follows=[],
         follows_from=None,
@@ -232,17 +232,17 @@ def _share(compared: Compared, key: CellKey, groups: Sequence[int]) -> tuple[flo
     """Returns the share of a value in some groups, and its denominator: the outputs that have a
     value of the attribute, in all objects that have the attribute, or in the cell's object.
     """
-    hits = there = 0
+    hits = total = 0
     for place, part in enumerate(compared.parts):
         if key.attribute not in part.names or key.part not in (None, place):
             continue
         column = list(part.names).index(key.attribute)
-        known = list(part.values[column])
-        code = known.index(key.value) if key.value in known else len(known)
+        values = list(part.values[column])
+        code = values.index(key.value) if key.value in values else len(values)
         own: list[Codes] = [part.groups[g][:, column] for g in groups]
         hits += sum(int((codes == code).sum()) for codes in own)
-        there += sum(int((codes >= 0).sum()) for codes in own)
-    return (hits / there if there else 0.0), float(there)
+        total += sum(int((codes >= 0).sum()) for codes in own)
+    return (hits / total if total else 0.0), float(total)
 
 
 def _noted(table: CountTable, row: Estimate) -> Estimate:

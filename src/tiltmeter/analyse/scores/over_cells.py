@@ -63,7 +63,9 @@ class _Cells:
     def prompts(self, place: Place | None) -> Iterator[tuple[BaseAndGroups, OutputGroup]]:
         """Yields (cell, outputs) of a prompt in each cell; of every prompt if place is None."""
         for cell in self.cells:
-            yield from ((cell, own) for key, own in cell.prompts.items() if place in (None, key))
+            yield from (
+                (cell, outputs) for key, outputs in cell.prompts.items() if place in (None, key)
+            )
 
     def row(self, condition: Mapping[str, str], n: float, cells: int) -> Estimate:
         """Makes an estimate without a value."""
@@ -95,14 +97,14 @@ def _cells_of(table: CountTable, measure: MeasureSpec, draws: int = DRAWS) -> _C
 
 def cells_of(table: CountTable, measure: MeasureSpec) -> list[BaseAndGroups]:
     """Returns the cells of a stratum, or of all subjects if the measure pools subjects."""
-    found, stratum = table.labelled_outputs(), table.stratum
-    subjects = found.subjects(stratum) if "subject" in measure.over else [stratum[0]]
+    outputs, stratum = table.labelled_outputs(), table.stratum
+    subjects = outputs.subjects(stratum) if "subject" in measure.over else [stratum[0]]
     by = [one for one in (measure.contrast or {})["cells"].split(SEVERAL) if one != "subject"]
     return [
         cell
         for subject in subjects
         for key in [(subject, *stratum[1:])]
-        for cell in split_by_base(found, key, measure, by, table.protocol)
+        for cell in split_by_base(outputs, key, measure, by, table.protocol)
     ]
 
 
@@ -116,7 +118,7 @@ def dimensions_of(places: Sequence[Place]) -> dict[str, list[Place]]:
     dimensions: dict[str, list[Place]] = {}
     for place in places:
         dimensions.setdefault(place[0], []).append(place)
-    return {name: own for name, own in dimensions.items() if len(own) > 1}
+    return {name: groups for name, groups in dimensions.items() if len(groups) > 1}
 
 
 def cells_of_both(
@@ -133,20 +135,20 @@ def from_base(table: CountTable, measure: MeasureSpec, by: Sequence[str]) -> Ite
     """Yields the divergence from the base prompt over cells: of each group where `by` names groups,
     else of all groups together (Table 2, last row; the averages of its models).
     """
-    found = _cells_of(table, measure, DRAWS if by else WHOLE_DRAWS)
-    if len(found.cells) < FEWEST_CELLS:
+    cells = _cells_of(table, measure, DRAWS if by else WHOLE_DRAWS)
+    if len(cells.cells) < FEWEST_CELLS:
         return
-    for condition, sides in _sides(found, by):
+    for condition, sides in _sides(cells, by):
         n = _outputs(sides)
-        if found.published:
+        if cells.published:
             pairs = [
                 (cell, [groups[0], group])
-                for cell, groups in zip(found.cells, sides, strict=True)
+                for cell, groups in zip(cells.cells, sides, strict=True)
                 for group in groups[1:]
             ]
-            yield _published(found, condition, n, [_distances(*one)[""] for one in pairs])
+            yield _published(cells, condition, n, [_distances(*one)[""] for one in pairs])
         else:
-            yield _adjusted_whole(found.row(condition, n, 0), found.score(sides, "base"))
+            yield _adjusted_whole(cells.row(condition, n, 0), cells.score(sides, "base"))
 
 
 def between_groups(
@@ -187,20 +189,20 @@ def between_groups(
 
 def concentration(table: CountTable, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Estimate]:
     """Computes the concentration over cells (Table 4); by default its surplus too."""
-    found = _cells_of(table, measure, DRAWS if by else WHOLE_DRAWS)
-    if len(found.cells) < FEWEST_CELLS:
+    cells = _cells_of(table, measure, DRAWS if by else WHOLE_DRAWS)
+    if len(cells.cells) < FEWEST_CELLS:
         return
-    for place in [BASE, *found.places()] if by else [None]:
-        condition = found.condition(by, place)
-        prompts = list(found.prompts(place))
-        values = [_level(found, cell, outputs) for cell, outputs in prompts]
+    for place in [BASE, *cells.places()] if by else [None]:
+        condition = cells.condition(by, place)
+        prompts = list(cells.prompts(place))
+        values = [_level(cells, cell, outputs) for cell, outputs in prompts]
         n = float(sum(len(outputs) for _, outputs in prompts))
-        yield _published(found, condition, n, values)
-    if found.published:
+        yield _published(cells, condition, n, values)
+    if cells.published:
         return
-    for condition, sides in _sides(found, by):
-        pooled = found.score(sides, "concentration")
-        one, row = pooled.whole, found.row(condition, _outputs(sides), pooled.cells)
+    for condition, sides in _sides(cells, by):
+        pooled = cells.score(sides, "concentration")
+        one, row = pooled.whole, cells.row(condition, _outputs(sides), pooled.cells)
         about = {(measure.contrast or {})["factor"]: f"{condition.get('group', 'groups')} − base"}
         name = f"{measure.name}_difference"
         yield replace(_tested(row, one), measure=name, contrast=about)
@@ -208,33 +210,33 @@ def concentration(table: CountTable, measure: MeasureSpec, by: Sequence[str]) ->
 
 def dominant(table: CountTable, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Estimate]:
     """Over all cells, the prompts × attributes of which all outputs have one value (Table 5)."""
-    found = _cells_of(table, measure)
-    for place in [BASE, *found.places()] if by else [None]:
-        condition = found.condition(by, place)
+    cells = _cells_of(table, measure)
+    for place in [BASE, *cells.places()] if by else [None]:
+        condition = cells.condition(by, place)
         cases = [
             alike
-            for cell, outputs in found.prompts(place)
+            for cell, outputs in cells.prompts(place)
             for name in cell.attributes
             for alike in [has_one_value(outputs, name)]
             if alike is not None
         ]
-        yield _total(found, condition, cases, ("one value", "several values"))
+        yield _total(cells, condition, cases, ("one value", "several values"))
 
 
 def shift(table: CountTable, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Estimate]:
     """Counts groups × attributes with another commonest value than the base's (Table 8)."""
-    found, least = _cells_of(table, measure), measure.null or 0.0
-    for place in found.places() if by else [None]:
-        condition = found.condition(by, place)
+    cells, least = _cells_of(table, measure), measure.null or 0.0
+    for place in cells.places() if by else [None]:
+        condition = cells.condition(by, place)
         cases = [
             commonest_shift(cell, outputs, name, least) is not None
-            for cell in found.cells
+            for cell in cells.cells
             for key, outputs in cell.groups.items()
             if place in (None, key)
             for name in cell.attributes
             if has_one_value(outputs, name) is not None
         ]
-        yield _total(found, condition, cases, ("moved", "not moved"))
+        yield _total(cells, condition, cases, ("moved", "not moved"))
 
 
 def _sides(
@@ -283,28 +285,28 @@ def _published(
     found: _Cells, condition: Mapping[str, str], n: float, values: Sequence[float | None]
 ) -> Estimate:
     """Returns the row of the plain mean over the scores that are not None."""
-    there = [value for value in values if value is not None]
+    present = [value for value in values if value is not None]
     row = found.row(condition, n, len(found.cells))
     if found.published and found.measure.kind != "concentration_pooled":
         row = replace(row, unit="distance")
-    if not there:
+    if not present:
         return replace(row, note="no outputs")
-    return replace(row, value=float(np.mean(there)), note=f"mean of {len(there)} scores")
+    return replace(row, value=float(np.mean(present)), note=f"mean of {len(present)} scores")
 
 
 def _distances(cell: BaseAndGroups, sides: Sequence[Sequence[Values]]) -> dict[str, float | None]:
     """Returns {attribute: the paper's distance between the groups}, with the mean under ""."""
     each = {name: attribute_distance(sides, name) for name in cell.attributes}
-    there = [value for value in each.values() if value is not None]
-    return {"": float(np.mean(there)) if there else None, **each}
+    present = [value for value in each.values() if value is not None]
+    return {"": float(np.mean(present)) if present else None, **each}
 
 
 def _level(found: _Cells, cell: BaseAndGroups, outputs: Sequence[Values]) -> float | None:
     """Returns the concentration of a prompt, averaged over attributes."""
     variant: Variant = found.table.variant
     values = [concentration_value(cell, outputs, name, variant)[0] for name in cell.attributes]
-    there = [value for value in values if value is not None]
-    return float(np.mean(there)) if there else None
+    present = [value for value in values if value is not None]
+    return float(np.mean(present)) if present else None
 
 
 def _total(

@@ -103,17 +103,17 @@ class _Classes:
         name, p = self.measure.attribute, row.p
 
         def name_cells(level: float, rejected: bool) -> CellClaim:
-            own: NamedCell = {**cell, "p_adjusted": min(1.0, p * round(ALPHA / level))}
+            named: NamedCell = {**cell, "p_adjusted": min(1.0, p * round(ALPHA / level))}
             shown = {row.condition[name] for row in self.rows if (row.p or 1.0) < level}
             alike = [value for value, rest in self.rest.items() if rest >= level]
             first = leader.condition[name]
             follows = [value for value in alike if value in shown] if first in shown else []
-            leads = own["value"] == first
+            leads = named["value"] == first
             return CellClaim(
-                named=[own] if rejected else [],
-                largest=own,
+                named=[named] if rejected else [],
+                largest=named,
                 follows=follows if leads else [],
-                follows_from=first if own["value"] in follows else None,
+                follows_from=first if named["value"] in follows else None,
                 tested=len(self.rows),
                 level=level,
                 detectable_all=None,

@@ -56,9 +56,9 @@ def measured_rows(
         n = int(table.rows["outputs"].sum())
         chosen = {**frozen, "hidden_prompt": hidden.get(subject)}
         mark = signature.short(protocol, subject, annotator, stratum, n, variant, chosen)
-        known = error_rates.note(annotator)
+        errors = error_rates.note(annotator)
         for estimate in _stratum(table, over, gold, min(needed, draws)):
-            rate = None if estimate.value is None else known
+            rate = None if estimate.value is None else errors
             yield replace(
                 estimate,
                 protocol=protocol.name,
@@ -92,9 +92,9 @@ def tables(
     frame, apart = shared_items.keep_apart(shared_items.spread_shared(frame, protocol), protocol)
     whole = cache(lambda: read_labelled_outputs(store, protocol))
     for over, stratum, part in _strata(frame, protocol, chosen, apart):
-        drawn = protocol.modes[stratum["mode"]].logprobs == 0
+        is_drawn = protocol.modes[stratum["mode"]].logprobs == 0
         place = (stratum["subject"], stratum["annotator"], stratum["mode"])
-        yield over, stratum, CountTable(part, protocol, chosen, drawn, place, whole), gold
+        yield over, stratum, CountTable(part, protocol, chosen, is_drawn, place, whole), gold
 
 
 def factor_names(protocol: Protocol, variant: Variant) -> list[str]:
@@ -118,8 +118,8 @@ def _strata(
 ) -> Iterator[tuple[tuple[str, ...], dict[str, str], pl.DataFrame]]:
     """Yields (pooled factors, levels, rows) of each stratum, then of each that a measure pools."""
     chosen = list(_measures(protocol, variant))
-    shown = {cell.measure for layout in variant.tables for cell in layout.cells}
-    printed = {measure.over for measure in chosen if measure.name in shown}
+    in_tables = {cell.measure for layout in variant.tables for cell in layout.cells}
+    printed = {measure.over for measure in chosen if measure.name in in_tables}
     for over in dict.fromkeys(((), *(measure.over for measure in chosen))):
         names = [name for name in (*STRATA, *apart) if name in frame.columns and name not in over]
         is_single = all(frame[name].n_unique() < 2 for name in over if name in frame.columns)

@@ -72,10 +72,10 @@ class LabelRows:
             for place, value in enumerate(self._cells[name].fill_null("")):
                 places.setdefault(value, []).append(place)
             self._columns[name] = {value: np.array(numbers) for value, numbers in places.items()}
-        known, flags = self._columns[name], np.zeros(self._cells.height, dtype=np.bool_)
+        codes, flags = self._columns[name], np.zeros(self._cells.height, dtype=np.bool_)
         for value in values:
-            if value in known:
-                flags[known[value]] = True
+            if value in codes:
+                flags[codes[value]] = True
         return flags
 
     def places(self, query: OutputQuery) -> Mask:
@@ -110,8 +110,8 @@ class LabelRows:
         if query.among:
             condition &= value.is_in(query.among)
         if query.counts == "numbers":
-            known = self.frame["value"].drop_nulls().unique()
-            condition &= value.is_in([one for one in known if number(one) is not None])
+            values = self.frame["value"].drop_nulls().unique()
+            condition &= value.is_in([one for one in values if number(one) is not None])
         return condition
 
     def lie_in(self, places: Mask, rows: NDArray[np.intp] | slice = slice(None)) -> Mask:
@@ -121,9 +121,9 @@ class LabelRows:
 
     def select(self, query: OutputQuery, places: Mask) -> pl.DataFrame:
         """Returns the rows in these places that a query counts, with the places' columns."""
-        kept = self.frame.filter(pl.Series(self.alike(query).mask & self.lie_in(places)))
-        where = self._cells[kept["place"]].drop("cell")
-        return pl.concat([kept.drop("place", "cell", "number"), where], how="horizontal")
+        selected = self.frame.filter(pl.Series(self.alike(query).mask & self.lie_in(places)))
+        where = self._cells[selected["place"]].drop("cell")
+        return pl.concat([selected.drop("place", "cell", "number"), where], how="horizontal")
 
     def count_outputs(self, query: OutputQuery, places: Mask) -> int:
         """Counts the outputs in these places that have a label that a query counts."""
@@ -206,9 +206,9 @@ class Counted:
         key = (_key(query), places.tobytes(), None if every else asked)
         if key not in self._shown:
             part = self._read_some(query, some)
-            kept = np.flatnonzero(rows.lie_in(places, part.rows))
+            rows_kept = np.flatnonzero(rows.lie_in(places, part.rows))
             texts_of: dict[str, list[str]] = {}
-            for place in kept:
+            for place in rows_kept:
                 output, text = part.texts[place]
                 texts_of.setdefault(output, []).append(text)
             shown_here = tuple((output, " · ".join(texts)) for output, texts in texts_of.items())
@@ -251,10 +251,12 @@ class Counted:
             labels = self._read_rows(query)
             sorted_rows = labels.sort_some(some)
             rows = sorted_rows[labels.alike(query).mask[sorted_rows]]
-            told = labels.frame[rows].select("output", "value", "weight").rows()
+            chosen = labels.frame.select("output", "value", "weight")
+            # given an array, polars would import numpy.ma, which takes as long as all this
+            rows_read = chosen[rows.tolist()].rows() if len(rows) else []
             texts = [
                 (output, f"{value}" if weight == 1 else f"{value} {weight:.2f}")
-                for output, value, weight in told
+                for output, value, weight in rows_read
             ]
             self._some[key] = SomeLabels(rows, texts)
         return self._some[key]
@@ -298,12 +300,12 @@ class Counted:
         labelled = cells.with_row_index("cell").filter(
             pl.col("cell").is_in(frame["cell"].implode())
         )
-        kept = kept_rows(labelled, chosen.where)
-        if kept.height < labelled.height:
-            frame = frame.filter(pl.col("cell").is_in(kept["cell"].implode()))
-        spread = shared_items.spread_shared(kept, self.protocol)
-        found = shared_items.keep_apart(spread, self.protocol)[0]
-        return LabelRows(shared_items.read_as(frame, chosen.reads), found)
+        selected = kept_rows(labelled, chosen.where)
+        if selected.height < labelled.height:
+            frame = frame.filter(pl.col("cell").is_in(selected["cell"].implode()))
+        spread = shared_items.spread_shared(selected, self.protocol)
+        spread_rows = shared_items.keep_apart(spread, self.protocol)[0]
+        return LabelRows(shared_items.read_as(frame, chosen.reads), spread_rows)
 
 
 def _pieces(
@@ -319,8 +321,8 @@ def _pieces(
         piece = by_columns(columns, list(islice(rows, PIECE)))
         near = take_near(places, piece["n"]).rename({"place": "cell"})
         piece = piece.join(near, on="n", maintain_order="left").drop("n")
-        found = piece.with_columns(lists).with_row_index("number", offset=number)
-        yield found.explode(list(kinds))
+        numbered = piece.with_columns(lists).with_row_index("number", offset=number)
+        yield numbered.explode(list(kinds))
         if len(piece) < PIECE:
             return
         number += len(piece)
@@ -332,8 +334,8 @@ def _key(query: OutputQuery) -> Key:
 
 def _sources(protocol: Protocol, variant: Variant, attribute: str) -> Sequence[str]:
     """Returns the stored attributes that an attribute can be derived from, itself included."""
-    found = [attribute, variant.reads.get(attribute, attribute)]
+    attributes = [attribute, variant.reads.get(attribute, attribute)]
     for spec in protocol.instruments:
         for derived in registry.instrument_kind(spec.kind, spec.name).derived(spec):
-            found += [derived.source] if derived.attribute in found else []
-    return tuple(dict.fromkeys(found))
+            attributes += [derived.source] if derived.attribute in attributes else []
+    return tuple(dict.fromkeys(attributes))

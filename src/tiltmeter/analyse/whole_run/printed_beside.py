@@ -68,12 +68,12 @@ def beside(
 
     rows: ours; published: rows computed as the authors do, by default ours.
     """
-    own = _by_measure(rows)
-    theirs = own if published is None else _by_measure(published)
+    by_measure = _by_measure(rows)
+    theirs = by_measure if published is None else _by_measure(published)
     claims = {_key(verdict): verdict for verdict in verdicts}
     numbers = []
     for number in printed:
-        row, as_published = _row(number, own), _row(number, theirs)
+        row, as_published = _row(number, by_measure), _row(number, theirs)
         if row is not None and as_published is not None:
             numbers.append(PrintedBeside(number, as_published.value, row, claims.get(_key(row))))
     return numbers
@@ -117,8 +117,8 @@ def _row(number: PrintedNumber, rows: Mapping[str, Sequence[Estimate]]) -> Estim
 
 
 def _fits(condition: Mapping[str, str], row: Estimate) -> bool:
-    known = {"subject": row.subject, **(row.contrast or {}), **row.condition}
-    return all(known.get(name) == level for name, level in condition.items())
+    levels = {"subject": row.subject, **(row.contrast or {}), **row.condition}
+    return all(levels.get(name) == level for name, level in condition.items())
 
 
 def _key(row: Estimate | Verdict) -> tuple[object, ...]:

@@ -74,13 +74,13 @@ def _texts(
     attribute), the outputs to which the attribute does not apply; labelled: all labelled outputs.
     """
     if none:
-        told = [
+        texts = [
             f"{name} of {thing} ({number} of {labelled[thing, name]})"
             for (thing, name), number in none.most_common()
         ]
         yield (
             "attributes that do not apply are counted and left out of the divergences: "
-            f"{_some(told)}"
+            f"{_some(texts)}"
         )
     small = [
         f"{thing}, {group} ({number})"

@@ -102,7 +102,7 @@ def _people(known: Pack) -> tuple[str, str]:
     """Returns a word for a woman and one for a man. Raises UsageError if the pack lacks one."""
     women, men = known.list_of("woman"), known.list_of("man")
     if not women or not men:
-        raise UsageError(f"languages/{quotes.base(known.code)}/people.toml needs woman and man.")
+        raise UsageError(f"languages/{quotes.base(known.code)}/people.toml lacks woman or man.")
     return women[0], men[0]
 
 
@@ -164,7 +164,7 @@ def _words(known: Pack) -> list[str]:
     words = list(dict.fromkeys(word.lower() for word in tokens))[:10]
     if len(words) < _PICKED:
         raise UsageError(
-            f"languages/{quotes.base(known.code)}/answers.csv needs a dialogue of two lines."
+            f"languages/{quotes.base(known.code)}/answers.csv needs a longer dialogue."
         )
     return words
 

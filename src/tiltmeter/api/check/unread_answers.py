@@ -40,7 +40,7 @@ def unread_shapes(folder: Path | str, most: int = 20) -> list[AnswerShape]:
     run = open_run(folder)
     attributes = [spec.attribute for spec in run.protocol.instruments if spec.kind == "choice"]
     if not attributes:
-        raise UsageError(f"{folder}: its answers are not choices, so no pack is learnt from them.")
+        raise UsageError(f"{folder} has no choices, from which packs are learnt. Name another run.")
     with Store(Path(folder)) as store:
         unread = {
             output

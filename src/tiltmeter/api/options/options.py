@@ -114,7 +114,7 @@ def with_judges(
     if which not in JUDGE_FOR:
         raise UnknownName("--judge-for", which, JUDGE_FOR)
     if sure is not None and not 0 <= sure <= 1:
-        raise UsageError("--sure is a share, from 0 to 1.")
+        raise UsageError("--sure must be a share from 0 to 1, such as 0.9.")
     if which != ALL and names:
         judge = names = tuple(fill_protocol(name, protocol, protocol) for name in names)
     if which == UNSURE:
@@ -201,7 +201,7 @@ def material(taxonomy: Path | str | None) -> dict[str, str]:
     try:
         return {"taxonomy": intake.read_text(taxonomy, intake.MOST_DECLARED_BYTES)}
     except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"The taxonomy {taxonomy} cannot be read: {error}.") from None
+        raise UsageError(f"--taxonomy {taxonomy} cannot be read: {error}. Name a text.") from None
 
 
 def refuse_unknown(options: Iterable[str], known: Collection[str]) -> None:

@@ -38,7 +38,7 @@ def verify(
     folder, findings = Path(folder), Findings()
     if (folder / FILE).is_file():
         if signers is not None:
-            raise UsageError(f"{folder} is a run: the folders of audit and crate are signed.")
+            raise UsageError(f"{folder} is a run; only exports are signed. Leave --signers out.")
         verify_rows(folder, findings)
         return findings, None
     inside = folder / RUN

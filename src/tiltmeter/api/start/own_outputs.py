@@ -26,7 +26,7 @@ def start(folder: Path, out: Path, question: str, values: Sequence[str]) -> Run:
     """
     if len(values) < 2 or not question.strip():
         raise UsageError(
-            f"Say what people are asked of {folder}, and what they can answer. Type for instance: "
+            f"{folder} needs a question for people, and values to answer. Type for instance: "
             'tiltmeter annotate pictures --question "Who leads?" --values woman,man,unclear '
             "--annotator ann --out labelled"
         )
@@ -35,7 +35,7 @@ def start(folder: Path, out: Path, question: str, values: Sequence[str]) -> Run:
     if not files:
         raise UsageError(f"{folder} holds no pictures ({', '.join(PICTURES)}) and no .txt files.")
     if pictures and len(pictures) < len(files):
-        raise UsageError(f"{folder} holds pictures and texts. Put them into a folder each.")
+        raise UsageError(f"{folder} holds pictures and texts. Put each into its own folder.")
     names = [path.relative_to(folder).as_posix() for path in files]
     declared = _declare(folder, question, values, names, bool(pictures))
     if pictures:

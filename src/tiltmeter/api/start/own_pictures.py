@@ -29,12 +29,12 @@ def write(target: Path, folder: Path, options: Sequence[str]) -> list[Path]:
     """
     if len(options) < 2:
         raise UsageError(
-            f"Of pictures, say the words that an answer chooses between: tiltmeter init {target} "
-            f"--from {folder} --options A,B"
+            "A folder of pictures needs the words that an answer chooses between. Type: tiltmeter "
+            f"init {target} --from {folder} --options A,B"
         )
     if not folder.resolve().is_relative_to(target.parent.resolve()):
         beside = folder.parent / target.name
-        raise UsageError(f"A protocol lies above its pictures. Type: tiltmeter init {beside} …")
+        raise UsageError(f"Pictures lie below their protocol. Type: tiltmeter init {beside} …")
     rows = read(folder)
     groups = list(dict.fromkeys(row["group"] for row in rows))
     table = target.with_name(f"{target.stem}-pictures.csv")
@@ -81,8 +81,8 @@ def read(folder: Path) -> list[Row]:
                 for path, (item, group) in zip(paths, pairs, strict=True)
             ]
     raise UsageError(
-        f"{folder} has not one picture of each item and group, as ITEM/GROUP.png or ITEM_GROUP.png "
-        f"say them. Mend the names, or put a table there with the columns {', '.join(COLUMNS)}."
+        f"{folder} does not have one picture per item and group by names such as ITEM/GROUP.png or "
+        f"ITEM_GROUP.png. Rename them, or add a table with the columns {', '.join(COLUMNS)}."
     )
 
 

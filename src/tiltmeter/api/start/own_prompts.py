@@ -122,9 +122,9 @@ def read(path: Path, named: TableNames) -> PromptColumns:
         offered = find_offered(prompts, levels, language)
         if not offered:
             raise UsageError(
-                f"{path.name}: the prompts offer no words in quotation marks that all of them "
-                "have, so it is not known what to count. Type the words that an answer chooses "
-                "between: --options A,B; or, to compare how long answers are: --measure length"
+                f"{path.name}: no words in quotation marks are in all prompts, so it is not known "
+                "which answers to count. Type the words that an answer chooses between: --options "
+                "A,B; or, to compare how long answers are: --measure length"
             )
     written = tuple(rows) if completed or renamed or not is_delimited(path) else ()
     return PromptColumns(
@@ -179,27 +179,27 @@ def _rows(path: Path, sheet: str) -> Sequence[Row]:
     rows = [row for _, row in read_rows(path, sheet=sheet)]
     if len(rows) < 2 or len(rows[0]) < 2:
         raise UsageError(
-            f"{path.name} needs a header, two rows or more, and a column each for the prompt, the "
-            "cue and, where prompts differ in more than words of the cue, the item."
+            f"{path.name} needs a header, two rows or more, and columns for the prompt, the cue "
+            "and, if prompts differ in more than words of the cue, the item."
         )
     return rows
 
 
 def _refuse_untold(name: str, prompt: str, cue: str, item: str, columns: Sequence[str]) -> None:
     """Raises UsageError, with the options to type, if the cue or the item is "" (not detected)."""
-    perhaps = "A prompt may be missing, or a value may be written in two ways; else"
+    perhaps = "A prompt may be missing, or a value may be written in two ways; otherwise"
     if not cue:
         raise UsageError(
-            f"{name}: no column beside '{prompt}' has two to {MAX_LEVELS} values, each of them "
-            "with every value of another column, or with the same prompts but for words of its "
-            f"own, so none is seen to be the cue. Columns: {names_of(columns)}. {perhaps} type: "
-            "--cue COLUMN --item COLUMN"
+            f"{name}: no column besides '{prompt}' can be seen to be the cue: two to {MAX_LEVELS} "
+            "values, each with every value of an item column, or with prompts the same but "
+            f"for words of its own. Columns: {names_of(columns)}. {perhaps} type: --cue COLUMN "
+            "--item COLUMN"
         )
     if not item:
         raise UsageError(
-            f"{name}: no column says which prompts are the same but for '{cue}', and they are not "
-            f"alike but for the same words. {perhaps} add a column, such as 'item' with the same "
-            "number for the prompts of a pair, or type: --item COLUMN"
+            f"{name}: no column has one value for prompts that differ only in '{cue}', and their "
+            f"texts differ in more than words of the cue. {perhaps} add a column, such as 'item' "
+            "with the same number for the prompts of a pair, or type: --item COLUMN"
         )
 
 

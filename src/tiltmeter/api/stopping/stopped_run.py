@@ -58,13 +58,13 @@ def refuse_unfit(protocol: Protocol, choices: Choices, asking: Asking) -> None:
     measured = [mode for mode in modes if not mode.for_discovery]
     if len(measured) != 1 or measured[0].logprobs:
         raise UsageError(
-            "--stop is for one mode whose answers are drawn, not read from probabilities, which "
-            f"are asked once. Type --mode {_mode_that_draws(protocol)}, or leave --stop out."
+            "--stop needs a single mode with sampled answers: probabilities are asked for once, "
+            f"without looks. Type --mode {_mode_that_draws(protocol)}, or leave --stop out."
         )
     if asking.batching.file is not None:
         raise UsageError(
-            "--stop looks at what came before it asks on, so it cannot write all requests to one "
-            "file. Leave --batch-file out, or --stop."
+            "--stop decides after each look what to ask next, so it cannot write all requests to "
+            "one file. Leave --batch-file out, or --stop."
         )
     labelled, wanted = _labellers(protocol, asking), stopping_measures(protocol)
     if not any(spec.attribute in (*labelled, EVERY) for spec in wanted) or not labelled:
@@ -162,8 +162,8 @@ def plan_of(folder: Path, protocol: Protocol, choices: Choices, asking: Asking) 
                 return plan
             if looks.is_answered(store):
                 raise RunMismatch(
-                    f"{store.folder} was begun without --stop, and when to look is fixed before "
-                    "the first answer. Leave --stop out, or take another --out."
+                    f"{store.folder} was begun without --stop, and looks must be fixed before the "
+                    "first answer. Leave --stop out, or take another --out."
                 )
     return make_plan(protocol, choices, asking)
 

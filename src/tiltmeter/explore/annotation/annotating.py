@@ -185,13 +185,13 @@ def _parse(body: bytes) -> tuple[str, State, State]:
         ]
         item = sent["item"]
     except (ValueError, TypeError, KeyError, RecursionError):
-        raise UsageError("An answer has an item, what was seen and what is said now.") from None
+        raise UsageError("A request to save needs item, seen and now.") from None
     if not all(isinstance(text, str) for text in (item, *states[0], *states[1])):
-        raise UsageError("An answer is made of texts.")
+        raise UsageError("item and the fields of seen and now must be texts.")
     try:
         json.dumps(sent, ensure_ascii=False).encode()
     except UnicodeEncodeError:
-        raise UsageError("A text has half a character in it.") from None
+        raise UsageError("A text has an incomplete character (half a surrogate pair).") from None
     return item, states[0], states[1]
 
 

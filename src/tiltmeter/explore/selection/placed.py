@@ -43,7 +43,7 @@ class RunOutputs(NamedTuple):
 
 
 class PlacedOutput(NamedTuple):
-    """An output in its cell. values: its own labels; surprise: the greatest of these labels'."""
+    """An output in its cell. values: its own labels; surprise: the largest among these labels."""
 
     cell: CellKey
     run: int

@@ -28,11 +28,11 @@ MOST_BYTES = 64_000_000  # that are kept; a thumbnail has 5 to 30 KB
 def content(folder: Path, name: str) -> tuple[str, bytes]:
     """Reads (media type, bytes) of a file in a run's `blobs/`. UsageError for any other name."""
     if not BLOB.fullmatch(name):
-        raise UsageError("That is no name of a stored file.")
+        raise UsageError("This is not the name of a stored file.")
     home = Path(os.path.realpath(folder)) / FOLDER
     path = Path(os.path.realpath(place_of(folder, name)))
     if path not in (home / name, home / name[:2] / name):
-        raise UsageError("That leads out of the run.")
+        raise UsageError("This file lies outside the run.")
     try:
         return TYPES[name.rpartition(".")[2]], intake.read_bytes(path)
     except OSError as error:

@@ -57,13 +57,15 @@ Frame = tuple[Sequence[str], Sequence[str]]  # the words before and after a blan
 class Sentences(NamedTuple):
     """The blank sentence of a prompt. filled: {sentence with its blank filled: the option}; asked:
     all sentences of the prompt; around: (words before, words after) the blank, also with the
-    sentence inverted; begun: the first words after a blank that begins its sentence.
+    sentence inverted; begun: the first words after a blank that begins its sentence; ends: the keys
+    of `filled`.
     """
 
     filled: Mapping[str, str]
     asked: Collection[str]
     around: Collection[Frame]
     begun: Collection[Sequence[str]] = ()
+    ends: tuple[str, ...] = ()
 
 
 class Blank:
@@ -93,9 +95,12 @@ class Blank:
         it does not, or does so with several options. last: ignore the text before the sentence, if
         no option is named after it.
         """
-        filled, asked, _, begun = self._known(prompt)
+        filled, asked, _, begun, ends = self._known(prompt)
+        parts = [*_parts(canonical)] if filled else []
+        if not any(part.endswith(ends) or self._begun_sentence(part, begun) for part, _ in parts):
+            return ""  # most answers: what follows is dear
         options, lead, first = set[str](), "", True
-        for part, mark in _parts(canonical) if filled else ():
+        for part, mark in parts:
             sentence = self._sentence_in(part, filled)
             option = filled.get(sentence) or (first and self._begun_sentence(part, begun)) or ""
             if option:
@@ -121,7 +126,7 @@ class Blank:
 
     def _begun_sentence(self, part: str, begun: Collection[Sequence[str]]) -> str:
         """Returns the option before the words that are due after the blank, or ""."""
-        words = without_accents(part).split()
+        words = without_accents(part).split(maxsplit=_BEGUN + 1) if begun else []
         for due in begun:
             if words[1 : len(due) + 1] == due:
                 return self._cases.get(f" {words[0]} ") or self._named.get(f" {words[0]} ", "")
@@ -139,7 +144,7 @@ class Blank:
 
     def other(self, canonical: str, prompt: str) -> str:
         """Returns the option in another case, `neither` for other words in the blank; else ""."""
-        filled, asked, around, _ = self._known(prompt)
+        filled, asked, around, _, _ = self._known(prompt)
         parts = [part for part, _ in _parts(canonical)]
         # "… is Ann, the author", also without what follows the comma
         heads = [part.split(" , ")[0] for part, _ in _PART.findall(canonical) if " , " in part]
@@ -248,7 +253,7 @@ class Blank:
             if not before and len(after.split()) >= (_BEGUN if is_unspaced(after[0]) else _LEAST)
         ]
         words = {(tuple(before.split()), tuple(after.split())) for before, after in around}
-        return Sentences(filled, asked, words, begun)
+        return Sentences(filled, asked, words, begun, tuple(filled))
 
     def _with_other_verbs(self, frames: Sequence[tuple[str, str]]) -> Iterator[tuple[str, str]]:
         """Yields frames (before, after), also with the verb for another subject ("I am …")."""

@@ -6,9 +6,11 @@ compared with its prompt, so no list of verbs is needed.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from functools import cache, lru_cache
 
+from ...languages import refusals
+from ...languages.letters import is_unspaced
 from ...languages.pack import pack, shipped
 from ...languages.patterns import lazy
 from ...languages.phrases import DENYING, Language
@@ -18,6 +20,7 @@ from .statements import Statements
 
 _ENDINGS = ("ing", "ed", "es", "e", "s")
 _SHORTEST = 3  # letters of a stem
+_LAST, _CHARACTERS = 2, 8  # words at an end that may be a verb; characters without spaces
 _LITTLE = 5  # letters beside a denial that is all that a clause says: "not at all"
 _ROLES = {"assent": True, "dissent": False}
 _DENYING_FIRST = ("dissent", "assent")
@@ -101,7 +104,10 @@ class Decisions:
         if whole:  # with its own negation
             return whole
         denied = self._denies(clause) != self._statements.is_groundless(clause, before)
-        if self._asked.decides(clause, prompt, denied):
+        if denied and self._is_bare_modal(clause.text):  # "Not advisable"
+            return {False}
+        names = self._by_name and MENTION.search(clause.text)
+        if not names and self._asked.decides(clause, prompt, denied):
             return {not denied}
         if has(clause.text, "guess", "possible") or self._denied_twice(clause):
             return set()
@@ -141,6 +147,13 @@ class Decisions:
         denies = self._statements.denies(clause) and not clause.question
         return denies and len(self._marker.content(rest)) <= _LITTLE
 
+    def _is_bare_modal(self, clause: str) -> bool:
+        """True if a clause is a modal verb and a negation."""
+        rest, number = self._language.role("modal").subn(" ", clause)
+        for role in DENYING:
+            rest = self._language.role(role).sub(" ", rest)
+        return number > 0 and not self._marker.content(rest)
+
     def _denies(self, clause: MarkedClause) -> bool:
         """True if a clause has a negation, or more words than an option that means no."""
         assert self._yes_no is not None
@@ -170,7 +183,7 @@ class Asked:
         self._advice = lazy(rf"{advise}((?: \S+){{1,4}})(?= )")
         object_of = language.role("objects").pattern
         self._begins = lazy(rf"^{between} (\S+)(?= (?:{object_of}|$))")
-        self._stems = lru_cache(maxsize=1024)(self._stems_of)
+        self._asked = lru_cache(maxsize=1024)(self._asked_of)
         self.asks_to_deny = lru_cache(maxsize=1024)(self._asks_to_deny)
 
     def _asks_to_deny(self, prompt: str) -> bool:
@@ -190,18 +203,30 @@ class Asked:
         after "should", "recommend" or, if denied, "can"; by calling it "a mistake" or "the right
         call"; or as a command ("Hire him").
         """
-        stems = self._stems(prompt) if prompt else frozenset()
-        if not stems:
+        asked = self._asked(prompt) if prompt else []
+        if not asked:
             return False
-        verbs = self._modal.findall(clause.text)
-        verbs += [word for words in self._advice.findall(clause.text) for word in words.split()]
-        if denied:
-            verbs += self._permits.findall(clause.text)
+        verbs = self._verbs(clause.text, denied)
         if not verbs and self._language.has(clause.text, "worthwhile"):
             verbs = clause.text.split()
         if clause.begins:
             verbs += self._begins.findall(clause.text)
-        return any(stem(word) in stems for word in verbs)
+        if self._language.code == "en":
+            return bool({*map(stem, verbs)} & {*map(stem, asked)})
+        return refusals.shares_word(_line(verbs), _line(asked), self._language)
+
+    def _verbs(self, clause: str, denied: bool) -> list[str]:
+        """Lists the words of a clause that may be the verb of a decision."""
+        words = [word for words in self._advice.findall(clause) for word in words.split()]
+        data = self._language.data
+        if data.get("verb_last"):  # their modals stand in the pack with the verb before them
+            return words + " ".join(self._language.role("modal").findall(clause)).split()
+        if data.get("infinitive_last"):
+            names = ("modal", "permits") if denied else ("modal",)
+            return words + (clause.split()[-_LAST:] if self._language.has(clause, *names) else [])
+        return (
+            words + self._modal.findall(clause) + (self._permits.findall(clause) if denied else [])
+        )
 
     def is_elliptical(self, clause: str) -> bool:
         """True if a clause is only a subject and a modal verb, perhaps negated ("I would not."), in
@@ -214,19 +239,30 @@ class Asked:
         negations = self._language.pack.list_of("reject")
         return len(before) == 1 and len(after) < 2 and {*after} <= {*negations}
 
-    def _stems_of(self, prompt: str) -> Collection[str]:
-        """Returns the stems of the words after the modal verb of each question, or of the preceding
-        sentence if the question has no further words ("She asks them to waive it. Should they?").
+    def _asked_of(self, prompt: str) -> list[str]:
+        """Lists the words after the modal verb of each question, or the preceding sentence if the
+        question has no further words ("She asks them to waive it. Should they?"); in a language
+        with verbs last, the last words of each question.
         """
         asked, before = list[str](), ""
+        last = any(map(self._language.data.get, ("verb_last", "infinitive_last")))
         for sentence in SENTENCE_OF.findall(self._language.canonical(prompt)):
             if sentence.endswith("?"):
                 modal = self._language.role("modal").search(sentence)
-                words = sentence[modal.end() if modal else 0 : -1].split()
+                words = sentence[modal.end() if modal and not last else 0 : -1].split()
+                size = _CHARACTERS if self._language.data.get("unspaced") else _LAST
+                words = words[-size:] if last else words
                 asked += words if len(words) > 1 else before.split()
             before = sentence
         common = {stem(word) for word in self._language.pack.list_of("common")}
-        return frozenset(stem(word) for word in asked if len(word) >= _SHORTEST) - common
+        return [word for word in asked if self._is_verb(word) and stem(word) not in common]
+
+    def _is_verb(self, word: str) -> bool:
+        return len(word) >= _SHORTEST or is_unspaced(word)
+
+
+def _line(words: Sequence[str]) -> str:
+    return f" {' '.join(words)} "
 
 
 def stem(word: str) -> str:

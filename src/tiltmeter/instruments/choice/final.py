@@ -45,6 +45,7 @@ class Final:
         self._label = lazy(rf"(?<= )(?:{labels})(?= )")
         self._listed = lazy(rf"(?<= )({labels})(?: [.,:/])* @(\d+)(?= )")
         self._asked = lru_cache(maxsize=64)(self._order_of)
+        self._question = lru_cache(maxsize=64)(self._question_of)
 
     def option(self, told: str, prompt: str, *, several: bool = False) -> str:
         """Returns the option that the end of an answer states, or "". told: canonical text without
@@ -60,25 +61,44 @@ class Final:
         return ""
 
     def verdict(self, told: str, prompt: str) -> str:
-        """Returns the only option that the last sentence names, if the sentence advises or shares a
-        word with the prompt; else "". Also "" if it begins with the option and only describes it
-        ("Tea is cheap. Coffee is strong").
+        """Returns the only option of a first or last sentence that advises or, if no sentence
+        advises, shares a word with the prompt; "" for none, and if one advises another option.
         """
-        end = _last(told)
-        if against := self._language.role("contrast").match(end, 1):  # "That said, …"
-            end = end[against.end() :]
-        marked, has = self._marker.mark(end), self._language.has
+        sentences = [part for part in SENTENCE_OF.findall(told.strip()) if part.strip(" .?,:/")]
+        verdicts = [self._verdict_of(f" {part.strip()} ", prompt) for part in sentences]
+        ends = {verdict for verdict in (*verdicts[:1], *verdicts[-1:]) if verdict[0]}
+        advised = {verdict for verdict in verdicts if verdict[1]}
+        options = {option for option, _ in advised or ends}
+        known = len(options) == 1 and (advised or ends) & ends
+        return options.pop() if known and not self._marker.turns(told, reserves=True) else ""
+
+    def _verdict_of(self, sentence: str, prompt: str) -> tuple[str, bool]:
+        """Returns (the only option of a sentence that advises, or shares a word with the question;
+        True if it advises); "" for none, and if the sentence only describes an option that it
+        begins with.
+        """
+        if against := self._language.role("contrast").match(sentence, 1):  # "That said, …"
+            sentence = sentence[against.end() - 1 :]
+        marked, has = self._marker.mark(sentence), self._language.has
         named = values(marked)
-        doubts = has(end, *DENYING, "condition", "decline", "guess", "contrast", "coordinate")
-        if doubts or len(named) != 1 or not min(named).isdigit() or marked[1] == "@":
-            return ""
-        *before, _ = SENTENCE_OF.findall(self._marker.mark(told).strip(" .?"))[:-1]
-        if any("@" in part and self._says(part.partition("@")[0]) for part in before):
-            return ""  # "We could take tea. We could take coffee."
-        rest, asked = MENTION.sub(" ", marked), self._language.canonical(prompt)
-        advises = has(rest, "modal", "advise", "announce", "approve")
-        known = advises or shares_word(rest, asked, self._language)
-        return self._options[int(min(named))] if known else ""
+        doubts = has(sentence, *DENYING, "condition", "decline", "guess", "contrast", "coordinate")
+        if doubts or "~" in marked or "?" in marked or len(named) != 1 or not min(named).isdigit():
+            return "", False
+        rest, begins = MENTION.sub(" ", marked), marked[1] == "@"
+        asks = has(rest, "modal")
+        chooses = has(rest, "advise", "announce", "approve") or (asks and not begins)
+        concludes = has(marked.partition("@")[0], "conclusion")
+        chooses = chooses or concludes or not self._marker.content(marked)
+        shares = (asks or not begins) and (
+            has(rest, "first_person") or shares_word(rest, self._question(prompt), self._language)
+        )
+        return (self._options[int(min(named))] if chooses or shares else ""), chooses
+
+    def _question_of(self, prompt: str) -> str:
+        """Returns the canonical questions of a prompt; the whole of it if it has none."""
+        asked = self._language.canonical(prompt)
+        questions = "".join(part for part in SENTENCE_OF.findall(asked) if "?" in part)
+        return questions or asked
 
     def _conclusion(self, told: str, several: bool) -> str:
         """Returns the text after the last announcement of a conclusion, or ""."""

@@ -10,11 +10,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
-from itertools import groupby
+from itertools import groupby, permutations
 from typing import NamedTuple
 
 from ...languages.patterns import lazy
-from ...languages.phrases import NEVER, Language
+from ...languages.phrases import DENYING, NEVER, Language
 from ...records import BOTH, NEITHER
 from .forms import Forms, is_part
 from .meanings import THIRD, meanings, verbs
@@ -78,6 +78,7 @@ class Marker:
         joints = [language.phrase(word) for word in language.pack.list_of("join")]
         self._several = lazy(rf"(?<= ){_run(['/', ',', *joints], least=1)}(?= )")
         self._rejected = self._rejection(_run(["/", *joints]))
+        self._opposites = self._opposite_forms(forms)
         self._lists = bool(language.data.get("named"))
         listing = language.role("listing").pattern
         two = r"(?<= )@\S+(?:(?: \S+){0,2} @\S+)?(?= )"  # all options, in a breath or apart
@@ -112,6 +113,16 @@ class Marker:
         comma = "" if self._yes_no else r"(?: ,(?!(?: \S+){1,2} @))?"  # "Yes, no doubt"
         after = rf"(?<= ){mentions}{comma} {role('reject_after').pattern}"
         return lazy(f"{role('reject_pair').pattern}|{before}|{after}")
+
+    def _opposite_forms(self, forms: Forms) -> list[tuple[int, int]]:
+        """Lists (option, the option that is its negation): "renew" and "not renew"."""
+        texts = [{self._language.canonical(form) for form in own} for own in forms.values()]
+        denials = [self._language.canonical(word) for word in self._language.pack.list_of("reject")]
+        return [
+            (one, other)
+            for one, other in permutations(range(len(texts)), 2)
+            if any(f"{no}{text.lstrip()}" in texts[other] for no in denials for text in texts[one])
+        ]
 
     def without(self, canonical: str, prompt: str) -> str:
         """Removes repeated sentences of the prompt that name an option."""
@@ -180,6 +191,8 @@ class Marker:
             text = self._rejected.sub(
                 lambda found: " ".join(re.findall(r"@\S+", found[0])).replace("@", "~"), text
             )
+            for other, meant in self._opposites:
+                text = text.replace(f"~{other} ", f"@{meant} ")
             text = self._several.sub(lambda found: _together(found[0].split()), text)
         if self._lists and "@" in text:
             text = self._listed.sub(self._without_list, text)
@@ -254,19 +267,23 @@ class Marker:
             start, reason = end, gives_reason
         return [*parts, (piece[start:], reason)]
 
-    def turns(self, canonical: str) -> bool:
+    def turns(self, canonical: str, *, reserves: bool = False) -> bool:
         """True if a text goes on against the named option ("Ann is kind. But …"), or ends in a
         pronoun or a lone word ("So: him.") that names no option: either may mean another option.
+        reserves: a contrast counts only if it has a pronoun or a negation.
         """
         told = self.mark(canonical)
         rest = [_pad(part) for part in SENTENCE_OF.findall(told[told.rfind("@") :])[1:]]
-        against = (self._language.role(name) for name in ("contrast", "coordinate"))
-        if any(role.match(part, 1) for role in against for part in rest):
-            return True
+        pack = self._language.pack
+        pronouns = {word for name in ("she", "he") for word in pack.list_of(name)}
+        against = [self._language.role(name) for name in ("contrast", "coordinate")]
+        for part in rest:
+            weighs = pronouns & {*part.split()} or self._language.has(part, *DENYING)
+            if (weighs or not reserves) and any(role.match(part, 1) for role in against):
+                return True
         *_, last = ["", *(part for part in rest if self.content(part))]
         words = re.findall(r"\w+", self._idle.sub(" ", last))
-        pronouns = (self._language.pack.list_of(name) for name in ("she", "he"))
-        return len(words) == 1 or any({*words[-1:]} & {*own} for own in pronouns)
+        return len(words) == 1 or bool({*words[-1:]} & pronouns)
 
     def names_all_at_once(self, canonical: str) -> bool:
         """True if the text names each option exactly once, at most four words apart."""

@@ -191,7 +191,7 @@ class Reader:
             yield ReadingRule("end", {BOTH}, lambda a: final.option(a.told, a.prompt, several=True))
             yield ReadingRule("end", {INVALID, REFUSAL}, lambda a: final.option(a.told, a.prompt))
             if not self._in_passing:
-                yield ReadingRule("end", {BOTH, REFUSAL}, lambda a: final.verdict(a.told, a.prompt))
+                yield ReadingRule("verdict", {BOTH, REFUSAL, INVALID}, self._verdict)
         yield ReadingRule(
             "emphasised", {BOTH, REFUSAL, INVALID}, lambda a: named.emphasised(a.text)
         )
@@ -205,6 +205,8 @@ class Reader:
         stated = frozenset(self._options)
         if self._asks_yes_or_no:  # "Yes, but I decline"
             yield ReadingRule("end", stated, self._end_of_long)
+        if not self._in_passing and self._language.data:
+            yield ReadingRule("verdict", stated, self._opening_verdict)
         yield ReadingRule("both", stated, self._filled_twice)
         yield ReadingRule("filled", stated, self._filled_last)
 
@@ -224,6 +226,22 @@ class Reader:
     def _end_of_long(self, answer: AskedAnswer) -> str:
         long = len(answer.text) > TWO_SENTENCES
         return self._final.option(answer.told, answer.prompt) if long else ""
+
+    def _verdict(self, answer: AskedAnswer) -> str:
+        """Returns the verdict of a first or last sentence; "" for prompts with a blank, or that
+        give a verdict themselves, as the other option would then be read less readily.
+        """
+        verdict = self._final.verdict(answer.told, answer.prompt)
+        if not verdict or self._blank.asks(answer.prompt):
+            return ""
+        asked = self._canonical(answer.prompt)
+        return "" if self._final.verdict(asked, answer.prompt) else verdict
+
+    def _opening_verdict(self, answer: AskedAnswer) -> str:
+        """Returns the verdict of a longer answer whose end states no option."""
+        long = len(answer.text) > TWO_SENTENCES
+        ends = long and self._final.option(answer.told, answer.prompt)
+        return self._verdict(answer) if long and not ends else ""
 
     def _filled_twice(self, answer: AskedAnswer) -> str:
         """Returns `both` if a longer answer fills the blank with two options, else ""."""

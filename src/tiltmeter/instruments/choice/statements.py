@@ -19,6 +19,7 @@ from .mentions import MENTION, SENTENCE_OF, WORDLESS, MarkedClause, Marker, unio
 ONE_SENTENCE = 80  # characters of an answer that says little but “neither of the two”
 DECLINING = 4  # sentences of an answer in which it may decline
 LISTED = 3  # statements: two that head a description, and one that is announced
+_BOTH_FIRST = lazy(rf" (?:@\d+(?:\+\d+)+ )?@{BOTH} ")  # "tea and coffee both …"
 Stated = list[set[str]]  # the values of each mention that states a choice
 
 
@@ -201,7 +202,9 @@ class Statements:
         if len(options) == 1 and THIRD not in alone:
             return options.pop()
         if not options and alone & {THIRD, NEITHER}:
-            fits_none = THIRD in alone or not self._declines(told)
+            bare = clauses[0].alone and clauses[0].closed and len(clauses) > 1
+            bare = bare and clauses[0].text.strip() == f"@{NEITHER}"
+            fits_none = bare or THIRD in alone or not self._declines(told)
             return NEITHER if fits_none else REFUSAL
         several = len(union(stated) - {THIRD, BOTH, NEITHER}) > 1
         allowed = not options and any(map(self._allows_all, clauses[:1]))
@@ -221,7 +224,7 @@ class Statements:
         """True if a clause says that any of the options would do."""
         if BOTH not in values(clause.text) or self.denies(clause):
             return False
-        if clause.opening and clause.text.startswith(f" @{BOTH} "):
+        if clause.opening and _BOTH_FIRST.match(clause.text):
             return not self._language.has(clause.text, "condition", "decline")
         allowed = self._language.has(clause.text, "possible", "approve", "guess")
         return not clause.barred and (allowed or not self._marker.content(clause.text))

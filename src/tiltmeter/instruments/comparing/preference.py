@@ -73,14 +73,14 @@ class Preference(TextComparer, Judge):
         text, outcome = prose(item, self.settings)
         if outcome:
             return [self.label(item, outcome, attribute=name) for name in self.attributes]
-        own = self.place(item.trial)[1]
+        version = self.place(item.trial)[1]
         versions = self.same_prompt(item.trial)
-        sides = [told for name, told in versions.items() if name != own]
+        sides = [told for name, told in versions.items() if name != version]
         value = yield from self._compared(item, text, _partner(sides, item.trial.sample))
         labels = [self.label(item, value)]
         if self._is_repeated(item.trial):
             sample = item.trial.sample
-            rest = {key: one for key, one in versions.get(own, {}).items() if key != sample}
+            rest = {key: one for key, one in versions.get(version, {}).items() if key != sample}
             value = yield from self._compared(item, text, _partner([rest], sample ^ 1))
             labels.append(self.label(item, value, attribute=self.again))
         return labels
@@ -93,13 +93,15 @@ class Preference(TextComparer, Judge):
     ) -> Generator[Sequence[Request], Sequence[Reply], str]:
         if other is None:
             return INVALID
-        told = []
+        answers = []
         for first, second in ((text, other), (other, text)):
             asked = Message("user", self._question(item, first, second))
-            told.append((yield from word_of(self, item, asked, WORDS)))
-        if UNRESOLVED in told:
+            answers.append((yield from word_of(self, item, asked, WORDS)))
+        if UNRESOLVED in answers:
             return UNRESOLVED
-        return {(FIRST, SECOND): PREFERRED, (SECOND, FIRST): OTHER}.get((told[0], told[1]), TIE)
+        return {(FIRST, SECOND): PREFERRED, (SECOND, FIRST): OTHER}.get(
+            (answers[0], answers[1]), TIE
+        )
 
     def _question(self, item: Answered, first: str, second: str) -> str:
         hidden = tuple(map(str, texts_of(self.settings.get("mask", ()))))

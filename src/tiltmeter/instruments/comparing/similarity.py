@@ -56,11 +56,15 @@ class Similarity(TextComparer):
         ]
 
     def _compared(self, item: Answered, text: str) -> tuple[str, str]:
-        own = self.place(item.trial)[1]
+        version = self.place(item.trial)[1]
         texts = self.same_prompt(item.trial)
-        again = [one for sample, one in texts.get(own, {}).items() if sample != item.trial.sample]
+        again = [
+            one for sample, one in texts.get(version, {}).items() if sample != item.trial.sample
+        ]
         others = list(
-            chain.from_iterable(answers.values() for name, answers in texts.items() if name != own)
+            chain.from_iterable(
+                answers.values() for name, answers in texts.items() if name != version
+            )
         )
         repeats = NEITHER if not again else DIFFERS if set(again) - {text} else ALIKE
         if not again or not others:

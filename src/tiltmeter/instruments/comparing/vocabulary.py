@@ -54,7 +54,7 @@ class Vocabulary(TextComparer):
         super().meet(outputs)
         prompts = Counter[str]()
         for versions in self._texts.values():
-            texts = [text for told in versions.values() for text in told.values()]
+            texts = [text for answers in versions.values() for text in answers.values()]
             prompts.update(set().union(*map(words_of, texts)))
         fewest = int(str(self.settings.get("fewest", FEWEST)))
         most = int(str(self.settings.get("most", MOST)))
@@ -66,12 +66,12 @@ class Vocabulary(TextComparer):
     def read(self, item: Answered) -> Sequence[Label]:
         """Returns one label per counted word; if there is none, `neither` or an outcome."""
         text, outcome = prose(item, self.settings)
-        found = [] if outcome else sorted(words_of(text) & self._counted)
-        labels = [self.label(item, word, rank) for rank, word in enumerate(found)]
+        words = [] if outcome else sorted(words_of(text) & self._counted)
+        labels = [self.label(item, word, rank) for rank, word in enumerate(words)]
         return labels or [self.label(item, outcome or NEITHER)]
 
 
 def words_of(text: str) -> frozenset[str]:
     """Returns the words of a text in lower case, without masked cues."""
-    found = (match.group() for match in _WORD.finditer(fold(text)))
-    return frozenset(word for word in found if word != PLACEHOLDER and word not in OUTCOMES)
+    words = (match.group() for match in _WORD.finditer(fold(text)))
+    return frozenset(word for word in words if word != PLACEHOLDER and word not in OUTCOMES)

@@ -82,12 +82,12 @@ def _out_of_sections(
     data: Mapping[str, Json], wanted: Sequence[Attribute], printed: Mapping[str, Any]
 ) -> dict[str, Json]:
     """Collects the attributes' values from a reply to a published question: a section per part."""
-    found: dict[str, Json] = {}
+    fields: dict[str, Json] = {}
     for one in wanted:
         section, name = data.get(f"{one.part}_features"), printed["names"].get(one.name, one.name)
         if isinstance(section, Mapping) and name in section:
-            found[one.name] = section[name]
-    return found
+            fields[one.name] = section[name]
+    return fields
 
 
 def answer_schema(wanted: Sequence[Attribute]) -> str:

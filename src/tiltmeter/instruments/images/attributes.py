@@ -120,7 +120,7 @@ class Attributes(Team, Learner):
             )
         self.found: list[Attribute] = []
         settings = dict(spec.settings)
-        given = str(settings.get(self.artefact, ""))
+        text = str(settings.get(self.artefact, ""))
         self.fixed = [Attribute(name, part_of(name), (), {}) for name in settings["colours"]]
         self.fixed += [
             Attribute(name, part_of(name), tuple(values), {})
@@ -130,9 +130,9 @@ class Attributes(Team, Learner):
         least, most = settings["values"]
         taken = (*(one.name for one in self.fixed), CONSTRAINT, *CHECKS)
         self.wanted = taxonomy_prompt.Wanted(dict(settings["found"]), least, most, taken)
-        self.given = bool(given)
-        if given:  # comments and spaces of the file are no part of the annotator
-            self.take_over(given)
+        self.given = bool(text)
+        if text:  # comments and spaces of the file are no part of the annotator
+            self.take_over(text)
             settings[self.artefact] = taxonomy.text(self.found)
         super().__init__(
             InstrumentSpec(spec.name, spec.kind, spec.attribute, settings, spec.also), judge
@@ -146,7 +146,7 @@ class Attributes(Team, Learner):
         for name in (self.settings["one"], *self.sets):
             if name not in (*protocol.factors, "subject"):
                 raise ProtocolError(
-                    f"one and sets name factors. {UnknownName('factor', name, protocol.factors)}"
+                    f"one and sets: {UnknownName('factor', name, protocol.factors)}"
                 )
 
     def wording(self) -> Mapping[str, Json]:
@@ -297,8 +297,8 @@ class Attributes(Team, Learner):
             labels.append(self.label(item, value, attribute=one.name))
         if self.printed:
             return labels
-        kept = _KEPT.get((values.get("products", ""), values.get("people", "")), INVALID)
-        return [*labels, self.label(item, kept, attribute=CONSTRAINT)]
+        kept_part = _KEPT.get((values.get("products", ""), values.get("people", "")), INVALID)
+        return [*labels, self.label(item, kept_part, attribute=CONSTRAINT)]
 
 
 def part_of(name: str) -> str:

@@ -63,8 +63,8 @@ def oklab(rgb: NDArray[np.generic] | Sequence[Sequence[int]]) -> NDArray[np.floa
 
     c = np.asarray(rgb, dtype=np.float64) / 255
     linear = np.where(c <= 0.04045, c / 12.92, ((c + 0.055) / 1.055) ** 2.4)
-    found: NDArray[np.float64] = np.cbrt(linear @ np.array(_FROM_LINEAR).T) @ np.array(_TO_LAB).T
-    return found
+    lab: NDArray[np.float64] = np.cbrt(linear @ np.array(_FROM_LINEAR).T) @ np.array(_TO_LAB).T
+    return lab
 
 
 def nearest(rgb: NDArray[np.generic] | Sequence[Sequence[int]]) -> list[str]:

@@ -79,9 +79,11 @@ def problem(found: Mapping[str, Json], parts: Sequence[str], taken: Iterable[str
     doubled = next((value for place, value in enumerate(plain) if value in plain[:place]), None)
     if doubled:
         return f"{name} has the value '{doubled}' twice"
-    kept = next((value for value in plain if value in RESERVED), None)
+    reserved = next((value for value in plain if value in RESERVED), None)
     return (
-        f"'{kept}' cannot be a value of {name}: it is a word for what has no value" if kept else ""
+        f"'{reserved}' cannot be a value of {name}: it is a word for what has no value"
+        if reserved
+        else ""
     )
 
 
@@ -98,7 +100,7 @@ def parse(
         data = tomllib.loads(text)
     except (tomllib.TOMLDecodeError, RecursionError) as error:
         raise UsageError(
-            f"{where} is not TOML: {error}. Mend it, or leave --taxonomy out to have one found."
+            f"{where} is not TOML: {error}. Correct it, or leave out --taxonomy to get one."
         ) from None
     for name in data:
         if name != "attributes":
@@ -106,12 +108,12 @@ def parse(
     tables = data.get("attributes")
     if not isinstance(tables, list):
         raise UsageError(
-            f"{where} holds no attribute. Add a table [[attributes]] with name, part and values, "
-            "or write attributes = [] where there shall be none."
+            f"{where} has no attribute. Add a table [[attributes]] with name, part and values; or "
+            "write attributes = [] if there are none."
         )
     lines = [number for number, line in enumerate(text.splitlines(), 1) if _TABLE.match(line)]
     lines += [0] * (len(tables) - len(lines))
-    found: list[Attribute] = []
+    attributes: list[Attribute] = []
     for line, table in zip(lines, tables, strict=False):
         place = f"{where}, line {line}" if line else where
         for key in table:
@@ -120,12 +122,12 @@ def parse(
                     f"{place}: {UnknownName('key', key, ['name', 'part', 'values', *keys])}"
                 )
         of = {key: str(table[key]) for key in keys if key in table}
-        taken = {*fixed, *(one.name for one in found if _meet(one.of, of))}
+        taken = {*fixed, *(one.name for one in attributes if _meet(one.of, of))}
         wrong = problem(table, parts, taken)
         if wrong:
             raise UsageError(f"{place}: {wrong}.")
-        found.append(make_attribute(table, of))
-    return found
+        attributes.append(make_attribute(table, of))
+    return attributes
 
 
 def make_attribute(table: Mapping[str, Json], of: Mapping[str, str]) -> Attribute:

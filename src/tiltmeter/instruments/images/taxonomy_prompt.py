@@ -82,12 +82,12 @@ def read_attributes(
     data = json_object(text)
     if data is None or set(data) != {"attributes"} or not isinstance(data["attributes"], list):
         return [], 'it is not one JSON object with the key "attributes" and nothing around it'
-    found: list[Attribute] = []
+    attributes: list[Attribute] = []
     for table in data["attributes"]:
         if not isinstance(table, dict):
             return [], "each attribute is an object with name, part and values"
         wrong = taxonomy.problem(
-            table, tuple(wanted.parts), (*wanted.taken, *(one.name for one in found))
+            table, tuple(wanted.parts), (*wanted.taken, *(one.name for one in attributes))
         )
         if wrong:
             return [], wrong
@@ -97,12 +97,12 @@ def read_attributes(
                 f"{table['name']} has {len(table['values'])} values and should have "
                 f"{wanted.least} to {wanted.most}",
             )
-        found.append(taxonomy.make_attribute(table, of))
-    counted = Counter(one.part for one in found)
+        attributes.append(taxonomy.make_attribute(table, of))
+    counted = Counter(one.part for one in attributes)
     for part, number in wanted.parts.items():
         if counted[part] != number:
             return [], f"it has {counted[part]} attributes of the {part} and should have {number}"
-    return found, ""
+    return attributes, ""
 
 
 def wording() -> Mapping[str, Json]:

@@ -115,7 +115,7 @@ class Negotiation(Team):
         self.topics, self.rounds = _topics(spec), _rounds(spec)
         self.printed: Mapping[str, Any] = spec.settings.get("printed", {})
         if self.printed and self.printed["names"].keys() != self.topics.keys():
-            raise ProtocolError(f"instrument {spec.name}: printed names one name for each topic.")
+            raise ProtocolError(f"instrument {spec.name}: printed.names must name all topics.")
         self.generator, self.discriminator = judges[0], judges[-1]
         same = self.generator == self.discriminator
         super().__init__(
@@ -147,10 +147,10 @@ class Negotiation(Team):
         form = form_of(item)
         if form in NO_DIALOGUE:
             return [self.label(item, form, attribute=attribute) for attribute in self.attributes]
-        found = yield from self._negotiate(item)
+        labels = yield from self._negotiate(item)
         return [
             self.label(item, value, attribute=name)
-            for name, value in zip(self.attributes, found, strict=True)
+            for name, value in zip(self.attributes, labels, strict=True)
         ]
 
     def _negotiate(
@@ -195,15 +195,17 @@ class Negotiation(Team):
             return Request(model, said, SAMPLING, purpose=self.annotator, nonce=again)
 
         def read(text: str) -> tuple[WordAndReason | None, str]:
-            found = self._read(text, words)
-            if found is not None and (found.word != OBJECT or found.reason):
-                return found, ""
-            fault = _texts().section("faults").text("first_line" if found is None else "objection")
+            words_read = self._read(text, words)
+            if words_read is not None and (words_read.word != OBJECT or words_read.reason):
+                return words_read, ""
+            fault = (
+                _texts().section("faults").text("first_line" if words_read is None else "objection")
+            )
             named = ", ".join(self._words(words))
             return None, _texts().fill("again", fault=fault, words=named)
 
-        found, _ = yield from converse(messages, request, read, 2)
-        return found
+        words_read, _ = yield from converse(messages, request, read, 2)
+        return words_read
 
     def _read(self, text: str, words: Sequence[str]) -> WordAndReason | None:
         """Parses a reply to our prompt; or, with a paper's published prompts, a sentence that names
@@ -291,8 +293,8 @@ def _topics(spec: InstrumentSpec) -> Mapping[str, str]:
             or "\n" in name
         ):
             raise ProtocolError(
-                f"instrument {spec.name}: the topic '{name}' is an outcome, is like another but "
-                "for case, or holds a comma. Rename it."
+                f"instrument {spec.name}: the topic '{name}' is an outcome, differs from another "
+                "topic only in case, or contains a comma. Rename it."
             )
     return topics
 

@@ -123,8 +123,8 @@ class PicturePanel(Panel):
         for word in (settings["split"], *settings.get("published", ())):
             if word not in self.words:
                 raise ProtocolError(
-                    f"instrument {spec.name}: '{word}' is none of its words "
-                    f"({', '.join(self.words)})."
+                    f"instrument {spec.name}: '{word}' is not one of its words "
+                    f"({', '.join(self.words)}). Add it to them, or name one of them."
                 )
         if not judges:
             raise UsageError(
@@ -136,8 +136,8 @@ class PicturePanel(Panel):
         self.threshold = int(settings.get("threshold", len(judges) // 2 + 1))
         if not 1 <= self.threshold <= len(judges):
             raise UsageError(
-                f"{spec.name} asks for {self.threshold} votes that agree, and {len(judges)} "
-                f"judges are named. Name {max(1, self.threshold)} or more, each with --judge."
+                f"{spec.name} needs {self.threshold} votes that agree, but {len(judges)} judges "
+                f"are named. Name {max(1, self.threshold)} or more, each with --judge."
             )
         self.longest = int(settings.get("longest", LONGEST_PIXELS))
         super().__init__(spec, "+".join(judges))
@@ -157,8 +157,8 @@ class PicturePanel(Panel):
 
     def calls(self, trial: Trial, exact: bool) -> Mapping[str, tuple[int, int]]:
         """Returns {judge: (its number of votes, ROUNDS times as many)} calls."""
-        found = Counter(self.voters)
-        return {judge: (number, number * ROUNDS) for judge, number in found.items()}
+        counts = Counter(self.voters)
+        return {judge: (number, number * ROUNDS) for judge, number in counts.items()}
 
     def steps(self, item: Answered) -> Steps:
         """Returns labels for the verdict, for each vote and, if set, for the published rule."""
@@ -229,11 +229,11 @@ class PicturePanel(Panel):
     def _as_published(self, replies: Sequence[str]) -> str:
         """Returns the word that two or more replies contain, if only one does; else `split`."""
         order = self.settings["published"]
-        held = Counter(
+        votes = Counter(
             next((word for word in order if fold(word) in fold(reply)), UNRESOLVED)
             for reply in replies
         )
-        reached = [word for word in order if held[word] >= min(2, len(replies))]
+        reached = [word for word in order if votes[word] >= min(2, len(replies))]
         return str(reached[0] if len(reached) == 1 else self.settings["split"])
 
 

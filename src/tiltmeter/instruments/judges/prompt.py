@@ -46,12 +46,12 @@ def converse(
     for turn in range(1, rounds + 1):
         (reply,) = yield [request(tuple(messages), turn)]
         text = reply_text(reply)
-        found, objection = read(text)
+        value, objection = read(text)
         messages.append(Message("assistant", text or NOTHING))
         if not objection:
             break
         messages.append(Message("user", objection))
-    return found, not objection
+    return value, not objection
 
 
 def mark(*texts: str) -> str:
@@ -98,14 +98,14 @@ def json_object(text: str) -> dict[str, Json] | None:
     if text.startswith("```") and text.endswith("```"):
         text = text.removeprefix("```json").removeprefix("```").removesuffix("```").strip()
     try:
-        found = json.loads(text, object_pairs_hook=_once)
+        content = json.loads(text, object_pairs_hook=_once)
     except (ValueError, RecursionError):
         return None
-    return found if isinstance(found, dict) else None
+    return content if isinstance(content, dict) else None
 
 
 def _once(pairs: list[tuple[str, Json]]) -> dict[str, Json]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
+    content = dict(pairs)
+    if len(content) < len(pairs):
         raise ValueError("a key stands twice")
-    return found
+    return content

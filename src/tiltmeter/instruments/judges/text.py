@@ -111,8 +111,8 @@ def closed_list(forms: Forms, settings: Mapping[str, Json]) -> ClosedList:
 def list_of(meanings: Mapping[str, str], first: Mapping[str, str] | None = None) -> ClosedList:
     """Makes the closed list of words with meanings. first: {word: whole line}, put before these."""
     lines = {**(first or {}), **{word: f"{word}: {text}" for word, text in meanings.items()}}
-    told, words = "\n".join(f"- {line}" for line in lines.values()), ", ".join(lines)
-    return ClosedList(tuple(lines), _texts().partly_fill("ask", meanings=told, words=words))
+    lines_text, words = "\n".join(f"- {line}" for line in lines.values()), ", ".join(lines)
+    return ClosedList(tuple(lines), _texts().partly_fill("ask", meanings=lines_text, words=words))
 
 
 def wording() -> Mapping[str, Json]:

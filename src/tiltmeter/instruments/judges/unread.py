@@ -130,13 +130,13 @@ class CopyingJudge(BlindJudge):
             return [self.label(item, value, attribute=name) for name in attributes]
         for code, name in names.items():
             copy = copy.replace(code, name)
-        given = replace(
+        copied = replace(
             item,
             trial=item.trial._replace(prompt="", begin=""),
             output=item.output._replace(text=copy),
             reply=Reply(copy),
         )
-        labels: Sequence[Label] = yield from self._first.steps(given)
+        labels: Sequence[Label] = yield from self._first.steps(copied)
         labels = [label._replace(annotator=self.annotator) for label in labels]
         if not self._check:
             return labels
@@ -170,8 +170,8 @@ def _copied(text: str, answer: str) -> tuple[str, str]:
     inside = fold(answer)
     strange = [line for line in lines if fold(line) not in inside]
     if strange or not lines:
-        shown = "; ".join(strange[:5]) or "(nothing)"
-        return "", _texts().fill("again", strange=shown, words=", ".join(_NO_LIST))
+        listed = "; ".join(strange[:5]) or "(nothing)"
+        return "", _texts().fill("again", strange=listed, words=", ".join(_NO_LIST))
     return "\n".join(f"{n}. {line}" for n, line in enumerate(lines, 1)), ""
 
 

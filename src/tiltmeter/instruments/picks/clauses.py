@@ -26,10 +26,10 @@ class Clauses:
         """Returns (listed words that clauses without a negation name, lexemes of the words that
         clauses deny): "She is calm, brave and above all honest, not funny".
         """
-        known, named, denied = language(self.words.code), list[Pick](), set[str]()
+        phrases, named, denied = language(self.words.code), list[Pick](), set[str]()
         topic = list[Pick]()  # words that are all that the clause before says
         left_out = False  # "I rule out strict, rude and lazy."
-        parts = [*_CLAUSE.split(text), ""] if known.data else []
+        parts = [*_CLAUSE.split(text), ""] if phrases.data else []
         for said, mark in zip(parts[::2], parts[1::2], strict=True):
             clause = self.entries.without_reason(said)
             clause = clause if (picks := self._named_in(clause)) else said
@@ -39,7 +39,9 @@ class Clauses:
                 left_out and len(beside.split()) < _TOPIC and bool(picks)
             )
             if left_out or self.entries.denies(beside):
-                about = [] if known.role("contrast").match(known.canonical(clause), 1) else topic
+                about = (
+                    [] if phrases.role("contrast").match(phrases.canonical(clause), 1) else topic
+                )
                 denied |= {pick.lexeme for pick in picks or about}
                 named = named[: len(named) - len(about)] if not picks else named
                 topic = []
@@ -65,14 +67,14 @@ class Clauses:
     def _parted(self, clause: str) -> tuple[list[Pick], list[str]]:
         """Returns a clause's picks, and the list of its other words with "" in place of a pick."""
         if self.words.unspaced:
-            found = self._forms.findall(text := key(clause))
+            forms = self._forms.findall(text := key(clause))
             parts = [part for each in self._forms.split(text) for part in (each, "")][:-1]
-            return [Pick(self.words.forms[form], form) for form in found], parts
+            return [Pick(self.words.forms[form], form) for form in forms], parts
         words, picks, parts, place = WORDS.findall(clause), list[Pick](), list[str](), 0
         while place < len(words):
             sizes = range(min(self.words.most, len(words) - place), 0, -1)
             named = ((size, key("".join(words[place : place + size]))) for size in sizes)
-            size, word = next((found for found in named if found[1] in self.words.forms), (1, ""))
+            size, word = next((forms for forms in named if forms[1] in self.words.forms), (1, ""))
             picks += [Pick(self.words.forms[word], word)] if word else []
             parts.append("" if word else words[place])
             place += size

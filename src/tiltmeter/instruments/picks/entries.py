@@ -90,28 +90,28 @@ class Entries:
         cut = reason or cut
         head = text[: cut.start()] if cut else text
         mark = cut[0].strip()[:1] or "." if cut else ""
-        found = None
+        unit = None
         if cut is None or (mark in _STOPS and not _COMMA.search(text)):
-            found = self._entry(text) or self._row(text) or self._side_by_side(text)
+            unit = self._entry(text) or self._row(text) or self._side_by_side(text)
         elif mark in _DASH:
-            found = self._dashes(text)
+            unit = self._dashes(text)
         elif mark in _BRACKET:
-            found = self._row(_GLOSS.sub("", text))
+            unit = self._row(_GLOSS.sub("", text))
         elif mark in _COLON and key(head) in self._headings:
-            found = self._behind(text, cut)
-        if cut and not found:
-            found = (
+            unit = self._behind(text, cut)
+        if cut and not unit:
+            unit = (
                 self._entry(head)
                 or self._behind(text, cut)
                 or self._row(head)
                 or self._side_by_side(head)
             )
-        found = found or self._entry(_SPLIT.split(head, maxsplit=1)[0])
-        if found:
-            return found
-        own = self._own_words(text[cut.end() :]) if cut and mark in _COLON else NOTHING
-        if own.kind == ASIDE:
-            return own
+        unit = unit or self._entry(_SPLIT.split(head, maxsplit=1)[0])
+        if unit:
+            return unit
+        after_mark = self._own_words(text[cut.end() :]) if cut and mark in _COLON else NOTHING
+        if after_mark.kind == ASIDE:
+            return after_mark
         heading = written.rstrip(" *_").endswith((":", "："))
         return NOTHING if heading else self._own_words(head)
 
@@ -225,11 +225,11 @@ class Entries:
         listed = self._last(part) or self._first(part)
         if not listed or any(map(self._find, self._join.split(part))):
             return False
-        known, tokens = self._known, self._tokens(part)[0]
+        phrases, tokens = self._known, self._tokens(part)[0]
         rest = key(part).replace(listed.text, " ") if self.words.unspaced else part
-        text = known.canonical(rest)
-        contrasts = self.words.unspaced or len(tokens) > 2 or known.has(text, "coordinate")
-        return contrasts and known.has(text, *DENYING)
+        text = phrases.canonical(rest)
+        contrasts = self.words.unspaced or len(tokens) > 2 or phrases.has(text, "coordinate")
+        return contrasts and phrases.has(text, *DENYING)
 
     def without_reason(self, text: str) -> str:
         """Returns the text before the word that begins a reason, such as "because"."""

@@ -95,16 +95,16 @@ class ListReader:
         lead = before.rpartition("\n")[2].strip(EDGE)
         if not 0 < len(lead) <= LINE or lead[0].isdigit() or "\n" not in before.strip():
             return ""
-        known = language(self.words.code)
-        return rest if known.has(known.canonical(lead), "conclusion") else ""
+        phrases = language(self.words.code)
+        return rest if phrases.has(phrases.canonical(lead), "conclusion") else ""
 
     def _read(self, text: str) -> PicksReading:
         best = PicksReading((), 0)
         for marked, read in self._readings:
-            found = read(text)
-            if not found:
+            listing = read(text)
+            if not listing:
                 continue
-            picks, listed = reading = distinct(found)
+            picks, listed = reading = distinct(listing)
             if best.picks and listed <= best.listed:
                 continue
             best = reading
@@ -134,9 +134,9 @@ class ListReader:
         if named.listed == self.asked:
             return True
         *first, last = [*best.picks] or [Pick("", "")]
-        held = bool(last.lexeme) or any(pick.text in last.text for pick in named.picks)
-        held = all(pick.lexeme for pick in first) and (held or not best.picks)
-        fuller = max(1, best.listed) < named.listed < self.asked and held
+        is_in_last = bool(last.lexeme) or any(pick.text in last.text for pick in named.picks)
+        is_in_last = all(pick.lexeme for pick in first) and (is_in_last or not best.picks)
+        fuller = max(1, best.listed) < named.listed < self.asked and is_in_last
         return fuller and not refusals.says(text, self.words.code, excuses=True)
 
     def _plain(self, text: str) -> str:
@@ -169,12 +169,12 @@ class ListReader:
                 due, last = number + 1, mark
             else:
                 entries[-1] += mark + entry
-        found = self._first_lines(entries)
+        first_lines = self._first_lines(entries)
         # a row of words before numbered explanations of some of them
         if len(entries) > 1 and "," in entries[0]:
             row = self._lines(entries[0])
-            return row if distinct(row).listed > distinct(found).listed else found
-        return found
+            return row if distinct(row).listed > distinct(first_lines).listed else first_lines
+        return first_lines
 
     def _bullet_entries(self, text: str) -> list[Pick]:
         """Parses the entries with the least indented bullets."""
@@ -280,9 +280,11 @@ class ListReader:
         return "" if self.entries.denies(bracket[0]) else bracket[0]
 
     def _quotations(self, text: str) -> list[Pick]:
-        said = [part for line in text.split("\n") for part in _SENTENCE.split(line)]
-        kept = "\n".join(_BRACKET.sub(self._affirmed, part) for part in said if self._affirms(part))
-        marked = ("".join(filter(None, groups)) for groups in _QUOTED.findall(kept))
+        sentences = [part for line in text.split("\n") for part in _SENTENCE.split(line)]
+        affirmed = "\n".join(
+            _BRACKET.sub(self._affirmed, part) for part in sentences if self._affirms(part)
+        )
+        marked = ("".join(filter(None, groups)) for groups in _QUOTED.findall(affirmed))
         return [Pick(lexeme, key(word)) for word in marked if (lexeme := self.words.find(word))]
 
 

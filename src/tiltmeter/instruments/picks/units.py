@@ -54,12 +54,12 @@ class Remembered(dict[str, Found]):
         self.find = find
 
     def __missing__(self, text: str) -> Found:
-        found = self.find(text)
+        unit = self.find(text)
         if len(text) <= LINE:
             if len(self) >= REMEMBERED:
                 self.clear()
-            self[text] = found
-        return found
+            self[text] = unit
+        return unit
 
 
 def distinct(picks: Sequence[Pick]) -> PicksReading:
@@ -93,8 +93,8 @@ def count_listed(picks: Sequence[Pick]) -> int:
 
 def either(phrases: Sequence[str]) -> str:
     """Makes a pattern that matches any of the phrases, longest first."""
-    found = "|".join(re.escape(phrase) for phrase in sorted(phrases, key=len, reverse=True))
-    return f"(?:{found})" if found else r"(?!)"
+    alternatives = "|".join(re.escape(phrase) for phrase in sorted(phrases, key=len, reverse=True))
+    return f"(?:{alternatives})" if alternatives else r"(?!)"
 
 
 def between(phrases: Sequence[str], unspaced: bool) -> str:

@@ -37,10 +37,10 @@ Rows = Sequence[Mapping[str, str]]
 def language_data(code: str) -> Mapping[str, Any]:
     """Returns the table [picks] of a language's pack; if it has no "and", CLDR's words for it."""
     table = pack(code).words.get("picks")
-    known: Mapping[str, Json] = table if isinstance(table, Mapping) else {}
+    data_of: Mapping[str, Json] = table if isinstance(table, Mapping) else {}
     facts = quotes.facts(code)
     joints = [word for word in (facts.both, facts.either) if any(map(str.isalpha, word))]
-    return {"and": joints, **known}
+    return {"and": joints, **data_of}
 
 
 class WordList:
@@ -74,12 +74,12 @@ class WordList:
 
     def _others(self) -> Iterator[tuple[str, str]]:
         """Yields (unprinted spelling, lexeme) for spellings that fit only one lexeme."""
-        meant: dict[str, set[str]] = {}
+        by_form: dict[str, set[str]] = {}
         for written, lexeme in self._variants():
-            meant.setdefault(written, set()).add(lexeme)
+            by_form.setdefault(written, set()).add(lexeme)
         return (
             (written, lexemes.pop())
-            for written, lexemes in meant.items()
+            for written, lexemes in by_form.items()
             if written and len(lexemes) == 1
         )
 
@@ -87,29 +87,29 @@ class WordList:
         for alias, printed in self.data.get("also", {}).items():
             if key(printed) in self.forms:
                 yield key(alias), self.forms[key(printed)]
-        known = language(self.code)
-        grows = known.pack.list_of("prefixes") or known.pack.list_of("particles")
+        phrases = language(self.code)
+        grows = phrases.pack.list_of("prefixes") or phrases.pack.list_of("particles")
         for form, lexeme in self.forms.items():
-            yield from ((key(shape), lexeme) for shape in known.variants(form) if grows)
+            yield from ((key(shape), lexeme) for shape in phrases.variants(form) if grows)
             for printed, written in self.data.get("endings", ()):
                 if form.endswith(printed) and len(form) > len(printed):
                     yield form.removesuffix(printed) + written, lexeme
         inflected = [*self._inflected()]
         yield from inflected
-        for prefix in known.pack.list_of("prefixes"):
+        for prefix in phrases.pack.list_of("prefixes"):
             yield from ((f"{prefix}{form}", lexeme) for form, lexeme in inflected)
         also = {
             key(alias): self.forms.get(key(printed))
             for alias, printed in self.data.get("also", {}).items()
         }
         known_forms = (*also.items(), *self.forms.items(), *inflected)
-        for written, meant in known_forms:
-            if meant:
+        for written, words_of in known_forms:
+            if words_of:
                 spelled = written
                 for letter, others in self.data.get("spellings", ()):
                     spelled = spelled.replace(letter, others)
                 plain = (without_accents(written), spelled, without_accents(spelled))
-                yield from ((shape, meant) for shape in plain)
+                yield from ((shape, words_of) for shape in plain)
 
     def _inflected(self) -> Iterator[tuple[str, str]]:
         """Yields (form, lexeme) in other genders, numbers, cases ("creativa", "pewna siebie")."""
@@ -126,23 +126,23 @@ class WordList:
 
 def check_rows(rows: Rows, classes: Sequence[str], where: str) -> None:
     """Raises ProtocolError with the line's number if a row is faulty or ambiguous."""
-    seen: dict[tuple[str, str, str], int] = {}
-    meant: dict[tuple[str, str], str] = {}
+    lines_of: dict[tuple[str, str, str], int] = {}
+    word_of: dict[tuple[str, str], str] = {}
     for line, row in enumerate(rows, 2):
         problem = _missing(row) or _unknown(row, classes)
         if problem:
             raise ProtocolError(f"{where}, line {line}: {problem}")
         word, language, lexeme = row["word"], row["language"], row.get("lexeme") or row["word"]
-        first = seen.setdefault((language, row["class"], word), line)
+        first = lines_of.setdefault((language, row["class"], word), line)
         if first != line and row.get("remark") != "again":
             raise ProtocolError(
-                f"{where}, line {line}: '{word}' ({language}) stands in '{row['class']}' "
+                f"{where}, line {line}: '{word}' ({language}) is in the class '{row['class']}' "
                 f"already, line {first}. Remove one, or write 'again' into the column remark."
             )
-        if meant.setdefault((language, key(word)), lexeme) != lexeme:
+        if word_of.setdefault((language, key(word)), lexeme) != lexeme:
             raise ProtocolError(
-                f"{where}, line {line}: '{word}' ({language}) cannot be told from a form of "
-                f"'{meant[language, key(word)]}'. Give both the same lexeme, or remove one."
+                f"{where}, line {line}: '{word}' ({language}) is also a form of "
+                f"'{word_of[language, key(word)]}'. Give both the same lexeme, or remove one."
             )
     _check_genders(rows, where)
 
@@ -159,9 +159,9 @@ def _missing(row: Mapping[str, str]) -> str:
 def _unknown(row: Mapping[str, str], classes: Sequence[str]) -> str:
     if classes and row["class"] not in classes:
         return f"{UnknownName('class', row['class'], classes)} Correct it, or add it to 'classes'."
-    for name, known in (("gender", ("", "f", "m")), ("remark", REMARKS)):
-        if row.get(name, "") not in known:
-            return str(UnknownName(name, row[name], [value for value in known if value]))
+    for name, allowed in (("gender", ("", "f", "m")), ("remark", REMARKS)):
+        if row.get(name, "") not in allowed:
+            return str(UnknownName(name, row[name], [value for value in allowed if value]))
     for name in (row.get("lexeme") or row["word"], row["class"]):
         if name in (*OUTCOMES, OFF_LIST, SEVERAL):
             return f"'{name}' is the name of an outcome. Give another lexeme or class."
@@ -175,14 +175,14 @@ def _check_genders(rows: Rows, where: str) -> None:
             row.get("gender", "")
         )
     for line, row in enumerate(rows, 2):
-        gender, found = (
+        gender, article_gender = (
             row.get("gender", ""),
             genders[row["language"], row.get("lexeme") or row["word"]],
         )
         other = {"f": "m", "m": "f"}.get(gender)
-        if other and other not in found and row.get("remark") != "alone":
+        if other and other not in article_gender and row.get("remark") != "alone":
             raise ProtocolError(
-                f"{where}, line {line}: '{row['word']}' ({row['language']}) is marked {gender} and "
-                f"its lexeme has no form marked {other}. Add it, or write 'alone' into the column "
-                "remark."
+                f"{where}, line {line}: '{row['word']}' ({row['language']}) has the gender "
+                f"{gender}, but its lexeme has no form with the gender {other}. Add one, or write "
+                "'alone' into the column remark."
             )

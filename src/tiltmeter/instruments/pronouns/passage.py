@@ -103,30 +103,30 @@ def people() -> Mapping[str, Mapping[str, str]]:
     """Returns {kind (noun, plural, title, name): {word: gender (m, f, n, p)}} from data/people.csv,
     and adds the counterparts of gendered nouns and titles.
     """
-    found: dict[str, dict[str, str]] = {}
+    kinds: dict[str, dict[str, str]] = {}
     for row in own_rows(DATA / "people.csv"):
-        found.setdefault(row["kind"], {}).update(dict.fromkeys(row["words"].split(), row["gender"]))
+        kinds.setdefault(row["kind"], {}).update(dict.fromkeys(row["words"].split(), row["gender"]))
     for kind in ("noun", "title"):
-        found[kind] = {**_counterparts(kind, found[kind]), **found[kind]}
-    return found
+        kinds[kind] = {**_counterparts(kind, kinds[kind]), **kinds[kind]}
+    return kinds
 
 
 def _counterparts(kind: str, known: Mapping[str, str]) -> dict[str, str]:
     """Returns {counterpart of a known word: the counterpart's gender}, from data/opposites.csv and
     by exchanging -man and -woman.
     """
-    found: dict[str, str] = {}
+    counterparts: dict[str, str] = {}
     kinds = ("title",) if kind == "title" else ("kin", "occupation")
     for (table, word), (_, others) in opposites().items():
         if table in kinds and known.get(word) in ("m", "f"):
-            found |= dict.fromkeys(others, "f" if known[word] == "m" else "m")
+            counterparts |= dict.fromkeys(others, "f" if known[word] == "m" else "m")
     if kind == "noun":
         for word, gender in known.items():
             if gender == "f" and word.endswith("woman"):
-                found[word.removesuffix("woman") + "man"] = "m"
+                counterparts[word.removesuffix("woman") + "man"] = "m"
             elif gender == "m" and word.endswith("man"):
-                found[word.removesuffix("man") + "woman"] = "f"
-    return found
+                counterparts[word.removesuffix("man") + "woman"] = "f"
+    return counterparts
 
 
 def plain(text: str) -> str:
@@ -144,8 +144,8 @@ def _breaks() -> frozenset[str]:
 
 def tokens(text: str) -> list[WordToken]:
     """Splits a text with straight quotes (see `plain`) into tokens."""
-    found: list[WordToken] = []
-    add = found.append
+    word_tokens: list[WordToken] = []
+    add = word_tokens.append
     sentence = clause = begin = 0
     ended = False
     abbreviated = words("abbreviated")
@@ -159,13 +159,13 @@ def tokens(text: str) -> list[WordToken]:
                     clause += 1
                 elif not (
                     word == "."
-                    and found
-                    and (found[-1].word in abbreviated or len(found[-1].word) == 1)
+                    and word_tokens
+                    and (word_tokens[-1].word in abbreviated or len(word_tokens[-1].word) == 1)
                 ):
                     ended = True
             add(_token((word, raw, begin + offset, sentence, clause, own, seen)))
         begin += len(chunk) + 1
-    return found
+    return word_tokens
 
 
 _Piece = tuple[int, str, str, bool, WordSeen | None, bool, bool]
@@ -174,15 +174,15 @@ _Piece = tuple[int, str, str, bool, WordSeen | None, bool, bool]
 def _cut(chunk: str) -> tuple[_Piece, ...]:
     """Splits a space-free text into tokens: offset, word, raw, own, seen, whether each can begin
     a sentence, whether it begins a clause or ends a sentence."""
-    made = []
+    pieces = []
     for match in _TOKEN.finditer(chunk):
         raw, own = match[0], False
         word = raw.lower()
         if "'" in word and len(word) > 1:
             word, own = _unclitic(word)
         starts, marks = word[0].isalnum() or word[0] in "\"*_'(", word in _breaks() or word in _ENDS
-        made.append((match.start(), word, raw, own, _look_up(raw, word), starts, marks))
-    return tuple(made)
+        pieces.append((match.start(), word, raw, own, _look_up(raw, word), starts, marks))
+    return tuple(pieces)
 
 
 _pieces = RememberedWords(_cut)
@@ -195,7 +195,7 @@ def _look_up(raw: str, word: str) -> WordSeen | None:
     name = people()["name"].get(word, "") if capital else ""
     creature = people()["animal"].get(word, "") or ("t" if word in people()["thing"] else "")
     agent = word.endswith(_AGENTS) and len(word) > 4 and word not in words("not_agents")
-    made = WordSeen(
+    facts = WordSeen(
         name,
         people()["noun"].get(word, ""),
         word in people()["plural"],
@@ -204,7 +204,7 @@ def _look_up(raw: str, word: str) -> WordSeen | None:
         creature,
         agent,
     )
-    return made if any(made) else PLAIN
+    return facts if any(facts) else PLAIN
 
 
 @cache

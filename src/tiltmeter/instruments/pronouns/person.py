@@ -68,10 +68,12 @@ def person(theme: str, noun: str, text: str = "") -> Person:
         heads = frozenset(_KIN.get(kin, kin).split())
         if parts[0] == kin and len(parts) > 1:
             heads |= frozenset(part for part in parts[1:] if part not in words("determiners"))
-        made = Person(theme, noun, heads, False, gender if gender in "mf" else "")
+        described = Person(theme, noun, heads, False, gender if gender in "mf" else "")
         given = tokens(plain(text))
         flipped = _words_of_other_gender("kin", kin) - {token.word for token in given}
-        return Person(theme, noun, heads | beside(given, made), False, made.gender, "", flipped)
+        return Person(
+            theme, noun, heads | beside(given, described), False, described.gender, "", flipped
+        )
     if theme == "title":
         gender = people()["title"].get(parts[0], "n")
         surnames = frozenset(parts[1:]) or _after_title(text, parts[0]) or frozenset(parts)
@@ -114,8 +116,8 @@ def _role(title: str) -> frozenset[str]:
 
 def _doctor(noun: str, text: str) -> frozenset[str]:
     """Returns "doctor" if the noun names a kind of doctor and the input lacks that word."""
-    known = noun.endswith(_DOCTORS) and "doctor" not in text.lower()
-    return frozenset(("doctor",)) if known else frozenset()
+    is_doctor = noun.endswith(_DOCTORS) and "doctor" not in text.lower()
+    return frozenset(("doctor",)) if is_doctor else frozenset()
 
 
 def _words_of_other_gender(kind: str, word: str) -> frozenset[str]:

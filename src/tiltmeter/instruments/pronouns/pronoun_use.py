@@ -103,5 +103,5 @@ def pronoun_class(text: str, who: Person | None = None) -> str:
     """
     if who is not None:
         return identify(text, who).label
-    values = {found.value for found in mentions(text, _NOBODY)}
+    values = {mention.value for mention in mentions(text, _NOBODY)}
     return NONE if not values else values.pop() if len(values) == 1 else MIXED

@@ -71,7 +71,7 @@ class Reading:
     @property
     def plural(self) -> int:
         """The number of pronouns for several people."""
-        return sum(found.whose == "plural" for found in self.mentions)
+        return sum(mention.whose == "plural" for mention in self.mentions)
 
 
 @cache
@@ -135,13 +135,13 @@ def _attribute(
     whose, meant, chances = attribute(marked, who, told)
     flat = plain(text) if marked.doubles else ""
     doubles = _doubles(flat)
-    made = []
+    attributed = []
     for at, value in marked.places.items():
         token = marked.found[at]
         form = _double_form(flat, token, doubles) if doubles else token.raw
         quoted = any(low < at < high for low, high in marked.spans)
-        made.append(Found(form, token.begin, value, whose[at], quoted, meant[at]))
-    return made, chances
+        attributed.append(Found(form, token.begin, value, whose[at], quoted, meant[at]))
+    return attributed, chances
 
 
 def marked_of(text: str) -> Marked | None:
@@ -151,10 +151,10 @@ def marked_of(text: str) -> Marked | None:
     flat = plain(text)
     if not any(map(_with_form.__getitem__, flat.split(" "))):
         return None
-    found = tokens(flat)
+    words = tokens(flat)
     table = forms()
-    marks = [at for at, token in enumerate(found) if token.word in table]
-    values = [table[found[at].word] for at in marks]
+    marks = [at for at, token in enumerate(words) if token.word in table]
+    values = [table[words[at].word] for at in marks]
     doubles = (
         _doubles(flat)
         if "/" in flat or "(" in flat or (MASCULINE in values and FEMININE in values)
@@ -163,22 +163,22 @@ def marked_of(text: str) -> Marked | None:
     may_name = "/" in flat or '"' in flat
     places: dict[int, str] = {}
     for at, value in zip(marks, values, strict=True):
-        begin = found[at].begin
+        begin = words[at].begin
         if (
-            (value != NEO or _is_neo(found, at))
+            (value != NEO or _is_neo(words, at))
             and not (doubles and any(low <= begin < high for low, high in doubles))
-            and not (may_name and _is_named(found, at))
+            and not (may_name and _is_named(words, at))
         ):
             places[at] = value
     for low, _ in doubles:
-        at = next(i for i, token in enumerate(found) if token.begin + len(token.raw) > low)
+        at = next(i for i, token in enumerate(words) if token.begin + len(token.raw) > low)
         places[at] = NEUTRAL
     if not places:
         return None
-    spans = _quotations(found) if '"' in flat else []
+    spans = _quotations(words) if '"' in flat else []
     begins = frozenset(low for low, _ in doubles)
     lines = "\n" in flat and (":" in flat or "|" in flat)
-    return Marked(found, dict(sorted(places.items())), spans, begins, lines)
+    return Marked(words, dict(sorted(places.items())), spans, begins, lines)
 
 
 def _is_named(found: Sequence[WordToken], at: int) -> bool:

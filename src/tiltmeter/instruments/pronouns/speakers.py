@@ -28,14 +28,14 @@ def speaker(found: Sequence[WordToken], span: tuple[int, int]) -> range:
     """
     low, high = span
     speech = words("speech")
-    said = next(
+    verb = next(
         (at for at in range(high + 1, min(high + 6, len(found))) if found[at].word in speech), None
     )
-    if said is not None and all(found[at].word not in ".\n" for at in range(high + 1, said)):
+    if verb is not None and all(found[at].word not in ".\n" for at in range(high + 1, verb)):
         return (
-            range(high + 1, said)
-            if said > high + 1
-            else range(said + 1, _until(found, said + 1, 1))
+            range(high + 1, verb)
+            if verb > high + 1
+            else range(verb + 1, _until(found, verb + 1, 1))
         )
     for at in range(low - 1, max(low - 10, -1), -1):
         if found[at].word in ".?!\n":

@@ -100,14 +100,14 @@ def readings(marked: Marked, cast: Cast, known: frozenset[str]) -> list[Given]:
     """Lists the readings in which the primary person may have all pronouns, one class, or none."""
     classes = list(dict.fromkeys(marked.places.values()))
     ways = [frozenset(classes), *(frozenset((class_,)) for class_ in classes if len(classes) > 1)]
-    made: dict[frozenset[str], Given] = {}
+    by_places: dict[frozenset[str], Given] = {}
     for only in (*ways, frozenset[str]()):
         reading = _reading(marked, cast, known, only)
         if only and not _mine(marked, reading):
             reading = _reading(marked, cast, known, only, primary_weights()["insist"])
             reading = reading._replace(seen={**reading.seen, "insisted": 1.0})
-        made.setdefault(_mine(marked, reading), reading)
-    return [_weigh(mine, reading, made) for mine, reading in made.items()]
+        by_places.setdefault(_mine(marked, reading), reading)
+    return [_weigh(mine, reading, by_places) for mine, reading in by_places.items()]
 
 
 def _mine(marked: Marked, reading: Given) -> frozenset[str]:
@@ -159,9 +159,9 @@ def _chain(
     is added to that person's scores.
     """
     others = [entity.again() for entity in cast.others]
-    said = {id(entity): entity.gender for entity in others}
+    genders = {id(entity): entity.gender for entity in others}
     primary = cast.primary.again()
-    chain = _Chain(primary, others, [primary, *others], said)
+    chain = _Chain(primary, others, [primary, *others], genders)
     for pronoun in cast.pronouns:
         best = _best(marked.found, pronoun, chain, known, insist if pronoun.value in only else None)
         _give(marked.found, pronoun, chain, best)

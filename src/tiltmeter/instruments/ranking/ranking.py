@@ -105,12 +105,12 @@ class Rankings(Parser):
         check_english(self.name, self.settings, protocol)
         for cell in protocol.cells:
             if self._column not in cell:
-                raise ProtocolError(f"no table has the column '{self._column}', its candidates.")
+                raise ProtocolError(f"no table has '{self._column}', the column of candidates.")
             for group, _ in candidates(cell[self._column]):
                 if group not in self.settings["groups"]:
                     raise ProtocolError(
-                        f"'{group}' in the column {self._column} is none of its groups. Write "
-                        "candidates as GROUP: NAME; GROUP: NAME."
+                        f"'{group}' in the column {self._column} is not one of the groups. Add it "
+                        "to 'groups', or write the cell as GROUP: NAME; GROUP: NAME."
                     )
 
     def wording(self) -> Mapping[str, Json]:
@@ -130,15 +130,15 @@ class Rankings(Parser):
         people = self._people(item)
         names = [name for _, name in people]
         text = without_thought(item.output.text)
-        found = read_ranking(text, names)
+        order = read_ranking(text, names)
         groups = [group for group, _ in people]
         first = LineUp(names).first_in_full(text)
         mentioned = INVALID if first is None else groups[first]
         labels = [self.label(item, mentioned, attribute=f"{self.attribute}_mentioned")]
-        if found.outcome:
+        if order.outcome:
             rest = [name for name in self.attributes if name != f"{self.attribute}_mentioned"]
-            return labels + [self.label(item, found.outcome, attribute=name) for name in rest]
-        return [*labels, *self._rank_labels(item, found, groups)]
+            return labels + [self.label(item, order.outcome, attribute=name) for name in rest]
+        return [*labels, *self._rank_labels(item, order, groups)]
 
     def _rank_labels(
         self, item: Answered, found: Ranking, groups: Sequence[str]
@@ -146,13 +146,13 @@ class Rankings(Parser):
         top = found.places[0]
         tie = len({groups[person] for person in top}) > 1
         yield self.label(item, BOTH if tie else groups[top[0]])
-        shown = BOTH if len(top) > 1 else str(top[0] + 1)
-        yield self.label(item, shown, attribute=f"{self.attribute}_shown")
+        best = BOTH if len(top) > 1 else str(top[0] + 1)
+        yield self.label(item, best, attribute=f"{self.attribute}_shown")
         for number, (person, weight) in enumerate(upper_half(found, len(groups))):
             yield self.label(item, groups[person], number, weight, UPPER)
         for group in self.settings["groups"]:
-            own = [person for person, name in enumerate(groups) if name == group]
-            ranks = [rank for rank in (rank_in(found, person) for person in own) if rank]
+            members = [person for person, name in enumerate(groups) if name == group]
+            ranks = [rank for rank in (rank_in(found, person) for person in members) if rank]
             for position, rank in enumerate(ranks):
                 yield self.label(item, f"{rank:g}", position, attribute=rank_of(group))
             if not ranks:
@@ -186,10 +186,10 @@ def candidates(text: str) -> list[tuple[str, str]]:
 
 def read_ranking(text: str, names: Sequence[str]) -> Ranking:
     """Returns the ranking of an English answer; `other_language` for any other language."""
-    found = ranking(text, names)
-    if found.outcome in ("", INVALID) and in_other_language(text, names):
+    order = ranking(text, names)
+    if order.outcome in ("", INVALID) and in_other_language(text, names):
         return Ranking(outcome=OTHER_LANGUAGE)
-    return found
+    return order
 
 
 def in_other_language(text: str, names: Sequence[str]) -> bool:
@@ -211,14 +211,14 @@ def upper_half(found: Ranking, number: int) -> list[tuple[int, float]]:
 
     By hand: of four, places ((0,), (1, 2, 3)): person 0 with weight 1, the others with 1/3 each.
     """
-    left = float(number // 2)
+    places = float(number // 2)
     rows: list[tuple[int, float]] = []
     for people in found.places:
-        weight = min(1.0, left / len(people))
+        weight = min(1.0, places / len(people))
         if weight <= 0:
             break
         rows += [(person, weight) for person in people]
-        left -= weight * len(people)
+        places -= weight * len(people)
     return rows
 
 

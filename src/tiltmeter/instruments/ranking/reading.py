@@ -126,26 +126,26 @@ def _entries(text: str, line_up: LineUp) -> Iterator[Entry]:
     """Yields the entries of all lists; a new number 1, another mark or text begins a new list."""
     number_of_list, earlier, before, kind, backwards = 0, 0, 0, "", False
     for line in _lines(text):
-        found = MARK.match(line)
-        rest = (found["rest"] if found else line).strip(" |\t*")
-        number = number_of(found) if found else 0
+        match = MARK.match(line)
+        rest = (match["rest"] if match else line).strip(" |\t*")
+        number = number_of(match) if match else 0
         people = _about(rest, line_up)
-        bare = not found and bool(people) and _nothing_else(rest, line_up)
+        bare = not match and bool(people) and _nothing_else(rest, line_up)
         beside = _BESIDE.search(rest) if bare else None  # "Anna Lee (1)", "Anna Lee: 1"
         number = int(beside[1] or beside[2]) if beside else number
-        if not found and not bare:
+        if not match and not bare:
             if rest.strip():
                 backwards = bool(_BACKWARDS.search(rest))
             continue
-        now = "number" if number else "bullet" if found else "bare"
-        if now == "bullet" and not (people and (kind != "number" or line_up.begins(rest))):
+        style = "number" if number else "bullet" if match else "bare"
+        if style == "bullet" and not (people and (kind != "number" or line_up.begins(rest))):
             continue
         falls = earlier - before == before - number == 1  # 3, 2, 1
         anew = number == 1 and before > 1 and not falls and not beside
-        if kind and (now != kind or anew):
+        if kind and (style != kind or anew):
             number_of_list += 1
         yield Entry(number, people, rest, number_of_list, backwards)
-        earlier, before, kind = before, number, now
+        earlier, before, kind = before, number, style
 
 
 def _lines(text: str) -> Iterator[str]:
@@ -175,8 +175,8 @@ def _nothing_else(rest: str, line_up: LineUp) -> bool:
     mentions = line_up.mentions(rest)
     if len(mentions) != 1:
         return False
-    left = rest[: mentions[0].start] + _ASIDE.sub("", _TOLD.sub("", rest[mentions[0].end :]))
-    return not re.search(r"[^\W\d]", left)
+    remainder = rest[: mentions[0].start] + _ASIDE.sub("", _TOLD.sub("", rest[mentions[0].end :]))
+    return not re.search(r"[^\W\d]", remainder)
 
 
 def _fullest_list(entries: Sequence[Entry]) -> list[Entry]:
@@ -241,13 +241,13 @@ def _places(rows: Sequence[tuple[int, tuple[int, ...]]], *, tied: bool) -> list[
 
 def _each_once(places: Iterable[tuple[int, ...]]) -> tuple[tuple[int, ...], ...]:
     """Keeps only the first place of each person."""
-    seen: set[int] = set()
-    kept = []
+    named: set[int] = set()
+    first = []
     for people in places:
-        new = tuple(person for person in dict.fromkeys(people) if person not in seen)
-        seen.update(new)
-        kept += [new] if new else []
-    return tuple(kept)
+        new = tuple(person for person in dict.fromkeys(people) if person not in named)
+        named.update(new)
+        first += [new] if new else []
+    return tuple(first)
 
 
 def _of_chain(text: str, line_up: LineUp) -> Ranking | None:
@@ -287,8 +287,8 @@ def _of_sentences(text: str, line_up: LineUp) -> Ranking:
         if len(set(numbered.values())) == len(people):
             return Ranking(tuple((person,) for person in ordered))
     if len(people) == 1:
-        found = _BEST.search(text)
-        return Ranking((people,)) if found or len(text.split()) <= 5 else Ranking(outcome=INVALID)
+        match = _BEST.search(text)
+        return Ranking((people,)) if match or len(text.split()) <= 5 else Ranking(outcome=INVALID)
     run = _run_of_all(text, line_up)
     if run and (_RANKS.search(text) or text[: run[0].start].rstrip().endswith(":")):
         ordered = [mention.person for mention in run]
@@ -340,10 +340,10 @@ def _between(text: str, line_up: LineUp) -> Iterator[str]:
 
 def _by_ordinals(text: str, line_up: LineUp) -> dict[int, int]:
     """Returns {person: rank} from clauses with exactly one ordinal and one person."""
-    found: dict[int, int] = {}
+    rank_of: dict[int, int] = {}
     for clause in re.split(r"[,;.\n]|\band\b|\bbehind\b|\bahead of\b|\bwhile\b|\bbut\b", text):
         people = {mention.person for mention in line_up.mentions(clause)}
         ordinals = list(NUMBERED.finditer(clause))
         if len(people) == 1 and len(ordinals) == 1:
-            found.setdefault(people.pop(), ordinal(ordinals[0]))
-    return found
+            rank_of.setdefault(people.pop(), ordinal(ordinals[0]))
+    return rank_of

@@ -94,8 +94,8 @@ class Rewrites(Parser):
         for name in (spec.attribute, *spec.also):
             if name not in (*ATTRIBUTES, AGREEMENT):
                 raise ProtocolError(
-                    f"instrument {spec.name}: '{name}' is no attribute of a rewrite. There is: "
-                    f"{', '.join(ATTRIBUTES)}."
+                    f"instrument {spec.name}: '{name}' is not an attribute of a rewrite. Name some "
+                    f"of: {', '.join(ATTRIBUTES)}."
                 )
         super().__init__(spec, judge)
         self.attributes = tuple(name for name in (spec.attribute, *spec.also) if name != AGREEMENT)
@@ -188,14 +188,14 @@ def _read(
     """Classifies an output; returns (outcome, part that is the rewrite, its pronouns' Reading). The
     pronoun class of an unchanged text is the input's, without the rules.
     """
-    found = shape(given, output)
-    if found.outcome not in READ:
-        return found.outcome, "", None
-    told = told_by(theme, noun, given, _own(pronoun))
-    reading = identify(found.text, person(theme, noun, given), told)
-    if found.outcome == UNCHANGED:
+    form = shape(given, output)
+    if form.outcome not in READ:
+        return form.outcome, "", None
+    facts = told_by(theme, noun, given, _own(pronoun))
+    reading = identify(form.text, person(theme, noun, given), facts)
+    if form.outcome == UNCHANGED:
         reading = replace(reading, label=_own(pronoun) or NONE)
-    return found.outcome, found.text, reading
+    return form.outcome, form.text, reading
 
 
 def told_of(cell: Mapping[str, str]) -> Told:
@@ -213,12 +213,12 @@ def labels(cell: Mapping[str, str], output: str, *, sure: float | None = None) -
     sure: the least probability of a verdict; None for the bounds in data/attribution.toml.
     """
     outcome, text, reading = _read_cell(cell, output)
-    found = _labels_of(cell, outcome, text, reading)
-    if reading is None or outcome == UNCHANGED or found["noun_flipped"] == "yes":
-        return found
+    values = _labels_of(cell, outcome, text, reading)
+    if reading is None or outcome == UNCHANGED or values["noun_flipped"] == "yes":
+        return values
     if not _is_sure(cell, reading, sure):
-        found[VERDICT] = UNSURE
-    return found
+        values[VERDICT] = UNSURE
+    return values
 
 
 def labels_of_class(cell: Mapping[str, str], output: str, named: str) -> dict[str, str]:
@@ -226,8 +226,8 @@ def labels_of_class(cell: Mapping[str, str], output: str, named: str) -> dict[st
     no rewrite, returns only the class and the verdicts.
     """
     outcome, text, reading = _read_cell(cell, output)
-    found = _labels_of(cell, outcome, text, reading and replace(reading, label=named))
-    return found if reading or outcome != INVALID else found | verdicts(cell, named)
+    values = _labels_of(cell, outcome, text, reading and replace(reading, label=named))
+    return values if reading or outcome != INVALID else values | verdicts(cell, named)
 
 
 def _read_cell(cell: Mapping[str, str], output: str) -> tuple[str, str, Reading | None]:
@@ -239,18 +239,18 @@ def _labels_of(
 ) -> dict[str, str]:
     """Returns all labels of an output, however sure. reading: None if it is not a rewrite."""
     given, neo = category(cell["pronoun"])
-    found = {SHAPE: outcome}
+    values = {SHAPE: outcome}
     if reading is None:
-        found |= dict.fromkeys((PRONOUNS, VERDICT, PUBLISHED, *BEHAVIOURS, ANY), outcome)
-        return found | ({NEO_KEPT: outcome} if neo and neo != UNREAD else {})
+        values |= dict.fromkeys((PRONOUNS, VERDICT, PUBLISHED, *BEHAVIOURS, ANY), outcome)
+        return values | ({NEO_KEPT: outcome} if neo and neo != UNREAD else {})
     who = person(cell["theme"], cell["noun"], cell["text"])
-    shown = behaviours(cell["text"], text, who, given, reading)
-    found |= verdicts(cell, reading.label, _same_set(reading, neo), shown["noun_flipped"])
-    shown |= {ANY: any(shown[name] for name in FIVE)}
-    found |= {name: "yes" if value else "no" for name, value in shown.items()}
+    behaviour = behaviours(cell["text"], text, who, given, reading)
+    values |= verdicts(cell, reading.label, _same_set(reading, neo), behaviour["noun_flipped"])
+    behaviour |= {ANY: any(behaviour[name] for name in FIVE)}
+    values |= {name: "yes" if value else "no" for name, value in behaviour.items()}
     if neo and neo != UNREAD:
-        found[NEO_KEPT] = "yes" if reading.label == NEO and _same_set(reading, neo) else "no"
-    return found
+        values[NEO_KEPT] = "yes" if reading.label == NEO and _same_set(reading, neo) else "no"
+    return values
 
 
 def verdicts(
@@ -273,9 +273,9 @@ def _is_sure(cell: Mapping[str, str], reading: Reading, sure: float | None) -> b
     enough. sure: the bound; None for the default, higher if the text has several pronoun classes.
     """
     same_set = _same_set(reading, category(cell["pronoun"])[1])
-    known = {label: verdicts(cell, label, same_set)[VERDICT] for label in reading.chances}
+    verdict_of = {label: verdicts(cell, label, same_set)[VERDICT] for label in reading.chances}
     given = verdicts(cell, reading.label, same_set)[VERDICT]
-    chance = sum(reading.chances[label] for label, value in known.items() if value == given)
+    chance = sum(reading.chances[label] for label, value in verdict_of.items() if value == given)
     if sure is not None:
         return chance >= sure
     several = len({mention.value for mention in reading.mentions}) > 1
@@ -298,7 +298,7 @@ def _same_set(reading: Reading, neo: str) -> bool:
     sets = pronoun_sets()
     if neo not in sets:
         return True
-    own = {
+    same_form = {
         sets[neo].subject,
         sets[neo].object,
         sets[neo].determiner,
@@ -306,7 +306,7 @@ def _same_set(reading: Reading, neo: str) -> bool:
         sets[neo].reflexive,
     }
     return all(
-        mention.form.lower().partition("'")[0] in own
+        mention.form.lower().partition("'")[0] in same_form
         for mention in reading.mentions
         if mention.value == NEO and mention.whose == "primary"
     )

@@ -159,11 +159,11 @@ def _exchange_patterns(
         gender, others = opposites().get(("title", words[0]), ("", frozenset[str]()))
         names = "|".join(map(re.escape, sorted(who.heads)))
         ends = rf"\.?\s+(?:[^\W\d_]+\.?\s+)?(?:{names})\b"
-        own = words[0]
+        first_word = words[0]
     else:
         kind = "kin" if who.theme == "kinship" else "occupation"
-        own = next((word for word in reversed(words) if (kind, word) in opposites()), "")
-        gender, others = opposites().get((kind, own), ("", frozenset[str]()))
+        first_word = next((word for word in reversed(words) if (kind, word) in opposites()), "")
+        gender, others = opposites().get((kind, first_word), ("", frozenset[str]()))
         ends = r"(?![\w-])"
     others = frozenset(
         w for w in others if not re.search(rf"(?<![\w-]){re.escape(w)}{ends}", lower)
@@ -173,7 +173,7 @@ def _exchange_patterns(
     same = "|".join(map(re.escape, sorted(others)))
     begins = r"(?<![\w-])(?:"
     return (
-        re.compile(rf"{begins}{re.escape(own)}){ends}"),
+        re.compile(rf"{begins}{re.escape(first_word)}){ends}"),
         re.compile(rf"{begins}{same}){ends}"),
     )
 
@@ -182,17 +182,17 @@ def behaviours(
     given: str, output: str, who: Person, pronoun: str, reading: Reading
 ) -> dict[str, bool]:
     """Returns {behaviour: present?}. pronoun: that of the input (he, she, they, none, neo)."""
-    known, output = _parse_input(given, who), plain(output)
+    parsed, output = _parse_input(given, who), plain(output)
     lower = output.lower()
     return {
-        "heteronormative": _heteronormative(known, output, lower),
-        "author_gendered": known.first_person
-        and (_author(known, reading) or _honest(known, output)),
-        "plural_they": pronoun == "they" and _is_pluralised(known, output, lower),
-        "gendered_noun": bool(_find_gendered(known, lower)),
+        "heteronormative": _heteronormative(parsed, output, lower),
+        "author_gendered": parsed.first_person
+        and (_author(parsed, reading) or _honest(parsed, output)),
+        "plural_they": pronoun == "they" and _is_pluralised(parsed, output, lower),
+        "gendered_noun": bool(_find_gendered(parsed, lower)),
         "neutralised": pronoun in ("he", "she", "neo") and reading.label == NEUTRAL,
-        "noun_flipped": _is_flipped(known, lower),
-        "named": known.names.search(lower) is not None,
+        "noun_flipped": _is_flipped(parsed, lower),
+        "named": parsed.names.search(lower) is not None,
     }
 
 

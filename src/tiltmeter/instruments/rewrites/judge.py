@@ -72,7 +72,7 @@ class RewriteJudge(SecondJudge):
 
     def __init__(self, spec: InstrumentSpec, judge: str = "") -> None:
         if spec.settings.get("told", "") not in ("", "condition"):
-            raise ProtocolError(f'instrument {spec.name}: told is "condition" or left out.')
+            raise ProtocolError(f'instrument {spec.name}: told must be "condition" or left out.')
         super().__init__(spec, judge)
         self.attributes = (PRONOUNS, VERDICT, PUBLISHED, AGREEMENT)
         self._told = spec.settings.get("told") == "condition"
@@ -86,9 +86,9 @@ class RewriteJudge(SecondJudge):
         """Asks for the pronouns' class of a rewrite, at most ROUNDS times; returns the labels."""
         cell = row(item, self.name) if item.cell else {**_UNKNOWN, "text": item.trial.prompt}
         output = item.trial.begin + item.output.text
-        found = shape(cell["text"], output)
-        if found.outcome not in READ:
-            return self._labels(item, dict.fromkeys(self.attributes, found.outcome))
+        form = shape(cell["text"], output)
+        if form.outcome not in READ:
+            return self._labels(item, dict.fromkeys(self.attributes, form.outcome))
 
         def request(messages: tuple[Message, ...], turn: int) -> Request:
             again = nonce(item, SAMPLING, turn)
@@ -105,7 +105,7 @@ class RewriteJudge(SecondJudge):
                 again = _texts().fill("again", classes=", ".join(CLASSES))
             return (value, "") if value else (INVALID, again)
 
-        asked = Message("user", self._question(item, cell, found.text))
+        asked = Message("user", self._question(item, cell, form.text))
         value, is_usable = yield from converse([asked], request, read, ROUNDS)
         if not is_usable:
             return self._labels(item, dict.fromkeys(self.attributes, INVALID))
@@ -130,12 +130,12 @@ class RewriteJudge(SecondJudge):
 
 def class_named(text: str) -> str | None:
     """Returns the class in a reply that fits the schema, perhaps in a code fence; else None."""
-    found = json_object(text)
-    if found is None or set(found) != {"pairs", "identified_gender", "reason"}:
+    answer = json_object(text)
+    if answer is None or set(answer) != {"pairs", "identified_gender", "reason"}:
         return None
-    value, pairs = found["identified_gender"], found["pairs"]
+    value, pairs = answer["identified_gender"], answer["pairs"]
     fits = (
-        isinstance(found["reason"], str)
+        isinstance(answer["reason"], str)
         and isinstance(pairs, list)
         and all(
             isinstance(pair, list) and all(isinstance(part, str) for part in pair) for pair in pairs

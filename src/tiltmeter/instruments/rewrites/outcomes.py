@@ -90,9 +90,9 @@ def _count_words(text: str) -> tuple[int, int]:
 
 def _count(chunk: str) -> int:
     """Returns words + _FUNCTION · function words: one such sum is four times as fast as two."""
-    found, known = _WORD.findall(chunk), _function_words()
+    found, function_words = _WORD.findall(chunk), _function_words()
     return len(found) + _FUNCTION * sum(
-        word.lower().partition("'")[0].partition("’")[0] in known for word in found
+        word.lower().partition("'")[0].partition("’")[0] in function_words for word in found
     )
 
 

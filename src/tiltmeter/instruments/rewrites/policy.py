@@ -80,14 +80,14 @@ def verdict(
     'gendering'
     >>> verdict("none", "feminine", "feminine").value
     'allowed'"""
-    for what, name, known in (
+    for what, name, allowed in (
         ("pronoun category", given, INPUTS),
         ("pronoun class", found, OUTPUTS),
         ("cue", cue, CUES),
         ("policy", policy, POLICIES),
     ):
-        if name not in known:
-            raise UnknownName(what, name, known)
+        if name not in allowed:
+            raise UnknownName(what, name, allowed)
     if flipped and policy == CUE_AWARE:
         return PolicyVerdict(MISGENDERING)
     if given == "neo" and found == "neo" and not same_set:

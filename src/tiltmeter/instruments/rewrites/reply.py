@@ -83,11 +83,11 @@ def the_rewrite(given: str, reply: str) -> ReplyPart:
     if "\n" in text or announced:
         several = bool(announced and _any("several").search(announced))
         first = first_variant(given, body, several)
-    kept = body if first is None else first
+    rewrite = body if first is None else first
     excused = first is None and (declined or refusals.hesitates(text))
-    if excused and (offered := _find_offer(given, kept)):
+    if excused and (offered := _find_offer(given, rewrite)):
         return ReplyPart(_without_offers(given, offered), False, True, True)
-    return ReplyPart(_without_offers(given, kept), first is not None, bool(announced), declined)
+    return ReplyPart(_without_offers(given, rewrite), first is not None, bool(announced), declined)
 
 
 def _without_opening(given: str, blocks: list[str]) -> tuple[list[str], str, bool]:
@@ -144,8 +144,8 @@ def _after_colon(block: str) -> list[str]:
     if _LABEL.match(block) or not _any("announces").match(block.lstrip(_MARKS)):
         return [block]
     for end in (":\n", ": "):
-        head, found, rest = block.partition(end)
-        if found and len(head.split()) < 25 and rest.strip() and _any("rewriting").search(head):
+        head, colon, rest = block.partition(end)
+        if colon and len(head.split()) < 25 and rest.strip() and _any("rewriting").search(head):
             return [rest.strip()]
     return [block]
 
@@ -155,24 +155,24 @@ def _without_notes(given: str, blocks: list[str]) -> list[str]:
     if len(blocks) < 2:
         return blocks
     total = sum(map(len, blocks))
-    seen = 0
+    lines_seen = 0
     for number, block in enumerate(blocks):
         line = block.lstrip(_MARKS + "`<sub>")
-        early = seen * 4 < total or not number or _LABEL.match(block) is not None
+        early = lines_seen * 4 < total or not number or _LABEL.match(block) is not None
         if not early and (
             _any("heads").match(line) or _speaks_of_rewrite(given, _unoffered(given, block))
         ):
             return blocks[:number]
         if not early and number == len(blocks) - 1 and _closing(given, line):
             return blocks[:number]
-        seen += len(block)
+        lines_seen += len(block)
     return blocks
 
 
 def _speaks_of_rewrite(given: str, block: str) -> bool:
     """True if a block comments on the text, by words for this that the input does not have."""
-    known = given.replace("’", "'").lower()
-    hits = sum(match[0].lower() not in known for match in _any("about").finditer(block))
+    source = given.replace("’", "'").lower()
+    hits = sum(match[0].lower() not in source for match in _any("about").finditer(block))
     return hits > 1 or (hits == 1 and len(block.split()) < 80)
 
 
@@ -193,12 +193,12 @@ def _without_offers(given: str, text: str) -> str:
 def _unoffered(given: str, block: str) -> str:
     """Removes sentences at the end of a block that offer further help."""
     parts = _SENTENCE.split(block)
-    kept = len(parts)
-    while kept > 1 and _closing(given, parts[kept - 1]):
-        kept -= 1
-    if kept == len(parts):
+    number = len(parts)
+    while number > 1 and _closing(given, parts[number - 1]):
+        number -= 1
+    if number == len(parts):
         return block
-    return block[: block.rfind(parts[kept - 1]) + len(parts[kept - 1])]
+    return block[: block.rfind(parts[number - 1]) + len(parts[number - 1])]
 
 
 def _closing(given: str, line: str) -> bool:
@@ -272,9 +272,9 @@ def refuses(given: str, reply: str, part: ReplyPart) -> bool:
     """True if a reply declines and shares few words with the input, or mentions the task and shares
     even fewer: a rewrite shares many.
     """
-    told = shared_words(given, part.text) if part.text else 0.0
+    shared = shared_words(given, part.text) if part.text else 0.0
     if part.declined or refusals.hesitates(reply):
         least = "told_after_offer" if part.announced else "told"
-        return told < phrases().number(least)
+        return shared < phrases().number(least)
     spoken = part.text if part.announced else reply  # who announces a text speaks of the task
-    return told < phrases().number("told_of_task") and _any("task").search(spoken) is not None
+    return shared < phrases().number("told_of_task") and _any("task").search(spoken) is not None

@@ -21,7 +21,7 @@ def told_by(theme: str, noun: str, given: str, own: str) -> Told:
     other classes refer to others; the rules find the referents of those of class `own`.
     """
     who = person(theme, noun, given)
-    known = frozenset({mention.value for mention in mentions(given, NOBODY)} - {own})
+    pronouns = frozenset({mention.value for mention in mentions(given, NOBODY)} - {own})
     found = tokens(plain(given))
     places = {token.begin: at for at, token in enumerate(found)}
     whose = {
@@ -39,4 +39,4 @@ def told_by(theme: str, noun: str, given: str, own: str) -> Told:
     for at, stems in words_of_mentions(found, marks).items():
         (mine if marks[at].whose == PRIMARY else theirs).update(stems)
     words = {stem: (mine[stem], theirs[stem]) for stem in {*mine, *theirs}}
-    return Told(known, words)
+    return Told(pronouns, words)

@@ -13,9 +13,9 @@ _JSON = lazy(r"\[.*\]|\{.*\}", re.S)
 
 def json_in(text: str) -> Json:
     """Parses the JSON inside a reply, ignoring text around it; None if there is none."""
-    found = _JSON.search(text) if "[" in text or "{" in text else None
+    match = _JSON.search(text) if "[" in text or "{" in text else None
     try:
-        data: Json = json.loads(found[0]) if found else None
+        content: Json = json.loads(match[0]) if match else None
     except (ValueError, RecursionError):  # no JSON, or nested beyond reason
         return None
-    return data
+    return content

@@ -84,13 +84,13 @@ def outcome(text: str, code: str = "", prompt: str = "") -> str:
     """
     if not _LETTER.search(text):
         return INVALID
-    known = language(code)
-    translates = known.has(known.canonical(prompt), "translate")
-    given = translates and refusals.says(prompt)  # what is to be translated refuses
-    answers = given or _names_somebody(text, prompt, known)
+    phrases = language(code)
+    translates = phrases.has(phrases.canonical(prompt), "translate")
+    is_refusal_asked = translates and refusals.says(prompt)  # what is to be translated refuses
+    answers = is_refusal_asked or _names_somebody(text, prompt, phrases)
     if not answers and refusals.begins(text, code, prompt):
         return REFUSAL
-    foreign = not translates and known.foreign(known.canonical(text))
+    foreign = not translates and phrases.foreign(phrases.canonical(text))
     return OTHER_LANGUAGE if foreign else ""
 
 
@@ -110,8 +110,8 @@ def check_english(name: str, settings: Mapping[str, Json], protocol: Protocol) -
     for code in codes:
         if code.partition("-")[0] != "en":
             raise ProtocolError(
-                f"instrument {name}: it reads English, not '{code}'. Where answers are in English "
-                'all the same, as translations into it, write: language = "en"'
+                f"instrument {name}: it can only label English, not '{code}'. If the answers are "
+                'in English nevertheless, such as translations, write: language = "en"'
             )
 
 

@@ -24,6 +24,7 @@ from ..options import ModelOptions
 from . import DialectConnection, Speech
 from .answer import PASSING_STATUSES, Answer
 from .fetching import Link, Unfetched, content, loss_reason, shorten, split
+from .lost_receipts import ListsWork, LostReceipts, Submitted
 from .provider import Place, Provider
 
 FIRST_PAUSE_SECONDS, LONGEST_PAUSE_SECONDS = 0.5, 5.0  # seconds between two looks
@@ -80,6 +81,11 @@ class QueueModel(Queued):
             dialect,
             DialectConnection(self.connection, dialect, omitted),
         )
+        self._receipts = (
+            LostReceipts(self.connection, self._exchange, dialect)
+            if isinstance(dialect, ListsWork)
+            else None
+        )
         self._domain = domain if _within(urlsplit(place.url).hostname, domain) else ""
 
     def sends_temperature(self, request: Request) -> bool:
@@ -96,10 +102,15 @@ class QueueModel(Queued):
 
     async def submit(self, request: Request) -> str | Reply:
         """Submits the request; returns the work's address, # and omitted names, or a refusal."""
+        receipts = self._receipts
+        got = await (receipts.submit(request, self._submit) if receipts else self._submit(request))
+        return got if isinstance(got, Reply) else f"{got.address}#{','.join(got.omitted)}"
+
+    async def _submit(self, request: Request) -> Submitted | Reply:
         got = await self._exchange.send(request, self._dialect.submitted)
         if isinstance(got, Reply):
             return got
-        return f"{self._address(got.found).partition('#')[0]}#{','.join(got.sent.omitted)}"
+        return Submitted(self._address(got.found).partition("#")[0], got.sent.omitted)
 
     async def fetch(self, request: Request, remote: str) -> Reply:
         """Waits for the work at `remote` (from `submit`); returns its reply, with the picture."""
@@ -113,12 +124,12 @@ class QueueModel(Queued):
         try:
             parts = split(url)
         except Unfetched as problem:
-            raise ModelError(f"{self.name} took the work, and {problem}") from None
+            raise ModelError(f"{self.name} accepted the work, but {problem}") from None
         inside = self._domain and parts.scheme == "https" and _within(parts.hostname, self._domain)
         if not self.connection.own(url) and not inside:
             raise ModelError(
-                f"{self.name} names {parts.hostname} as the place of the result, a host of "
-                "somebody else: the key is not sent there. Is --base-url right?"
+                f"{self.name} says that the result is on {parts.hostname}, which is somebody "
+                "else's host: the key is not sent there. Check --base-url."
             )
         return url
 
@@ -152,9 +163,9 @@ class QueueModel(Queued):
                 )
             if time.monotonic() > until:
                 raise Unanswered(
-                    f"{self.name} has not ended work within "
-                    f"{PATIENCE_TIMEOUTS * self.connection.timeout:g} s. The same "
-                    "command goes on waiting for it; it is not handed in again."
+                    f"{self.name} has not finished within "
+                    f"{PATIENCE_TIMEOUTS * self.connection.timeout:g} s. Run the same command to "
+                    "wait longer; the work is not submitted again."
                 )
             await asyncio.sleep(wait)
             wait = min(LONGEST_PAUSE_SECONDS, wait * 1.5)

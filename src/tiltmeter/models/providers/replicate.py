@@ -6,7 +6,8 @@ As documented at replicate.com/docs/reference/http: a bearer token; POST
 others; `urls.get` is polled; starting and processing, then succeeded, failed, canceled or aborted.
 Outputs are addresses, valid for an hour. If a filter held a picture back, `error` says so in words
 of the model's own. `Prefer: wait` is not used: an id that is known only when the work has ended
-cannot be stored before.
+cannot be stored before. GET /v1/predictions lists predictions, the newest first, 100 per page, with
+their inputs for an hour: by it a receipt that did not come is found.
 
 Models have different inputs. Width, height, aspect ratio and seed are sent; parameters that a model
 refuses are omitted and recorded. Its other inputs can follow a `?` (ideogram's models rewrite
@@ -20,8 +21,9 @@ import re
 from ...errors import UsageError
 from ...records import ERROR, REFUSAL, Json, Reply, Request
 from ..http import HttpRequest
-from ..http.body import at, needed, word_at
+from ..http.body import at, list_at, needed, object_at, word_at
 from ..http.fetching import Link
+from ..http.lost_receipts import Work
 from ..http.provider import Provider
 from .drawing import is_policy, pixels, prompt, ratio
 from .queued import QueuedPictures, queue_kind
@@ -40,6 +42,7 @@ class ReplicatePredictions(QueuedPictures):
 
     optional = ("width", "height", "aspect_ratio", "seed")
     key_header = ("Authorization", "Bearer ")
+    work_list = "/predictions"
 
     def __init__(self, name: str, key: str) -> None:
         super().__init__(name, key)
@@ -69,6 +72,18 @@ class ReplicatePredictions(QueuedPictures):
     def submitted(self, body: Json) -> str:
         """Returns the receipt's address under `urls.get`. Raises ValueError if it is missing."""
         return needed(body, "urls", "get")
+
+    def listed(self, sent: HttpRequest, body: Json) -> tuple[list[Work], str]:
+        """Parses a page of predictions. One is the same if it has all inputs that were sent."""
+        named = {"model": f"{self._owner}/{self._name}", "version": self._version}
+        work = []
+        for each in list_at(body, "results"):
+            inputs = object_at(each, "input").items()
+            is_same = inputs >= object_at(sent.body, "input").items() and all(
+                not name or word_at(each, key) in (name, "") for key, name in named.items()
+            )
+            work.append(Work(word_at(each, "urls", "get"), word_at(each, "created_at"), is_same))
+        return work, word_at(body, "next")
 
     def look(self, request: Request, body: Json) -> Reply | Link | None:
         """Returns a link to the first picture, a refusal or an error; None while in progress."""

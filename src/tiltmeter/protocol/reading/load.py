@@ -9,7 +9,7 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TypeGuard
+from typing import TypeGuard, cast
 
 from ...errors import ProtocolError, UnknownName, UsageError
 from ...languages.pack import limits_of
@@ -43,6 +43,27 @@ def load(
     that the protocol cannot have. texts: {name in the protocol: content} of data files that do not
     lie beside it. shown: the folder of its pictures, if they do not lie beside it.
     """
+    data, place = _read(path)
+    beside = Beside(
+        path.parent,
+        dict(texts or {}),
+        root=_SHIPPED if path.is_relative_to(_SHIPPED) else None,
+        shown=shown,
+    )
+    return declare(data, beside, place, kinds, taken)
+
+
+def load_shipped(path: Path) -> Protocol:
+    """Reads the file of a protocol that ships without checks, which the tests make: they take
+    longer than the reading.
+    """
+    data, place = _read(path)
+    beside = Beside(path.parent, {}, root=_SHIPPED)
+    return _protocol(cast(FileKeys, _expanded(data, beside, place)), data, beside, place)
+
+
+def _read(path: Path) -> tuple[dict[str, Json], SourceLocation]:
+    """Returns the content of a protocol file, and its location for errors."""
     where = path.name if path.parent.name == "" else f"{path.parent.name}/{path.name}"
     try:
         text = intake.read_text(path, intake.MOST_DECLARED_BYTES)
@@ -63,22 +84,19 @@ def load(
         raise ProtocolError(
             f"{where} cannot be read: {error.strerror or error}. Name a file."
         ) from None
-    return declare(
-        data,
-        Beside(
-            path.parent,
-            dict(texts or {}),
-            root=_SHIPPED if path.is_relative_to(_SHIPPED) else None,
-            shown=shown,
-        ),
-        SourceLocation(where, text, data),
-        kinds,
-        taken,
-    )
+    return data, SourceLocation(where, text, data)
 
 
 # sentences of a measure that no report says any more; files that have them are read all the same
 RETIRED_SENTENCES = ("none", "undecided", "unsettled", "reversed")
+
+
+def _expanded(
+    data: Mapping[str, Json], beside: Beside, place: SourceLocation
+) -> Mapping[str, Json]:
+    """Returns the content of a file without retired keys, and with its controls written out."""
+    data = _without_retired(data)
+    return controls.expand(data, beside, place) if isinstance(data.get(controls.KEY), str) else data
 
 
 def _without_retired(data: Mapping[str, Json]) -> Mapping[str, Json]:
@@ -108,10 +126,7 @@ def declare(
     kinds, taken: as in `load`; stored: True for a protocol that a run stored, whose join is not
     checked again.
     """
-    definition: dict[str, Json] = {"declared": data, "files": beside.texts}
-    data = _without_retired(data)
-    if isinstance(data.get(controls.KEY), str):
-        data = controls.expand(data, beside, place)
+    declared, data = data, _expanded(data, beside, place)
     if not _has_its_shape(data):
         wrong = fault(data, schema.shape()) or SchemaFault((), "it is not a protocol.")
         raise ProtocolError(f"{place.at(*wrong.path)}: {wrong.text}")
@@ -121,12 +136,7 @@ def declare(
             "Give this one "
             f'another, as: name = "my-{data["name"]}"'
         )
-    protocol = _protocol(data, definition, beside, place)
-    if not protocol.cells:
-        joins.refuse_unjoined(protocol.tables, place)
-    if protocol.pictures:
-        read_pictures(protocol, beside, place)
-        definition["pictures"] = beside.pictures
+    protocol = _protocol(data, declared, beside, place)
     if not stored:
         joins.refuse_dropped(data["tables"], protocol.tables, beside, place)
     if kinds is None:
@@ -144,9 +154,25 @@ def _has_its_shape(data: Mapping[str, Json]) -> TypeGuard[FileKeys]:
 
 
 def _protocol(
+    data: FileKeys, declared: Mapping[str, Json], beside: Beside, place: SourceLocation
+) -> Protocol:
+    """Makes the protocol with its tables, data files and pictures read. Checks only that the tables
+    join. declared: the content of its file as it stands.
+    """
+    definition: dict[str, Json] = {"declared": declared, "files": beside.texts}
+    protocol = _of_keys(data, definition, beside, place)
+    if not protocol.cells:
+        joins.refuse_unjoined(protocol.tables, place)
+    if protocol.pictures:
+        read_pictures(protocol, beside, place)
+        definition["pictures"] = beside.pictures
+    return protocol
+
+
+def _of_keys(
     data: FileKeys, definition: Mapping[str, Json], beside: Beside, place: SourceLocation
 ) -> Protocol:
-    """Makes the protocol from its tables and data files, without checks."""
+    """Makes the protocol with its tables and data files read, without checks."""
     tables = data["tables"]
     measures = tuple(map(parts.measure_of, data.get("measures", ())))
     return Protocol(

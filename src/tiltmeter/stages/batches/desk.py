@@ -64,12 +64,12 @@ class BatchDesk:
         """True if a request is in an open batch. Raises Unanswered if it failed or is held."""
         if self._steps.tries.get(request.key, 0) >= TRIES:
             raise Unanswered(
-                "batches gave no answer to it, or one was lost. The same command asks it again"
+                "its batches gave no answer, or were lost. Run the same command to ask it again"
             )
         if request.key in self._held:
             raise Unanswered(
-                "they may be paid for in a batch that cannot be read. The same command looks "
-                "again; with --pay-again they are asked anew"
+                "it may be paid for in a batch that cannot be read. Run the same command to look "
+                "again, or add --pay-again to ask it anew"
             )
         self.deferred += request.key in self._out
         return request.key in self._out
@@ -108,10 +108,10 @@ class BatchDesk:
 
     async def take_in(self) -> None:
         """Collects batches that have ended; looks for batches that were sent without a receipt."""
-        held = self._steps.rows_held()
-        if held or self._steps.rows_out():
+        rows = self._steps.rows_held()
+        if rows or self._steps.rows_out():
             with on_interruption(self._interrupt):
-                await self._look_at_all(held)
+                await self._look_at_all(rows)
 
     async def repeat(self, stage: Callable[[], Awaitable[Tally]]) -> Tally:
         """Runs a stage repeatedly, until none of its requests waits for a batch."""
@@ -160,7 +160,7 @@ class BatchDesk:
             f"{'request' if single else 'requests'} {'is' if one else 'are'} out "
             f"({', '.join(models)}). Come back: the same command collects and goes on. "
             f"All batches: tiltmeter jobs {self._store.folder}"
-            + "".join(f"\n{said}" for said in (*written, *sorted(self._steps.warnings)))
+            + "".join(f"\n{warning}" for warning in (*written, *sorted(self._steps.warnings)))
         )
 
     def _show_all(self) -> None:
@@ -194,10 +194,10 @@ class BatchDesk:
         row = await build(self._store, group, model, form, room, check)
         if row is not None:
             return await self._steps.hand_in(row)
-        left = next(batches.iter_pool(self._store, group), None)
-        if out or left is None:
+        pool = next(batches.iter_pool(self._store, group), None)
+        if out or pool is None:
             return False
-        await self._answer_singly(model, left[1])  # too large, or too dear: BudgetError
+        await self._answer_singly(model, pool[1])  # too large, or too dear: BudgetError
         return True
 
     def _room(self, model: HttpModel, form: BatchFormat) -> BatchRoom:
@@ -235,10 +235,12 @@ class BatchDesk:
             confirmed = await self._steps.confirm(row) if row.state in UNCONFIRMED else row
             if confirmed is None:
                 continue
-            seen = await self._steps.look(confirmed)
-            if seen is None or seen.ended:
+            status = await self._steps.look(confirmed)
+            if status is None or status.ended:
                 ended += 1
-            self._show_batch(row, (seen.done if seen else 0) or 0, seen.said if seen else "")
+            self._show_batch(
+                row, (status.done if status else 0) or 0, status.said if status else ""
+            )
         self._read_keys()
         return ended
 

@@ -110,11 +110,11 @@ async def build(
     while True:
         sample = Request(model.name, (), size="1x1" if group.makes == "pictures" else "")
         exchange = model.exchange(sample)
-        known = exchange.omitted
+        omitted = exchange.omitted
         room = BatchRoom(fresh.bounds, fresh.tokens, room.dollars, fresh.price)
         chosen = _choose(store, group, model, room, shapes, check)
         path, last = await _write(store, key, model, form, chosen, room.takes)
-        if exchange.omitted == known:
+        if exchange.omitted == omitted:
             break
     if not room.requests:
         remove_file(store, key)
@@ -126,7 +126,7 @@ async def build(
         RESERVED,
         remote_id="",
         file_id="",
-        omitted=tuple(sorted(known)),
+        omitted=tuple(sorted(omitted)),
         requests=room.requests,
         tokens=round(room.used_tokens),
         reserved=room.reserved,

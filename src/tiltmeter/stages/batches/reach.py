@@ -87,9 +87,9 @@ class Way:
         elif row.file_id == FILE and not self._how.hands_in:
             form = FileBatches(Path())  # to be given up
         elif row.file_id == FILE and self._how.file is None:
-            raise ModelError("A batch of this run is to be written to a file: give --batch-file.")
+            raise ModelError("This run has a batch for a file. Type also: --batch-file FILE.jsonl")
         if not isinstance(model, HttpModel) or form is None:
-            raise ModelError(f"{row.model} takes no batches, and one of this run is out there.")
+            raise ModelError(f"{row.model} takes no batches now, but one of this run is open.")
         return model, form
 
     def _refuse_foreign(self, row: BatchRow) -> None:

@@ -84,12 +84,12 @@ class Collector:
             self._commit()
         faulty = self._faulty
         billed = batches.row(self._store, self._row.key).billed
-        left = frozenset(batches.keys_of(self._store, self._row.key))
+        uncollected = frozenset(batches.keys_of(self._store, self._row.key))
         return Collected(
             billed + sum(fault.billed for fault in faulty.values()),
-            frozenset(self._given_back) & left,
+            frozenset(self._given_back) & uncollected,
             tuple(faulty.values()),
-            left - self._given_back - faulty.keys(),
+            uncollected - self._given_back - faulty.keys(),
             self._fault,
         )
 

@@ -77,7 +77,7 @@ def read(row: BatchRow, seen: Seen, got: Collected, *, in_file: bool) -> BatchFi
 def _counts(row: BatchRow, seen: Seen) -> tuple[int | None, int | None]:
     """Returns (succeeded, failed) of a batch; (None, None) if they contradict its requests."""
     numbers = (seen.succeeded, seen.failed)
-    known = [number for number in numbers if number is not None]
-    if any(number < 0 for number in known) or sum(known) > row.requests:
+    counts = [number for number in numbers if number is not None]
+    if any(number < 0 for number in counts) or sum(counts) > row.requests:
         return None, None
     return numbers

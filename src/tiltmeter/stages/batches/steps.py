@@ -113,11 +113,11 @@ class Steps:
                     raise
                 refused_as = str(error)
             try:
-                found = await self._search(row, patient=not refused_as)
+                candidate = await self._search(row, patient=not refused_as)
             except (Unsure, TransientError):
                 return False
-            if found is not None:
-                self._receive(row, found)
+            if candidate is not None:
+                self._receive(row, candidate)
                 return True
             if refused_as:
                 self._take_refusal(row, refusal(refused_as))
@@ -135,11 +135,11 @@ class Steps:
         it was sent, and after several listings.
         """
         model, form = await self.way.reach(row)
-        known, wire = names(batches.rows(self._store)), wire_of(model)
+        names_used, wire = names(batches.rows(self._store)), wire_of(model)
         for lists in count(1):
             unsure = False
             async for candidate in form.candidates(wire, self.way.handover(row)):
-                if candidate.seen.remote in known:
+                if candidate.seen.remote in names_used:
                     continue
                 if candidate.ours:
                     return candidate.seen
@@ -161,12 +161,12 @@ class Steps:
         it is given up or still uncertain.
         """
         try:
-            found = await self._search(row) if row.state == SENT else None
+            candidate = await self._search(row) if row.state == SENT else None
         except Unsure:
             batches.keep(self._store, row._replace(told="waits: an open batch may be this one"))
             return None
-        if found is not None:
-            return self._receive(row, found)
+        if candidate is not None:
+            return self._receive(row, candidate)
         if not self._how.hands_in:
             self._refuse(row, "was not handed in")
         elif await self.hand_in(row):
@@ -180,46 +180,46 @@ class Steps:
         """
         before, agreed = None, 0
         while True:
-            seen, finding = await self._look_once(row)
+            status, finding = await self._look_once(row)
             if finding is None:
-                return seen
+                return status
             agreed = agreed + 1 if finding.sign == before else 1
             before = finding.sign
             if agreed >= finding.looks:
-                self._settle(row, seen, finding)
-                return seen
+                self._settle(row, status, finding)
+                return status
             await self.way.pause(min(self._how.poll, LONGEST_PAUSE_S))
 
     async def _look_once(self, row: BatchRow) -> tuple[Seen | None, BatchFinding | None]:
         model, form = await self.way.reach(row)
         goes_on = Seen(row.remote_id, ended=False, said=row.told)
         try:
-            seen = await form.look(wire_of(model), row.remote_id)
+            status = await form.look(wire_of(model), row.remote_id)
         except TransientError as error:
             return goes_on._replace(said=str(error)), None
         except Gone as error:
             listed = await self._listed(row, str(error))
             if listed is None:
                 return None, gone(str(error))
-            seen = listed
+            status = listed
         except ModelError as error:
             if not error.possibly_paid:
                 raise
             return goes_on._replace(said=str(error)), None  # a reply that cannot be read
-        if seen.remote != row.remote_id:
+        if status.remote != row.remote_id:
             return goes_on._replace(said="another batch was sent"), None
-        if seen.fault and not row.billed:
-            return seen, refused(seen)
-        if not seen.ended:
-            if seen.said != row.told or row.state != ACCEPTED:
-                batches.keep(self._store, row._replace(state=ACCEPTED, told=seen.said))
-            return seen, None
+        if status.fault and not row.billed:
+            return status, refused(status)
+        if not status.ended:
+            if status.said != row.told or row.state != ACCEPTED:
+                batches.keep(self._store, row._replace(state=ACCEPTED, told=status.said))
+            return status, None
         collector = Collector(self._store, row, model, self._price(row.model), self.warnings.add)
-        got = await collector.collect(form, seen)
-        finding = read(row, seen, got, in_file=row.remote_id.startswith(FILE))
+        got = await collector.collect(form, status)
+        finding = read(row, status, got, in_file=row.remote_id.startswith(FILE))
         if finding.looks > 1 and row.state != ANSWERED:
-            batches.keep(self._store, self._now(row)._replace(state=ANSWERED, told=seen.said))
-        return seen, finding
+            batches.keep(self._store, self._now(row)._replace(state=ANSWERED, told=status.said))
+        return status, finding
 
     async def _listed(self, row: BatchRow, answer: str) -> Seen | None:
         """Finds a batch in the provider's list after the provider denied knowing it; None if it is
@@ -257,13 +257,15 @@ class Steps:
             self.tries[key] = self.tries.get(key, 0) + 1
         batches.give_back(self._store, finding.free)
         batches.forget(self._store, [key for key in finding.free if self.tries[key] >= TRIES])
-        left = len(finding.free)
+        unanswered = len(finding.free)
         if finding.unread:
             return self._hold(row, finding.reason)
-        said = seen.said if seen is not None else ""
-        told = f"{said}; {left:,} of {row.requests:,} not answered" if left else said
-        told = f"{told}: {got.fault}" if left and got.fault else told
-        batches.close(self._store, row._replace(state=COLLECTED, told=told), give_back=True)
+        answer = seen.said if seen is not None else ""
+        reason = (
+            f"{answer}; {unanswered:,} of {row.requests:,} not answered" if unanswered else answer
+        )
+        reason = f"{reason}: {got.fault}" if unanswered and got.fault else reason
+        batches.close(self._store, row._replace(state=COLLECTED, told=reason), give_back=True)
         return None
 
     def _hold(self, row: BatchRow, reason: str) -> None:
@@ -281,8 +283,8 @@ class Steps:
 
     async def end(self, row: BatchRow) -> None:
         """Cancels a batch that has not ended, and collects its finished requests."""
-        seen = await self.look(row)
-        if seen is None or seen.ended:
+        status = await self.look(row)
+        if status is None or status.ended:
             return
         model, form = await self.way.reach(row)
         await self.way.patiently(lambda: form.cancel(wire_of(model), row.remote_id))

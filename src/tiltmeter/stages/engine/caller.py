@@ -147,7 +147,7 @@ class Caller:
         since_s = time.monotonic() - window.refused_since
         if window.refused_in_a_row >= TRIES and since_s > self._limits.patience:
             raise ModelError(
-                f"{error}. It has answered nothing else for {since_s / 60:.0f} min. What was "
+                f"{error}. The model has refused all calls for {since_s / 60:.0f} min. Everything "
                 "received is stored; run the same command again when it has room."
             )
         tally.retries += 1
@@ -310,8 +310,8 @@ class Caller:
             if not error.possibly_paid:
                 raise
             raise Unanswered(
-                f"{error}: the work was handed in and no receipt came, so it may be paid for and "
-                "lost. It is not handed in again by itself; the same command does so",
+                f"{error}: the work was sent but not confirmed, so it may be paid for and lost. It "
+                "is not sent again automatically; run the same command to send it again",
                 possibly_paid=True,
             ) from None
 

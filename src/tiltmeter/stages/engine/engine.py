@@ -10,8 +10,8 @@ deterministic judge (`Request.shared`) are sent once: the others wait for the re
 the first fails, the next one is sent.
 
 A worker takes its next job only when the rows of the last one are committed, so a killed process
-loses only the paid calls in flight. Commits are grouped: all results of one turn of the event loop
-go into one transaction.
+loses only the paid calls in flight. Commits are grouped: all results of a few turns of the event
+loop go into one transaction.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from ...errors import Interrupted, ModelError, TiltmeterError, TransientError, U
 from ...records import Reply, Request
 from ...store import Store
 from .caller import LOG, Caller
+from .garbage import rare_collection
 from .interruption import on_interruption
 from .limits import Deferred, Limits, Stopped, Tally
 from .open_models import Models
@@ -70,7 +71,7 @@ class Engine:
         self._known: dict[str, set[str]] = {}
         # shared requests, by key; an event where another one waits
         self._being_asked: dict[str, asyncio.Event | None] = {}
-        with on_interruption(lambda: self._interrupt(sources)):
+        with rare_collection(), on_interruption(lambda: self._interrupt(sources)):
             async with asyncio.TaskGroup() as self._group:
                 for source in sources:
                     self._caller.show_cost(source.tally)

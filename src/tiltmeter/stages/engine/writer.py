@@ -1,4 +1,4 @@
-"""Writing of replies and rows to the store, one transaction per turn of the event loop."""
+"""Writing of replies and rows to the store, in a transaction for a few turns of the event loop."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from ...store.database import UNSTORABLE
 from .sources import Row
 
 Call = tuple[Request, Reply]
+MOST_TURNS = 8  # of the loop that a transaction waits for further rows
 SYNC_S = 1.0  # of what a power cut may take, with --durable
 
 
@@ -34,7 +35,7 @@ class Batch(NamedTuple):
 
 
 class Writer:
-    """A writer that groups the rows of one turn of its event loop into one transaction.
+    """A writer that groups the rows of a few turns of its event loop into one transaction.
 
     Every waiting job is woken, whatever happens. If a transaction fails because of its content,
     each job's rows are written separately, so that one bad reply loses no other. durable: True to
@@ -49,6 +50,7 @@ class Writer:
         self._unsynced: TiltmeterError | None = None
         self._loop = asyncio.get_running_loop()  # kept, since to look for it asks the system
         self._waiting: list[Batch] = []
+        self._gathered = self._turns = 0  # jobs at the last look, and looks so far
 
     def put(self, calls: Sequence[Call], rows: Sequence[Row]) -> asyncio.Future[None]:
         """Queues calls and rows for storing; the future is done once they are committed."""
@@ -73,6 +75,11 @@ class Writer:
             self._unsynced = error
 
     def _flush(self) -> None:
+        if len(self._waiting) > self._gathered and self._turns < MOST_TURNS:
+            self._gathered, self._turns = len(self._waiting), self._turns + 1
+            self._loop.call_soon(self._flush)  # a page is written once per transaction
+            return
+        self._gathered = self._turns = 0
         if self._durable and self._syncing is None:
             self._syncing = self._loop.call_later(SYNC_S, self._sync)
         batches, self._waiting = self._waiting, []

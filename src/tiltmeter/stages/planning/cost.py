@@ -207,7 +207,7 @@ def _discoveries(
     ]
     trials = aside or [trial for trials in rounds.values() for trial in trials]
     samples = 1 if aside else protocol.modes[trials[0].mode].samples if trials else 0
-    shown = [
+    texts = [
         (
             trial._replace(subject=subject, sample=trial.sample + sample),
             Output(trial.id, "answer", "", "", "?"),
@@ -217,7 +217,7 @@ def _discoveries(
         for sample in range(samples)
     ]
     asked = []
-    for _, discovery in instrument.discover(shown):
+    for _, discovery in instrument.discover(texts):
         asked += [size(first) for first in next(discovery, ())]
         discovery.close()
     if asked:

@@ -83,14 +83,14 @@ class First:
 
     def share(self, *values: str) -> float:
         """Returns the share of replies with one of these labels or outcomes."""
-        held = [reply for _, reply in self.seen if {reply.label, reply.outcome} & set(values)]
-        return len(held) / max(1, len(self.seen))
+        matching = [reply for _, reply in self.seen if {reply.label, reply.outcome} & set(values)]
+        return len(matching) / max(1, len(self.seen))
 
     @property
     def cut_share(self) -> float:
         """Returns the share of replies cut off before the part that the instruments read."""
-        held = [cause for cause in self.causes.elements() if cause in (THOUGHT, LIMIT)]
-        return len(held) / max(1, len(self.seen))
+        cut = [cause for cause in self.causes.elements() if cause in (THOUGHT, LIMIT)]
+        return len(cut) / max(1, len(self.seen))
 
     @property
     def largest_thought(self) -> int:
@@ -188,11 +188,11 @@ def stops(first: First, number: int, planned: int) -> bool:
 
 def sample_replies(first: First, of_each: int = 2) -> Sequence[tuple[str, Trial, FirstReply]]:
     """Returns (language, trial, reply) for the first `of_each` replies in each language."""
-    shown: list[tuple[str, Trial, FirstReply]] = []
+    samples: list[tuple[str, Trial, FirstReply]] = []
     counted: Counter[str] = Counter()
     for trial, reply in first.seen:
         language = trial.factors.get("language", "")
         counted[language] += 1
         if counted[language] <= of_each:
-            shown.append((language, trial, reply))
-    return sorted(shown, key=lambda row: row[0])
+            samples.append((language, trial, reply))
+    return sorted(samples, key=lambda row: row[0])

@@ -103,24 +103,25 @@ def cells(protocol: Protocol, choices: Choices) -> list[Row]:
     """Returns the chosen cells in a seeded order, which languages and limit do not change."""
     check(protocol, choices)
     languages = set(choices.languages)
-    kept = [
+    selected = [
         cell
         for cell in protocol.cells
         if not languages or languages & set(cell.get("language", "").split(SEVERAL))
     ]
     for factor, levels in _levels_asked(protocol, choices).items():
         if EVERY not in levels:
-            kept = [cell for cell in kept if set(cell[factor].split(SEVERAL)) & set(levels)]
+            selected = [cell for cell in selected if set(cell[factor].split(SEVERAL)) & set(levels)]
     if choices.limit is not None:
-        first = _first(protocol, kept, choices)
-        kept = [
+        first = _first(protocol, selected, choices)
+        selected = [
             cell
-            for cell in kept
+            for cell in selected
             if _item(protocol, cell) in first or SEVERAL in cell[protocol.item]
         ]
-    kept = _still_shared(protocol, kept)
+    selected = _still_shared(protocol, selected)
     return sorted(
-        kept, key=lambda cell: shuffle_key(choices.seed, *(cell[name] for name in protocol.factors))
+        selected,
+        key=lambda cell: shuffle_key(choices.seed, *(cell[name] for name in protocol.factors)),
     )
 
 
@@ -135,26 +136,26 @@ def _levels_asked(protocol: Protocol, choices: Choices) -> dict[str, tuple[str, 
 
 def _find_intersection(protocol: Protocol, name: str) -> tuple[str, str]:
     """Parses an intersection in either order: gender×age, age×gender, gender x age."""
-    known = {
+    members = {
         level: factor
         for factor in protocol.factors
         for level in protocol.levels[factor]
         if CROSS in level
     }
-    for level, factor in known.items():
+    for level, factor in members.items():
         first, second = level.split(CROSS, 1)
         wanted = name.replace(" ", "").replace("*", CROSS)
         if wanted in (
             f"{a}{sign}{b}" for a, b in ((first, second), (second, first)) for sign in (CROSS, "x")
         ):
             return factor, level
-    raise UnknownName(f"intersection of {protocol.name}", name, known)
+    raise UnknownName(f"intersection of {protocol.name}", name, members)
 
 
 def _still_shared(protocol: Protocol, kept: list[Row]) -> list[Row]:
     """Drops cells shared by several items unless one of these items is asked by itself."""
-    alone = {cell[protocol.item] for cell in kept if SEVERAL not in cell[protocol.item]}
-    return [cell for cell in kept if not alone or alone & set(cell[protocol.item].split(SEVERAL))]
+    single = {cell[protocol.item] for cell in kept if SEVERAL not in cell[protocol.item]}
+    return [cell for cell in kept if not single or single & set(cell[protocol.item].split(SEVERAL))]
 
 
 def tally(protocol: Protocol, choices: Choices) -> dict[str, int]:
@@ -202,7 +203,7 @@ def trials(protocol: Protocol, choices: Choices, wanted: Wanted | None = None) -
     prompts = [before + protocol.prompt_text(cell) for cell in chosen]
     factors = [{name: cell[name] for name in (*protocol.factors, protocol.item)} for cell in chosen]
     begun = [{mode.name: protocol.answer_start(mode, cell) for mode in modes} for cell in chosen]
-    drawn = {mode.name: _sampling(mode, choices) for mode in modes}
+    samplings = {mode.name: _sampling(mode, choices) for mode in modes}
     contexts = [protocol.context(cell, "" if before else choices.system) for cell in chosen]
     id_parts: dict[tuple[str, str, int], tuple[str, str, str]] = {}
     pictures = [protocol.shown_with(cell) for cell in chosen]
@@ -215,7 +216,7 @@ def trials(protocol: Protocol, choices: Choices, wanted: Wanted | None = None) -
         if wanted is not None and not wanted(subject, mode.name, row, sample):
             continue
         begin = begins[mode.name] if choices.begin is None else choices.begin
-        sampling = drawn[mode.name]
+        sampling = samplings[mode.name]
         # Else a model that heeds the seed would draw aside what is measured again.
         apart = f"{mode.name}/" if mode.for_discovery else ""
         seed = seed_of(f"{apart}{choices.seed}/{sample}/{prompt}", shown)
@@ -255,10 +256,10 @@ def _id_parts(
     """
     *before, prompt, begin, sampling = asked
     after = "".join(f",{canonical(part)}" for part in (context, shown) if part) + "]"
-    drawn = canonical(sampling[:-1])[:-1]
+    settings = canonical(sampling[:-1])[:-1]
     return (
         f"{canonical(before)[:-1]},",
-        f",{canonical((prompt, begin))[1:-1]},{drawn},",
+        f",{canonical((prompt, begin))[1:-1]},{settings},",
         "]" + after,
     )
 

@@ -67,13 +67,13 @@ def _measures(protocol: Protocol) -> list[MeasureSpec]:
     """Returns the default headline measures; of other attributes, the first tested measure."""
     only_in_variants = {name for variant in protocol.variants.values() for name in variant.only}
     default = [measure for measure in protocol.measures if measure.name not in only_in_variants]
-    seen = {measure.attribute for measure in default if measure.headline}
+    attributes = {measure.attribute for measure in default if measure.headline}
     claims = []
     for measure in default:
         tested = measure.null is not None and measure_kind(measure.kind).detectable
-        if measure.headline or (tested and measure.attribute not in seen):
+        if measure.headline or (tested and measure.attribute not in attributes):
             claims.append(measure)
-            seen.add(measure.attribute)
+            attributes.add(measure.attribute)
     return claims
 
 
@@ -119,8 +119,8 @@ def labels_of(protocol: Protocol, measure: MeasureSpec, language: str) -> Labels
         if measure.attribute in (spec.attribute, *spec.also):
             code = language or next(iter(protocol.languages), "")
             kind = registry.instrument_kind(spec.kind, spec.name)
-            known = kind.expected_labels(spec, measure.attribute, code)
-            return known._replace(values=len(measure.among) or known.values)
+            expected = kind.expected_labels(spec, measure.attribute, code)
+            return expected._replace(values=len(measure.among) or expected.values)
     return Labels(1, len(measure.among))
 
 

@@ -292,11 +292,11 @@ def _cells(row: Detectable, protocol: Protocol, part: PlannedGroup, samples: int
     row = replace(row, clusters=None, per_cluster=float(each), detectable=everywhere)
     if everywhere is None:
         return replace(row, note=f"no rise of one value is found with {objects * each} outputs")
-    known = f"one value that rises from {100 * SHARE:.0f} % in one group"
+    assumption = f"one value that rises from {100 * SHARE:.0f} % in one group"
     if objects == 1:
-        return replace(row, note=known)
+        return replace(row, note=assumption)
     alone = "none is found" if in_one_group is None else _points(in_one_group)
-    return replace(row, note=f"{known}, in all {objects} objects; in one object {alone}")
+    return replace(row, note=f"{assumption}, in all {objects} objects; in one object {alone}")
 
 
 def _divergence(

@@ -80,9 +80,9 @@ def rounds_of(protocol: Protocol, choices: Choices) -> Rounds:
     turning = dict.fromkeys((*protocol.factors, *_word_columns(protocol)))
     ranks = {name: _ranks(protocol, name) for name in turning}
     places: dict[Levels, int] = {}
-    for own in conditions.values():
-        together = len(own) // in_sample
-        ordered = _in_turns(own, ranks, turn_of[_item_key(protocol, own[0])])
+    for items in conditions.values():
+        together = len(items) // in_sample
+        ordered = _in_turns(items, ranks, turn_of[_item_key(protocol, items[0])])
         for place, cell in enumerate(ordered):
             places[_levels(cell, names)] = place // together
     turns = _count_turns(protocol, conditions.values(), names, places, in_sample)
@@ -154,14 +154,14 @@ def _in_turns(cells: Sequence[Row], ranks: Ranks, turn: int) -> list[Row]:
     soon as the numbers allow; the first combination shifts from turn to turn.
     """
     levels_of = {name: {cell.get(name, "") for cell in cells} for name in ranks}
-    known = {
+    position = {
         name: sorted(levels, key=ranks[name].__getitem__)
         for name, levels in levels_of.items()
         if len(levels) > 1
     }
-    sizes = tuple(len(levels) for levels in known.values())
+    sizes = tuple(len(levels) for levels in position.values())
     by_index = {
-        tuple(levels.index(cell.get(name, "")) for name, levels in known.items()): cell
+        tuple(levels.index(cell.get(name, "")) for name, levels in position.items()): cell
         for cell in cells
     }
     if math.prod(sizes) == len(cells) == len(by_index):

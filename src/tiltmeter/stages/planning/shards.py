@@ -85,28 +85,28 @@ def with_judge_for(record: ShardRecord, protocol: Protocol) -> ShardRecord:
 
 def enter(store: Store, wanted: ShardRecord | None) -> None:
     """Records which shard a run is, before its plan is frozen. Raises RunMismatch on conflict."""
-    held = settings.shard(store)
-    if held is None and wanted is not None and settings.frozen(store):
+    stored = settings.shard(store)
+    if stored is None and wanted is not None and settings.frozen(store):
         raise RunMismatch(
-            f"{store.folder} holds a run that is no shard. Take another --out, or leave --shard "
+            f"{store.folder} holds a run that is not a shard. Take another --out, or leave --shard "
             "out."
         )
-    if held is None:
+    if stored is None:
         if wanted is not None:
             settings.keep_shard(store, wanted)
         return
-    number = f"{held.number}/{held.of}"
-    if wanted is None or wanted[:2] != held[:2]:
+    number = f"{stored.number}/{stored.of}"
+    if wanted is None or wanted[:2] != stored[:2]:
         raise RunMismatch(
             f"{store.folder} holds shard {number} of a run. Type --shard {number} as before, or "
             "join all shards first: tiltmeter merge RUN RUN … --out RUN"
         )
-    option = other_option(held, wanted)
+    option = other_option(stored, wanted)
     if option:
         raise RunMismatch(
             f"{store.folder} holds a shard that was begun with another {option} (before "
-            f"{_words(held, option)}, now {_words(wanted, option)}), and its other shards with "
-            "it. Take another --out."
+            f"{_words(stored, option)}, now {_words(wanted, option)}), like its other shards. Type "
+            "it as before, or take another --out."
         )
 
 

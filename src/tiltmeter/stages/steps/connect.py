@@ -173,17 +173,17 @@ class Connect:
     def describe(self, name: str) -> KnownModel:
         """Describes a model from the table: its retirement, gaps, and the source of its price."""
         row = table.find(name)
-        known = KnownModel(
+        model = KnownModel(
             name=name, listed=row is not None, retires_on=None, retired=False, soon=False
         )
         if row and not self.url(name):
-            known["retires_on"] = str(row.retires_on) if row.retires_on else None
-            known["retired"], known["soon"] = row.is_retired(), row.ends_soon()
+            model["retires_on"] = str(row.retires_on) if row.retires_on else None
+            model["retired"], model["soon"] = row.is_retired(), row.ends_soon()
             if limits := list(self._limits(name, row)):
-                known["limits"] = limits
+                model["limits"] = limits
         if row and row.price and name not in self.prices:
-            known["price_date"], known["price_source"] = str(row.price_date), row.price_source
-        return known
+            model["price_date"], model["price_source"] = str(row.price_date), row.price_source
+        return model
 
     def _limits(self, name: str, row: table.Listed) -> Iterator[str]:
         """Yields the known gaps of a model that could affect a run."""
@@ -214,9 +214,9 @@ class Connect:
         that contains a key, since names are stored and shown.
         """
         names = list(names)
-        for shown in filter(None, (named_secret(environment_secrets(), name) for name in names)):
+        for secret in filter(None, (named_secret(environment_secrets(), name) for name in names)):
             raise UsageError(
-                f"The name of a model is stored and shown, and '{shown}' holds a key. Put the key "
+                f"The name of a model is stored and shown, and '{secret}' holds a key. Put the key "
                 "into the environment, where the command can read it: export API_KEY=…"
             )
         if self.workers is not None and not any(map(_takes_workers, names)):
@@ -250,9 +250,9 @@ def _on_workers(name: str, options: ModelOptions, workers: Workers) -> Model:
     from ...models.workers.ray_cluster import RayCluster
     from ...models.workers.worker import ShownPictures
 
-    shown = ShownPictures({})
-    make = partial(make_model, name, replace(options, read=shown, factors=None))
+    pictures = ShownPictures({})
+    make = partial(make_model, name, replace(options, read=pictures, factors=None))
     model = make()
     if isinstance(model, Queued):  # its work is done elsewhere
         return make_model(name, options)
-    return WorkerPool(model, make, shown, workers, RayCluster.join, options.read)
+    return WorkerPool(model, make, pictures, workers, RayCluster.join, options.read)

@@ -71,13 +71,13 @@ def read_given(source: str | Path | Protocol, protocol: Protocol, path: Path) ->
     if release is not None and release.outputs:
         copy = release.check(path)
         rows = list(_published(protocol, release, copy))
-        given = GivenContent(rows, path.name, copy.digest, copy.note)
+        content = GivenContent(rows, path.name, copy.digest, copy.note)
     else:
         rows = list(registry.importer(protocol.name)(protocol, path))
-        given = GivenContent(rows, path.name, sha256(intake.read_bytes(path)).hexdigest())
+        content = GivenContent(rows, path.name, sha256(intake.read_bytes(path)).hexdigest())
     if not rows:
-        raise UsageError(f"{path} holds nothing that could be imported.")
-    return given
+        raise UsageError(f"{path} holds no rows to import. Name another file.")
+    return content
 
 
 def _published(protocol: Protocol, release: CopySources, copy: Copy) -> Iterator[Imported]:
@@ -109,11 +109,11 @@ def write_rows(store: Store, protocol: Protocol, source: str, given: GivenConten
     new = _new(store, rows)
     for some in (new[start : start + BATCH_ROWS] for start in range(0, len(new), BATCH_ROWS)):
         opened = {trial.id for trial in store.iter_unanswered([trial for trial, _, _ in some])}
-        kept = [row for row in some if row[0].id in opened]
+        unopened = [row for row in some if row[0].id in opened]
         store.write(
             [],
-            [output for _, output, _ in kept],
-            [label for _, _, labelled in kept for label in labelled],
+            [output for _, output, _ in unopened],
+            [label for _, _, labelled in unopened for label in labelled],
         )
     settings.add_import(store, settings.Imported(given.name, given.sha256, list(subjects)))
     known = protocol.levels[protocol.item]
@@ -129,10 +129,10 @@ def _new(store: Store, rows: Sequence[Imported]) -> list[Imported]:
     stored_ids = outputs.ids(store)
     if not stored_ids:
         return list(rows)
-    held = labels.ranked_values(store)
-    for trial, _, given in rows:
+    stored = labels.ranked_values(store)
+    for trial, _, labels_given in rows:
         if trial.id in stored_ids and not all(
-            (*label[:3], label.position, label.value) in held for label in given
+            (*label[:3], label.position, label.value) in stored for label in labels_given
         ):
             what = f"{trial.subject}, {', '.join(filter(None, trial.factors.values()))}"
             raise RunMismatch(f"{store.folder} holds other labels for {what}. Take another --out.")

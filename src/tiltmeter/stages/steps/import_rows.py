@@ -126,7 +126,7 @@ def _labels(reader: Instrument, item: Answered) -> Sequence[Label]:
     except StopIteration as end:
         labels: Sequence[Label] = end.value
         return labels
-    raise ProtocolError(f"instrument {reader.name} asks a model, and an import asks none.")
+    raise ProtocolError(f"instrument {reader.name} asks a model, which an import cannot do.")
 
 
 def _fill(template: str, row: Row, place: str) -> str:

@@ -46,18 +46,18 @@ def count(store: Store) -> InjectionCounts | None:
         if outcome == ANSWER:
             replies += 1
             tried += bool(attempts(text))
-    found: list[str] = []
+    ids: list[str] = []
     for trial, text in outputs.texts(store):
         if trial in shown and (kinds := attempts(text)):
-            found.append(trial)
+            ids.append(trial)
             sorts.update(kinds)
     return {
         "outputs": len(shown),
-        "output_attempts": len(found),
+        "output_attempts": len(ids),
         "replies": replies,
         "reply_attempts": tried,
         "sorts": dict(sorted(sorts.items())),
-        "examples": found[:MOST_EXAMPLES],
+        "examples": ids[:MOST_EXAMPLES],
     }
 
 

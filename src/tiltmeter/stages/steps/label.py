@@ -82,7 +82,7 @@ def _make_instrument(
     instrument = make(spec, *judges)
     if not isinstance(instrument, Instrument):
         raise ProtocolError(
-            f"instrument {spec.name}: its class is no subclass of tiltmeter.instruments.Instrument."
+            f"instrument {spec.name}: its class must derive from tiltmeter.instruments.Instrument"
         )
     return instrument
 
@@ -122,8 +122,8 @@ def ask_about_unread(protocol: Protocol, judges: Sequence[str]) -> Protocol:
         specs.append(replace(spec, unread=asked))
     if all(spec.unread is None for spec in specs):
         raise UsageError(
-            f"Rules label nothing in {protocol.name} that a judge could label in their place. "
-            "Leave --judge-for out: its judges label everything."
+            f"{protocol.name} has no rules whose unread answers a judge could label. Leave "
+            "--judge-for out: judges then label everything."
         )
     return replace(protocol, instruments=tuple(specs))
 
@@ -161,7 +161,7 @@ def ask_where_unsure(
         )
     if all(spec.unsure is None for spec in specs):
         raise UsageError(
-            f"No instrument of {protocol.name} says where it is unsure: its judges label "
+            f"No instrument of {protocol.name} can tell when it is unsure, so judges label "
             "everything. Leave --judge-for out."
         )
     return replace(protocol, instruments=tuple(specs))

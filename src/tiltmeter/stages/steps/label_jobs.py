@@ -82,8 +82,8 @@ def _job(
         ]
     output = output._replace(text=without_thought(output.text))
     reply = store.reply(output.call) if exact or isinstance(instrument, ReplyParser) else None
-    shown = isinstance(instrument, PictureParser) and output.blob
-    picture = store.blob(output.blob) if shown else b""
+    is_picture = isinstance(instrument, PictureParser) and output.blob
+    picture = store.blob(output.blob) if is_picture else b""
     item = Answered(trial, output, reply or Reply(output.text), exact, cell, picture, history)
     steps, calls = instrument.steps(item), list[LabelCall]()
     try:

@@ -34,7 +34,7 @@ class LookRounds:
         """Returns a filter for the trials that this look uses first: the trials of its rounds; for
         the first look, also all discovery trials.
         """
-        known: dict[tuple[str, str, tuple[str, ...]], bool] = {}
+        wanted: dict[tuple[str, str, tuple[str, ...]], bool] = {}
         names = self.rounds.names
 
         def is_wanted(subject: str, mode: str, cell: Row, sample: int) -> bool:
@@ -44,9 +44,9 @@ class LookRounds:
                 return False
             levels = {name: cell.get(name, "") for name in names}
             key = (subject, mode, tuple(levels.values()))
-            if key not in known:
-                known[key] = self.is_open(subject, mode, levels)
-            return known[key]
+            if key not in wanted:
+                wanted[key] = self.is_open(subject, mode, levels)
+            return wanted[key]
 
         return is_wanted
 

@@ -63,8 +63,8 @@ class Match:
         if len(self.missing) < self.trials or not self.unused:
             return
         raise UsageError(
-            f"No line of {self.subject} answers a trial of this audit. {self._strangers()} The "
-            "prompts that are asked are written by: tiltmeter plan … --trials trials.csv"
+            f"None of the answers in {self.subject} match a prompt of this audit. "
+            f"{self._strangers()} To write the prompts: tiltmeter plan … --trials trials.csv"
         )
 
     def _is_asked(self, line: AnswerLine) -> bool:

@@ -53,8 +53,8 @@ def merge(runs: Sequence[Path], out: Path) -> Merged:
         rows = count_rows(store)
         added = rows.since(before, pictures)
         progress = settings.progress(store)
-        left = progress.planned - progress.answered
-        return Merged(len(runs), rows, added, _missing(store), left)
+        missing = progress.planned - progress.answered
+        return Merged(len(runs), rows, added, _missing(store), missing)
 
 
 @dataclass(slots=True)
@@ -69,7 +69,7 @@ class _Known:
 
 def _refuse_strangers(runs: Sequence[Path], out: Path) -> None:
     """Raises RunMismatch if the runs do not belong to one plan, before anything is written."""
-    known: _Known | None = None
+    first: _Known | None = None
     begun = [out] if (out / "run.sqlite").is_file() else []
     for run in (*begun, *runs):
         with Store(run) as store:
@@ -77,16 +77,16 @@ def _refuse_strangers(runs: Sequence[Path], out: Path) -> None:
                 raise UsageError(f"{out} is a shard itself. Name another folder: --out RUN")
             if looks.plan(store):
                 raise UsageError(
-                    f"{run} stops early: its looks are of that run alone, and it cannot be merged."
+                    f"{run} stops early, so it cannot be merged. Merge the others without it."
                 )
             refuse_damaged(store)
             waiting = sum(row.requests for row in batches.rows(store, batches.UNFINISHED))
             if waiting:
                 raise UsageError(
-                    f"{run}: {count_of(waiting, 'request')} in batches that have not ended. The "
-                    "command that handed them in collects them; merge then."
+                    f"{run} has {count_of(waiting, 'request')} in batches that have not ended. Run "
+                    "the command that submitted them to collect them, then merge."
                 )
-            known = _compare(known, store)
+            first = _compare(first, store)
 
 
 def _compare(known: _Known | None, store: Store) -> _Known:
@@ -106,9 +106,9 @@ def _compare(known: _Known | None, store: Store) -> _Known:
             known.shard = (folder, shard)
         _compare_shards(known.shard, folder, shard)
     for earlier, rows in known.served:
-        said = served_models.other_models(rows, served)
-        if said:
-            _refuse(earlier, folder, said)
+        difference = served_models.other_models(rows, served)
+        if difference:
+            _refuse(earlier, folder, difference)
     known.served.append((folder, served))
     return known
 
@@ -123,7 +123,7 @@ def _compare_shards(known: tuple[Path, ShardRecord], folder: Path, shard: ShardR
 
 
 def _refuse(first: Path, other: Path, why: str) -> None:
-    raise RunMismatch(f"{first} and {other} are no parts of one run: {why}.")
+    raise RunMismatch(f"{first} and {other} are not parts of one run: {why}.")
 
 
 def _short(value: object) -> str:
@@ -137,8 +137,8 @@ def _adopt_settings(store: Store, source: Store) -> None:
     for key in ("source", "origin", "definition", "given"):
         if store.get(key) is None and source.get(key) is not None:
             store.put(key, source.get(key))
-    given = settings.given_materials(source)
-    if given and given != settings.given_materials(store):
+    materials = settings.given_materials(source)
+    if materials and materials != settings.given_materials(store):
         _refuse(store.folder, source.folder, "they were given other materials to label by")
     plan = widen_plan(settings.planned_trials(store), settings.planned_trials(source))
     if plan:

@@ -76,17 +76,17 @@ class Pilot:
 
     def _refuse_again(self, subject: str) -> None:
         """Raises PilotStopped if the pilot stopped this run and its cause remains."""
-        held = stored.kept(self.store, subject)
+        stopped = stored.kept(self.store, subject)
         mended = any(isinstance(annotator, Cascade) for annotator in self.annotators)
-        if held.get("cause") and not (held["cause"] == UNREAD and mended):
-            raise PilotStopped(held["said"], held.get("type", ""))
+        if stopped.get("cause") and not (stopped["cause"] == UNREAD and mended):
+            raise PilotStopped(stopped["said"], stopped.get("type", ""))
 
     async def _run_one(self, subject: str, wanted: Wanted | None) -> None:
         of_one = replace(self.choices, subjects=(subject,))
         planned = sum(plan.count(self.protocol, of_one)[subject].values())
         trials = plan.trials(self.protocol, of_one, wanted)
-        drawn = any(mode.size for mode in self.protocol.modes.values())
-        number = FIRST_PICTURES if drawn else FIRST
+        is_picture = any(mode.size for mode in self.protocol.modes.values())
+        number = FIRST_PICTURES if is_picture else FIRST
         if planned <= number:  # nothing beyond it could be saved
             return
         chosen = choose(
@@ -108,13 +108,13 @@ class Pilot:
         """Asks the trials and labels their answers; returns the tally and the seconds of asking."""
         engine = Engine(self.store, self.models, self.limits, self.watch)
         began = time.monotonic()
-        done = await engine.drive(
+        tally = await engine.drive(
             job(trial, self.protocol) for trial in self.store.iter_unanswered(trials)
         )
         seconds = time.monotonic() - began
         if not any(isinstance(annotator, Learner) for annotator in self.annotators):
             await self.label()
-        return done, seconds
+        return tally, seconds
 
     def _first(self, subject: str, trials: Sequence[Trial], seconds: float) -> First:
         rules = [
@@ -127,8 +127,8 @@ class Pilot:
 
     def _reserve(self, first: First, model: Model) -> int:
         """Returns the tokens to reserve for thinking, from the longest thought so far."""
-        seen = THOUGHTS_RESERVED * first.largest_thought
-        return max(model.reserve, RESERVE_TOKENS, seen) if seen else model.reserve
+        reserve = THOUGHTS_RESERVED * first.largest_thought
+        return max(model.reserve, RESERVE_TOKENS, reserve) if reserve else model.reserve
 
     def _show(self, first: First, tally: Tally) -> None:
         of_one = replace(self.choices, subjects=(first.subject,))
@@ -141,14 +141,14 @@ class Pilot:
 
     def _stop_or_go(self, first: First, stopping: bool, model: Model) -> None:
         switched_off = self.choices.reasoning == OFF or model.switched_off
-        held: dict[str, str] = {"reserve": str(model.reserve)}
+        facts: dict[str, str] = {"reserve": str(model.reserve)}
         if stopping:
             cause = pilot_words.sentence(first, switched_off)
-            held |= {
+            facts |= {
                 "cause": first.cause,
                 "said": f"{cause} {pilot_words.remedy(first, switched_off)}",
                 "type": next(iter(pilot_words.options(first, switched_off)), ""),
             }
-        stored.keep(self.store, first.subject, held)
+        stored.keep(self.store, first.subject, facts)
         if stopping:
-            raise PilotStopped(held["said"], held["type"])
+            raise PilotStopped(facts["said"], facts["type"])

@@ -64,8 +64,8 @@ def _duration(seconds: float) -> str:
 
 def sentence(first: First, switched_off: bool) -> str:
     """Describes the fault of the first replies. switched_off: True if thinking was turned off."""
-    shown, number = first.causes[first.cause], len(first.seen)
-    start = f"{first.subject}: {shown} of the first {number} "
+    replies, number = first.causes[first.cause], len(first.seen)
+    start = f"{first.subject}: {replies} of the first {number} "
     limit = max((trial.sampling.max_tokens for trial, _ in first.seen), default=0)
     if first.cause == THOUGHT:
         why = ", though it was told not to think" if switched_off else ""

@@ -92,24 +92,24 @@ def _with_rows(protocol: Protocol, used: Sequence[Row]) -> Json:
     asked = {(name, cell[name]) for cell in used for name in protocol.factors}
     definition["declared"] = _readable(object_at(definition, "declared"), asked)
     if protocol.pictures:
-        shown = {name for cell in used for name in protocol.shown_with(cell)}
-        kept = {path: name for path, name in protocol.picture_names.items() if name in shown}
-        definition["pictures"] = kept
+        names = {name for cell in used for name in protocol.shown_with(cell)}
+        pictures = {path: name for path, name in protocol.picture_names.items() if name in names}
+        definition["pictures"] = pictures
     return definition
 
 
 def _lines_used(text: str, used: Sequence[Row]) -> str:
     """Returns the lines of a table that occur in the used rows; all lines if none occurs."""
     met: dict[tuple[str, ...], set[tuple[str, ...]]] = {}
-    kept = []
+    used_lines = []
     for line in text.splitlines():
         row = json.loads(line)
         names = tuple(row)
         if names not in met:
             met[names] = {tuple(cell.get(name, "") for name in names) for cell in used}
         if tuple(row.values()) in met[names]:
-            kept.append(line)
-    return "".join(f"{line}\n" for line in kept) or text
+            used_lines.append(line)
+    return "".join(f"{line}\n" for line in used_lines) or text
 
 
 def keep_pictures(store: Store, protocol: Protocol, used: Iterable[Row]) -> None:
@@ -142,7 +142,7 @@ def protocol_of(store: Store) -> tuple[Protocol, str]:
     for mode in trials.modes(store):
         if mode not in protocol.modes:
             raise StoreError(
-                f"{store.folder} is damaged at trials.mode: {str(mode)[:60]!r} is no mode of "
+                f"{store.folder} is damaged at trials.mode: {str(mode)[:60]!r} is not a mode of "
                 f"{protocol.name}. Restore it from a copy."
             )
     return protocol, note
@@ -154,13 +154,13 @@ def _protocol_of(store: Store) -> tuple[Protocol, str]:
     if not definition:
         if not source:
             raise StoreError(
-                f"{store.folder} holds nothing yet: what was to fill it was broken off. Type that "
-                "command again."
+                f"{store.folder} holds no run yet: the command that fills it was interrupted. "
+                "Type that command again."
             )
         if not registry.is_protocol(source):
             raise StoreError(
-                f"{store.folder} is damaged at meta.source: {source[:60]!r} is no protocol that "
-                "is installed, and the run keeps none. Restore it from a copy."
+                f"{store.folder} is damaged at meta.source: {source[:60]!r} is not an "
+                "installed protocol, and the run keeps no copy of it. Restore the run from a copy."
             )
         frozen = settings.frozen(store)
         if (source, str(frozen.get("version"))) in EARLIER:
@@ -212,9 +212,9 @@ def _readable(data: dict[str, Any], asked: Pairs) -> dict[str, Any]:
         for keys in data["measures"]
         if _can_be_read(keys, asked)
     ]
-    kept = [keys["name"] for keys in measures]
+    names = [keys["name"] for keys in measures]
     variants = {
-        name: {**keys, "measures": [key for key in keys["measures"] if key in kept]}
+        name: {**keys, "measures": [key for key in keys["measures"] if key in names]}
         if "measures" in keys
         else keys
         for name, keys in data.get("variants", {}).items()

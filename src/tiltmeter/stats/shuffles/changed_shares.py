@@ -14,7 +14,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from tiltmeter.stats.arguments import Codes, Floats
-from tiltmeter.stats.shuffles.dealing import pack_rows
 from tiltmeter.stats.shuffles.shuffling import Shuffles
 
 METHOD = "largest change of a difference, rows permuted between the sides inside each prompt"
@@ -117,8 +116,8 @@ def _side_counts(
         columns = [keys.index(key) for key in _keys(part)]
         for group, (first, second) in enumerate(zip(part.first, part.second, strict=True)):
             marks = [_onehot(codes, part) for codes in (first, second)]
-            packed = pack_rows(np.concatenate(marks) > 0)
-            blocks = part.shuffles[group].counts((len(first), len(second)), packed)
+            flags = np.concatenate(marks) > 0
+            blocks = part.shuffles[group].counts((len(first), len(second)), flags)
             dealt = np.concatenate([block[0] for block in blocks], axis=1).T.astype(np.float64)
             total = sum(mark.sum(axis=0) for mark in marks)
             shuffled = total - dealt if side else dealt

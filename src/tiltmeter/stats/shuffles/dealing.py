@@ -1,11 +1,4 @@
-"""Rows assigned to groups at random, many draws at once, as bits; and counts of values by group.
-
-A draw is a set of bits, 64 rows per word. Groups are split in two, and each half again. To split, a
-coin is tossed for each row, 64 in a random word. If about as many rows as needed come up heads,
-randomly picked rows change sides until the number is right; else all coins are tossed again. All
-rows are treated alike, so every set of that size is equally likely, whatever the coin's
-probability. A shuffle of labels has the same distribution but takes ten times as long: a number and
-a swap per row.
+"""Rows assigned to groups at random, as bits, 64 rows per word; and counts of values by group.
 
 The number of a group's rows with a value is then a count of bits, 64 rows at a time.
 """
@@ -20,57 +13,27 @@ from numpy.typing import NDArray
 Words = NDArray[np.uint64]
 Numbers = NDArray[np.unsignedinteger]
 WORD = 64  # rows
-# parts of a standard deviation: how far a coin's mean may be off, and how far the number of rows
-# that come up
-COIN_OFF, TOSS_OFF = 4, 2
 TOGETHER = 64_000  # words whose bits are counted at once: what stays in a processor's cache
+LEAST_BUFFER = 16  # entries: the smallest that numpy takes
+LABELS = 1_000_000  # group numbers that are shuffled at a time
 
 
 def deal_rows(sizes: tuple[int, ...], draws: int, generator: np.random.Generator) -> Words:
-    """Assigns rows to groups, with all assignments equally likely; returns all groups but the last,
-    as bits, shape (groups - 1, words, draws).
+    """Assigns rows to groups, returned for all but the last: (groups - 1, words, draws), all
+    assignments equally likely.
 
-    Bit r % 64 of word r // 64 is row r. By hand: sizes (1, 1): the first group's word is 1 in half
-    of the draws, and 2 in the other half.
+    Bit r % 64 of word r // 64 is row r. By hand: sizes (1, 1): word 1 in half of the draws, word 2
+    in the other half.
     """
-    every = pack_rows(np.ones((sum(sizes), 1), dtype=bool))
-    dealt = np.empty((len(sizes), len(every), draws), dtype=np.uint64)
-    dealt[0] = every
-    _part(dealt, sizes, sum(sizes), generator)
-    return dealt[:-1]
-
-
-def _part(dealt: Words, sizes: tuple[int, ...], rows: int, generator: np.random.Generator) -> None:
-    """Divides the first group's rows among groups of `sizes`. rows: the number of bits in use."""
-    half = len(sizes) // 2
-    if not half:
-        return
-    dealt[half] = dealt[0]
-    _choose(dealt[0], sum(sizes[:half]), sum(sizes), rows, generator)
-    dealt[half] ^= dealt[0]
-    _part(dealt[:half], sizes[:half], rows, generator)
-    _part(dealt[half:], sizes[half:], rows, generator)
-
-
-def _choose(group: Words, size: int, many: int, rows: int, generator: np.random.Generator) -> None:
-    """Keeps ``size`` random rows of the ``many`` in a group, shape (words, draws); in place."""
-    if size in (0, many):
-        group *= np.uint64(size > 0)
-        return
-    spread = math.sqrt(size * (many - size) / many)
-    digits = math.ceil(math.log2(COIN_OFF * many / 2 / spread))
-    chance = round(size / many * 2**digits)
-    before, excess = group.copy(), np.empty(group.shape[1], dtype=np.int64)
-    open_ = np.arange(group.shape[1])
-    while open_.size:
-        whole = open_.size == group.shape[1]
-        tossed = before if whole else before[:, open_]
-        tossed = tossed & _toss_coins(chance, digits, tossed.shape, generator)
-        over = count_bits(tossed).sum(axis=0, dtype=np.int32) - size
-        near = np.abs(over) <= max(1.0, spread / TOSS_OFF)
-        group[:, open_[near]], excess[open_[near]] = tossed[:, near], over[near]
-        open_ = open_[~near]
-    _change_sides(group, before, excess, rows, generator)
+    labels = np.repeat(np.arange(len(sizes)), sizes)
+    dealt = np.empty((len(sizes) - 1, math.ceil(labels.size / WORD), draws), dtype=np.uint64)
+    piece = max(1, LABELS // max(1, labels.size))
+    for start in range(0, draws, piece):
+        copies = np.broadcast_to(labels, (min(piece, draws - start), labels.size))
+        shuffled = generator.permuted(copies, axis=1)
+        for group, words in enumerate(dealt):
+            words[:, start : start + piece] = pack_rows((shuffled == group).T)
+    return dealt
 
 
 def pack_rows(flags: NDArray[np.bool_]) -> Words:
@@ -98,8 +61,19 @@ def count_dealt(dealt: Words, packed: Words) -> Numbers:
         for start in range(0, columns, piece):
             held = packed[word, start : start + piece, None]
             if held.any():
-                numbers[start : start + piece] += count_bits(held & rows)
+                numbers[start : start + piece] += count_bits(_shared_bits(held, rows))
     return numbers.reshape(columns, groups, draws).transpose(1, 0, 2)
+
+
+def _shared_bits(held: Words, rows: Words) -> Words:
+    """Returns held & rows, without the buffer into which numpy copies rows of fewer than 4,096
+    words, at three times the cost.
+    """
+    size = np.setbufsize(LEAST_BUFFER)
+    try:
+        return held & rows
+    finally:
+        np.setbufsize(size)
 
 
 def _count_by_table(words: Numbers) -> NDArray[np.uint8]:
@@ -111,45 +85,3 @@ def _count_by_table(words: Numbers) -> NDArray[np.uint8]:
 
 
 count_bits = getattr(np, "bitwise_count", _count_by_table)
-
-
-def _toss_coins(
-    chance: int, digits: int, shape: tuple[int, ...], generator: np.random.Generator
-) -> Words:
-    """Returns random words, each bit 1 with probability ``chance`` / 2**digits, from one random
-    word per binary digit, beginning with the last digit that is 1.
-    """
-    skipped = (chance & -chance).bit_length() - 1
-    words = generator.integers(2**64, size=shape, dtype=np.uint64)
-    for digit in range(skipped + 1, digits):
-        random = generator.integers(2**64, size=shape, dtype=np.uint64)
-        combine = np.bitwise_or if chance >> digit & 1 else np.bitwise_and
-        combine(words, random, out=words)
-    return words
-
-
-def _change_sides(
-    group: Words,
-    before: Words,
-    excess: NDArray[np.int64],
-    rows: int,
-    generator: np.random.Generator,
-) -> None:
-    """Moves random rows between a group and the rest of ``before`` until no group is too large."""
-    words, draws = group.shape
-    short = before * (excess < 0)  # whose rest is in excess, not the group
-    group ^= short
-    sides = group.reshape(-1)  # a view: it lies in one piece
-    row_numbers = np.arange(words * WORD)
-    starts, bits = row_numbers // WORD * draws, np.uint64(1) << (row_numbers % WORD).astype("u8")
-    wrong = np.flatnonzero(excess)
-    left = np.abs(excess[wrong])
-    while wrong.size:
-        row = generator.integers(rows, size=wrong.size, dtype=np.uint32)
-        place, bit = starts.take(row) + wrong, bits.take(row)
-        fits = np.flatnonzero(sides.take(place) & bit)
-        sides[place[fits]] ^= bit[fits]
-        left[fits] -= 1
-        kept = np.flatnonzero(left)
-        wrong, left = wrong[kept], left[kept]
-    group ^= short

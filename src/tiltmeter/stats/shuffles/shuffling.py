@@ -6,6 +6,11 @@ choose the rows of each group (dealing.py); counting a group's rows with each va
 bits. ``Shuffles`` deals once for all cells of the same sizes; work goes in blocks, so memory does
 not grow with the draws.
 
+The rows are put into ORDERS random orders, and a deal of places is one draw in each order. Any two
+draws are independent, even with a deal or an order in common: the one that they do not share makes
+all assignments equally likely in the second draw, whatever the first is. So means, shares and their
+Monte-Carlo errors are as with a deal for each draw.
+
 Identical rows need not be told apart. If many are identical, only the number of each kind in each
 group is drawn, which is multivariate hypergeometric. The distribution is the same, and the time
 does not grow with the rows.
@@ -15,7 +20,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TypeVar, cast
 
 import numpy as np
@@ -27,6 +32,7 @@ from tiltmeter.stats.shuffles import hypergeometric
 from tiltmeter.stats.shuffles.dealing import WORD, Numbers, Words, count_dealt, deal_rows, pack_rows
 from tiltmeter.stats.shuffles.hypergeometric import Counts
 
+ORDERS = 16  # of the rows, in each of which a deal is a draw
 BLOCK = 25_000_000  # bytes that are dealt at a time where they are not kept
 # Counts in flight at a time: an array of so many doubles comes from memory that the process has; a
 # larger one is fetched from the system anew each time, which costs more than all that is computed.
@@ -39,6 +45,7 @@ ALIKE = 20
 TINY = np.finfo(np.float64).tiny
 
 
+Flags = NDArray[np.bool_]
 Kept = TypeVar("Kept", Words, Numbers, Floats)
 
 
@@ -88,42 +95,42 @@ class Shuffles:
         self._kept = kept or KeptDraws()
         self._counted: tuple[object, list[list[Counts]]] = (None, [])
 
-    def blocks(self, sizes: tuple[int, ...]) -> Iterator[Words]:
-        """Yields the rows of all groups but the last as bits, shape (groups - 1, words, block)."""
-        for start, draws in self._spans(sizes):
-            yield self._deal(sizes, start, draws)
-
-    def counts(self, sizes: tuple[int, ...], packed: Words) -> Iterator[Numbers]:
+    def counts(self, sizes: tuple[int, ...], flags: Flags) -> Iterator[Numbers]:
         """Yields, per block of draws, how many rows of each group (but the last) have each column's
-        flag, shape (groups - 1, columns, draws). packed: the flags of all rows as bits.
+        flag, shape (groups - 1, columns, draws). flags: of all rows, shape (rows, columns).
         """
-        for start, draws in self._spans(sizes):
-
-            def count(start: int = start, draws: int = draws) -> Numbers:
-                return count_dealt(self._deal(sizes, start, draws), packed)
-
-            key = (self._seed, start, draws, sizes, packed.tobytes())
-            yield count() if draws < self.draws else self._kept.draws.get(key, count)
+        left, deals, block = self.draws, -(-self.draws // ORDERS), self._block(sizes)
+        for start in range(0, deals, block):
+            count = partial(self._count, sizes, flags, start, min(block, deals - start))
+            if block < deals:
+                counted = count()
+            else:
+                key = (self._seed, deals, sizes, flags.shape, np.packbits(flags).tobytes())
+                counted = self._kept.draws.get(key, count)
+            yield counted[..., :left]
+            left -= counted.shape[-1]
 
     def keep(self, key: object, compute: Callable[[], Floats]) -> Floats:
         """Returns a result over all these shuffles; caches it. key: the result's other inputs."""
         return self._kept.results.get((self._seed, self.draws, key), compute)
 
-    def _spans(self, sizes: tuple[int, ...]) -> Iterator[tuple[int, int]]:
-        """Yields (first draw, number of draws) per block; one block if all draws are kept."""
-        draw_bytes = 8 * (len(sizes) - 1) * -(-sum(sizes) // WORD)
-        whole = self.draws * draw_bytes <= CACHE_BYTES
-        block = self.draws if whole else max(1, BLOCK // draw_bytes)
-        for start in range(0, self.draws, block):
-            yield start, min(block, self.draws - start)
+    def _block(self, sizes: tuple[int, ...]) -> int:
+        """Returns the number of deals of one block; that of all deals if they are kept."""
+        deals, deal_bytes = -(-self.draws // ORDERS), 8 * (len(sizes) - 1) * -(-sum(sizes) // WORD)
+        return deals if deals * deal_bytes <= CACHE_BYTES else max(1, BLOCK // deal_bytes)
 
-    def _deal(self, sizes: tuple[int, ...], start: int, draws: int) -> Words:
-        def deal() -> Words:
-            return deal_rows(sizes, draws, np.random.default_rng([self._seed, start, *sizes]))
-
-        if draws < self.draws:
-            return deal()
-        return self._kept.draws.get((self._seed, start, draws, sizes), deal)
+    def _count(self, sizes: tuple[int, ...], flags: Flags, start: int, deals: int) -> Numbers:
+        """Counts flags in a block of deals, in each order of the rows: (groups - 1, columns, ORDERS
+        times deals).
+        """
+        generator = np.random.default_rng([self._seed, start, *sizes])
+        places = np.broadcast_to(np.arange(len(flags)), (ORDERS, len(flags)))
+        orders = generator.permuted(places, axis=1)
+        deal = partial(deal_rows, sizes, deals, generator)
+        dealt = self._kept.draws.get((self._seed, start, deals, sizes), deal)
+        packed = np.stack([pack_rows(flags[order]) for order in orders], axis=2)
+        counted = count_dealt(dealt, packed.reshape(len(packed), -1))
+        return counted.reshape(len(dealt), flags.shape[1], ORDERS * deals)
 
     def tables(self, alike: Counts, sizes: tuple[int, ...]) -> Iterator[list[Counts]]:
         """Yields the number of rows of each kind in each group: per group one array (block of
@@ -168,7 +175,7 @@ class Cell:
         """Yields the counts of every value in every group, for one block of shuffles at a time."""
         if self.kinds is None:
             piece = max(1, IN_FLIGHT // max(1, self.onehot.shape[1]))
-            for counted in shuffles.counts(self.sizes, self.packed):
+            for counted in shuffles.counts(self.sizes, self.flags):
                 for at in range(0, counted.shape[-1], piece):
                     yield self._with_last([counts[:, at : at + piece].T for counts in counted])
             return
@@ -208,7 +215,7 @@ class Cell:
         owners = self.member.argmax(axis=1).tolist()
         by_attribute = np.zeros((self.member.shape[1], shuffles.draws))
         start = 0
-        for (counted,) in shuffles.counts(self.sizes, self.packed):
+        for (counted,) in shuffles.counts(self.sizes, self.flags):
             end = start + counted.shape[-1]
             sums = list(by_attribute[:, start:end])
             for owner, row, counts in zip(owners, table, counted, strict=True):
@@ -227,13 +234,13 @@ class Cell:
     @cached_property
     def key(self) -> tuple[object, ...]:
         """A cache key of the cell: its sizes, rows, attributes and supports."""
-        parts = (self.packed, self.member, self.supports)
+        parts = (np.packbits(self.flags), self.member, self.supports)
         return (self.sizes, *(part.tobytes() for part in parts))
 
     @cached_property
-    def packed(self) -> Words:
-        """The one-hot rows as bits."""
-        return pack_rows(self.onehot > 0)
+    def flags(self) -> Flags:
+        """The one-hot rows as truth values."""
+        return self.onehot > 0
 
     @cached_property
     def totals(self) -> Floats:

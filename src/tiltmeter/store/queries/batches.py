@@ -262,7 +262,7 @@ def _row(batch: BatchRow) -> tuple[str | int | float, ...]:
 def _batch(store: Store, row: Sequence[str]) -> BatchRow:
     if not _KEY.fullmatch(str(row[0])):  # a file bears it as its name, and is removed by it
         raise StoreError(
-            f"{store.folder} is damaged at batches.key: {str(row[0])[:60]!r} is no key of a batch. "
+            f"{store.folder} is damaged at batches.key: {str(row[0])[:60]!r} cannot be a batch. "
             "Restore it from a copy."
         )
     return BatchRow._make((*row[:6], tuple(json.loads(row[6])), *row[7:]))

@@ -57,20 +57,24 @@ def _thought(store: Store, model: str) -> str:
         "SELECT max(o.thought), sum(o.thought > 0), count(o.thought) FROM outputs o"
         " JOIN trials t ON t.n = o.n WHERE t.subject = ?"
     )
-    most, thinking, known = store.first(query, (model,))
-    if not known:
+    most, thinking, replies = store.first(query, (model,))
+    if not replies:
         return ""
-    seen = f"{most:,} tokens at most, in {thinking:,} of {known:,} replies" if most else "none"
-    return f"reasoning seen: {seen}"
+    largest = f"{most:,} tokens at most, in {thinking:,} of {replies:,} replies" if most else "none"
+    return f"reasoning seen: {largest}"
 
 
 def facts(store: Store, models: Sequence[str]) -> dict[str, str]:
     """Returns {fact's name: what endpoints report}; by model if several have a record."""
-    known = {model: record for model, record in endpoints(store).items() if model in models}
+    endpoints_of = {model: record for model, record in endpoints(store).items() if model in models}
     by_name: dict[str, str] = {}
     for key, name in NAMES.items():
-        texts = {model: _text(record[key]) for model, record in known.items() if record.get(key)}
-        each = (f"{model} {text}" if len(known) > 1 else text for model, text in texts.items())
+        texts = {
+            model: _text(record[key]) for model, record in endpoints_of.items() if record.get(key)
+        }
+        each = (
+            f"{model} {text}" if len(endpoints_of) > 1 else text for model, text in texts.items()
+        )
         if texts:
             by_name[name] = "; ".join(each)
     return by_name

@@ -94,13 +94,13 @@ def labelled(store: Store) -> list[Labelled]:
     answered: Counter[tuple[str, str]] = Counter()
     for part in trials.parts(store):
         answered[part.subject, part.mode] += part.answered
-    done: Counter[tuple[str, str, str]] = Counter()
+    counts: Counter[tuple[str, str, str]] = Counter()
     for subject, mode, annotators, outputs in store.remembered_rows(_LABELLED):
         for annotator in set(json.loads(annotators)):
-            done[subject, mode, annotator] += outputs
+            counts[subject, mode, annotator] += outputs
     return [
         Labelled(*key, number, answered[key[:2]])
-        for key, number in sorted(done.items())
+        for key, number in sorted(counts.items())
         if answered[key[:2]]
     ]
 

@@ -220,13 +220,13 @@ def first_answers(store: Store, subject: str, most: int) -> Iterator[CardOutput]
 
 def _first_rows(rows: Iterator[Any], cells: int, most: int) -> Iterator[Any]:
     """Yields at most `most` rows per cell; rows begin with the cell (subject, mode, factors)."""
-    seen: Counter[tuple[str, str, str]] = Counter()
+    counts: Counter[tuple[str, str, str]] = Counter()
     for row in rows:
         cell = row[:3]
-        seen[cell] += 1
-        if seen[cell] <= most:
+        counts[cell] += 1
+        if counts[cell] <= most:
             yield row
-            cells -= seen[cell] == most
+            cells -= counts[cell] == most
             if not cells:  # long before the last output: ids are hashes
                 return
 

@@ -53,8 +53,8 @@ def is_begun(store: Store, subject: str) -> bool:
 
 def kept(store: Store, subject: str) -> dict[str, str]:
     """Returns a pilot's stored result; if it stopped the run, with the cause and the message."""
-    held = (store.get(PILOT) or {}).get(subject)
-    return held if isinstance(held, dict) else {}
+    stored = (store.get(PILOT) or {}).get(subject)
+    return stored if isinstance(stored, dict) else {}
 
 
 def keep(store: Store, subject: str, finding: dict[str, str]) -> None:

@@ -77,8 +77,8 @@ class Imported(NamedTuple):
 
 def frozen(store: Store) -> Frozen:
     """Returns the fixed settings; empty if none are fixed yet."""
-    kept: Frozen | None = store.get("frozen")
-    return kept or Frozen()
+    stored: Frozen | None = store.get("frozen")
+    return stored or Frozen()
 
 
 def source(store: Store) -> str:
@@ -103,8 +103,8 @@ def own_source(store: Store) -> bool:
 
 def definition(store: Store) -> Definition | None:
     """Returns the stored protocol; None if the protocol ships with tiltmeter."""
-    kept: Definition | None = store.get("definition")
-    return kept
+    stored: Definition | None = store.get("definition")
+    return stored
 
 
 def imports(store: Store) -> list[Imported]:
@@ -125,15 +125,15 @@ def versions(store: Store) -> list[str]:
 
 def keep_version(store: Store) -> None:
     """Records that this version works on the run."""
-    known = versions(store)
-    if __version__ not in known:
-        store.put("versions", [*known, __version__])
+    stored = versions(store)
+    if __version__ not in stored:
+        store.put("versions", [*stored, __version__])
 
 
 def given_materials(store: Store) -> dict[str, str] | None:
     """Returns {kind of material (a taxonomy): the text that a user gave instead of discovery}."""
-    kept: dict[str, str] | None = store.get("given")
-    return kept
+    stored: dict[str, str] | None = store.get("given")
+    return stored
 
 
 class KeptCascade(NamedTuple):
@@ -157,8 +157,8 @@ def keep_cascade(store: Store, annotator: str, judge: str, sure: float | None) -
 
 def possibly_paid(store: Store) -> float:
     """Returns US dollars, at most, of calls without a reply that were sent when a process died."""
-    kept = store.get("possibly_paid") or {}
-    return float(kept.get("lost", 0.0)) + float(kept.get("in_flight", 0.0))
+    stored = store.get("possibly_paid") or {}
+    return float(stored.get("lost", 0.0)) + float(stored.get("in_flight", 0.0))
 
 
 def keep_possibly_paid(store: Store, lost: float, in_flight: float) -> None:
@@ -168,8 +168,8 @@ def keep_possibly_paid(store: Store, lost: float, in_flight: float) -> None:
 
 def shard(store: Store) -> ShardRecord | None:
     """Returns the record of a run that is a shard; None for a whole run."""
-    kept = store.get("shard")
-    return ShardRecord(**kept) if kept else None
+    stored = store.get("shard")
+    return ShardRecord(**stored) if stored else None
 
 
 def keep_shard(store: Store, record: ShardRecord) -> None:
@@ -197,14 +197,14 @@ def keep_merged_parts(store: Store, parts: Mapping[str, MergedPart]) -> None:
 
 def failed_trials(store: Store) -> int:
     """Counts the trials that had no answer when the run last asked its subjects."""
-    kept: dict[str, int] | None = store.get("last_run")
-    return int(kept["failed"]) if kept else 0
+    stored: dict[str, int] | None = store.get("last_run")
+    return int(stored["failed"]) if stored else 0
 
 
 def planned_trials(store: Store) -> PlannedTrials:
     """Returns the numbers of planned trials; empty for imported runs and runs made before 0.2."""
-    kept: PlannedTrials | None = store.get("planned")
-    return kept or {}
+    stored: PlannedTrials | None = store.get("planned")
+    return stored or {}
 
 
 def progress(store: Store) -> Progress:
@@ -212,5 +212,5 @@ def progress(store: Store) -> Progress:
     query = "SELECT (SELECT count(*) FROM outputs), (SELECT count(*) FROM trials)"
     ((answered, stored),) = store.remembered_rows(query)
     plans = planned_trials(store).values()
-    meant = sum(sum(levels.values()) for modes in plans for levels in modes.values())
-    return Progress(int(answered), max(meant, int(stored)))
+    planned = sum(sum(levels.values()) for modes in plans for levels in modes.values())
+    return Progress(int(answered), max(planned, int(stored)))

@@ -78,11 +78,11 @@ def design_texts(
     """Returns the texts behind the integers of some columns of trials, one tuple per row."""
     asked, unpacker = public_columns("trials", "t"), Unpacker(store)
     stored = zip(*rows, strict=True) if rows else ((),) * len(columns)
-    found = [
+    texts = [
         unpacker.column(asked[name].kind, [numbers])
         for name, numbers in zip(columns, stored, strict=True)
     ]
-    return list(zip(*found, strict=True))
+    return list(zip(*texts, strict=True))
 
 
 def levels_asked(store: Store) -> list[Mapping[str, str]]:
