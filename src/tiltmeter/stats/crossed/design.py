@@ -68,7 +68,7 @@ class Crossed:
         design = cls(sides, words, _codes(list(item)), sizes, matched)
         keys = (sides * design.words + words) * design.items + design.item
         if np.unique(keys).size < keys.size:
-            raise ValueError("item: a side, word and item occur together twice")
+            raise ValueError("item: the same (side, word, item) occurs twice")
         return design
 
     @cached_property

@@ -126,7 +126,7 @@ def _test(
         raise ValueError(f"{claim.key}: data of {data.looks} looks at look {look}")
     if data is None or data.looks < look:
         if before is None or before.state == "on":
-            raise ValueError(f"{claim.key}: no data of look {look}, though it was asked on")
+            raise ValueError(f"{claim.key}: no data of look {look}, though still undecided")
         earlier = before.look, before.q, before.p, before.information
         return _Tested(claim.key, *earlier, before, False)
     if isinstance(data, PlainTests):
