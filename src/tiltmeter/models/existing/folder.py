@@ -58,7 +58,7 @@ class Folder(Stored):
         self._files: dict[str, list[str]] = {}
 
     async def open(self) -> None:
-        """Reads the manifest, or lists the pictures. UsageError without folder or manifest."""
+        """Reads the manifest, or lists the pictures. Raises UsageError if the folder is missing."""
         if not self._folder.is_dir():
             raise UsageError(
                 f"There is no folder {self._folder}. Type: --model folder:PATH with the path of one"
