@@ -197,7 +197,7 @@ class CountTable:
     def pairs(
         self, measure: MeasureSpec, by: Sequence[str]
     ) -> Iterator[tuple[dict[str, str], Pair]]:
-        """Yields, per value and group, (addition to the condition, level and baseline paired)."""
+        """Yields (levels to add to the condition, Pair of level and baseline), value by value."""
         contrast = measure.contrast or {}
         factor, level, baseline = contrast["factor"], contrast["level"], contrast["baseline"]
         sides = [

@@ -96,7 +96,7 @@ class _Classes:
         return row.condition.items() >= about.items() and row.contrast == first.contrast
 
     def of(self, row: Estimate) -> Callable[[float, bool], CellClaim] | None:
-        """Returns a function that lists which classes follow from a claim, or its cause."""
+        """Returns a function that lists the classes that follow from a claim, or their cause."""
         cell, leader = self._cell(row), self.leader
         if cell is None or row.p is None or leader is None:
             return None

@@ -61,7 +61,7 @@ class BatchDesk:
     # what the engine asks
 
     def is_out(self, request: Request) -> bool:
-        """True if a request is in an open batch. Raises Unanswered if it failed or is held."""
+        """True if a request is in an open batch. Raises Unanswered if it failed, or may be paid."""
         if self._steps.tries.get(request.key, 0) >= TRIES:
             raise Unanswered(
                 "its batches gave no answer, or were lost. Run the same command to ask it again"

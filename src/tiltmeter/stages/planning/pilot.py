@@ -151,7 +151,7 @@ class Forecast:
 
 
 def cause_of(trial: Trial, reply: FirstReply, protocol: Protocol) -> str:
-    """Returns why a reply cannot be measured, or ""; always "" if it is exact or a picture."""
+    """Returns the fault that keeps a reply from being measured; "" if none, exact or a picture."""
     mode = protocol.modes[trial.mode]
     if mode.logprobs or mode.size:
         return ""
@@ -171,7 +171,7 @@ def cause_of(trial: Trial, reply: FirstReply, protocol: Protocol) -> str:
 
 
 def needs_more(first: First, planned: int) -> bool:
-    """True if as many trials again are needed to decide whether the run can go on."""
+    """True if twice the first trials are needed to decide whether the run can go on."""
     number = first.causes[first.cause] if first.cause else 0
     return SUSPECT <= number < len(first.seen) and len(first.trials) < min(2 * FIRST, planned)
 

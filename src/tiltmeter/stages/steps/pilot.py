@@ -48,7 +48,7 @@ async def keep_endpoints(store: Store, models: Models, subjects: Sequence[str]) 
 
 @dataclass(frozen=True)
 class Pilot:
-    """The pilots of all subjects. label: labels the answers so far; annotators: who labels."""
+    """The pilots of all subjects. label: labels the answers so far; annotators: the labellers."""
 
     store: Store
     protocol: Protocol

@@ -162,7 +162,7 @@ def brief_clause(facts: ClaimFacts, *, model: bool, counted: bool = False) -> st
 
 
 def _template(facts: ClaimFacts, key: str) -> str:
-    """Returns the measure's template for a key if its slots can be filled, else the usual one."""
+    """Returns the measure's template for a key if it can be filled, else the usual template."""
     if facts.unnamed:
         return UNNAMED
     templates = {name: str(text) for name, text in facts.spec.sentence.items()}
