@@ -108,11 +108,11 @@ class _Classes:
             alike = [value for value, rest in self.rest.items() if rest >= level]
             first = leader.condition[name]
             follows = [value for value in alike if value in shown] if first in shown else []
-            leads = named["value"] == first
+            is_leader = named["value"] == first
             return CellClaim(
                 named=[named] if rejected else [],
                 largest=named,
-                follows=follows if leads else [],
+                follows=follows if is_leader else [],
                 follows_from=first if named["value"] in follows else None,
                 tested=len(self.rows),
                 level=level,

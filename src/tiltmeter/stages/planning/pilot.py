@@ -163,9 +163,9 @@ def cause_of(trial: Trial, reply: FirstReply, protocol: Protocol) -> str:
     guessed = request_sizes.size(plan.request(trial._replace(pictures=()), protocol)).tokens
     if guessed >= LONG_PROMPT_TOKENS and 0 < (reply.prompt_tokens or 0) < READ_SHARE * guessed:
         return CONTEXT
-    begins = bool(begun.ending(trial, protocol)[0])
-    reads_on = all(spec.kind != "choice" for spec in protocol.instruments)
-    if reply.label == CUT or (reply.ended == CUT and reads_on and not begins):
+    is_begun = bool(begun.ending(trial, protocol)[0])
+    reads_prose = all(spec.kind != "choice" for spec in protocol.instruments)
+    if reply.label == CUT or (reply.ended == CUT and reads_prose and not is_begun):
         return LIMIT
     return {OTHER_LANGUAGE: LANGUAGE, INVALID: UNREAD}.get(reply.label, "")
 

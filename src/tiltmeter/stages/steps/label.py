@@ -174,8 +174,8 @@ def missing_judges(protocol: Protocol, judges: Sequence[str] = ()) -> list[str]:
         kind = registry.instrument_kind(spec.kind, spec.name)
         if kind.judged and not judges:
             asked = " ".join(f"--judge MODEL ({part})" for part in kind.parts)
-            team = kind.asks == "team"
-            how = "one model alone plays all parts" if team else "any number of them"
+            is_team = kind.asks == "team"
+            how = "one model alone plays all parts" if is_team else "any number of them"
             needs.append(f"{spec.name} needs {asked}; {how}. Type: tiltmeter label RUN --judge …")
     return needs
 

@@ -146,5 +146,5 @@ class Claims:
     @property
     def outweighed(self) -> bool:
         """True if the largest nuisance moves the numbers more than any tilt does."""
-        shares = all(facts.row.unit == "share" for facts in self.tilts)
-        return self.nuisance is not None and shares and self.nuisance.size > self.largest
+        are_shares = all(facts.row.unit == "share" for facts in self.tilts)
+        return self.nuisance is not None and are_shares and self.nuisance.size > self.largest
