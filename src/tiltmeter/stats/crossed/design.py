@@ -68,7 +68,7 @@ class Crossed:
         design = cls(sides, words, _codes(list(item)), sizes, matched)
         keys = (sides * design.words + words) * design.items + design.item
         if np.unique(keys).size < keys.size:
-            raise ValueError("item: a side, word and item occur together twice")
+            raise ValueError("item: the same (side, word, item) occurs twice")
         return design
 
     @cached_property
@@ -141,8 +141,8 @@ class Crossed:
         side's only word is fixed, not sampled, and has no row.
         """
         keys, codes = np.unique(self.word * self.sides + self.side, return_inverse=True)
-        alone = np.bincount(keys % self.sides) == 1
-        rows = np.flatnonzero(~alone[keys % self.sides])
+        is_alone = np.bincount(keys % self.sides) == 1
+        rows = np.flatnonzero(~is_alone[keys % self.sides])
         tables: Floats = (codes == rows[:, None]).astype(np.float64)
         return tables
 

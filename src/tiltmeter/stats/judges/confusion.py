@@ -57,7 +57,7 @@ def confusion(
     wide = classes if answers is None else answers
     if classes < 2 or wide < classes:
         raise ValueError(
-            f"answers: at least as many as classes, and 2, expected, got {wide} for {classes}"
+            f"answers: at least 2 and one per class expected, got {wide} for {classes} classes"
         )
     true, called = _codes("truth", truth, classes), _codes("said", said, wide)
     arguments.same_shape("said", called, "truth", true)

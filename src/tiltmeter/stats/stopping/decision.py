@@ -126,7 +126,7 @@ def _test(
         raise ValueError(f"{claim.key}: data of {data.looks} looks at look {look}")
     if data is None or data.looks < look:
         if before is None or before.state == "on":
-            raise ValueError(f"{claim.key}: no data of look {look}, though it was asked on")
+            raise ValueError(f"{claim.key}: no data of look {look}, though still undecided")
         earlier = before.look, before.q, before.p, before.information
         return _Tested(claim.key, *earlier, before, False)
     if isinstance(data, PlainTests):
@@ -178,15 +178,15 @@ def _states(
     chances: Sequence[float | None],
     look: int,
 ) -> list[State]:
-    last = look == len(design.looks)
-    bound = 0.0 if last else design.futility[look - 1]
+    is_last = look == len(design.looks)
+    bound = 0.0 if is_last else design.futility[look - 1]
     states: list[State] = []
     for test, is_rejected, chance in zip(tested, rejected, chances, strict=True):
         if is_rejected:
             states.append("rejected")
         elif not test.fresh and test.before:
             states.append(test.before.state)
-        elif last:
+        elif is_last:
             states.append("not rejected")
         else:
             was_given_up = test.before is not None and test.before.state == "not pursued"
