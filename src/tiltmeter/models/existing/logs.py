@@ -2,7 +2,7 @@
 
 - Inspect's `.eval` (zipped) and `.json`: the last user message is the prompt, an epoch a sample,
   metadata are columns (inspect_ai.log, version 2 of the format).
-- `lm_eval --log_samples`: the fields of `doc` are columns; the prompt is `doc.prompt`, else as sent.
+- `lm_eval --log_samples`: the fields of `doc` are columns; the prompt is `doc.prompt` or as sent.
 """
 
 from __future__ import annotations

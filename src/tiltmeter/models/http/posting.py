@@ -60,9 +60,9 @@ class Idle(NamedTuple):
 
 
 class Head(NamedTuple):
-    """Everything needed to send a request, except its body. Two fields are the header bytes around
-    the digits of Content-Length. request: tells the connector where to connect; idle: usable
-    connections, the longest idle first.
+    """Everything but its body that a request needs. before, after: the header bytes around the
+    number in Content-Length; request: tells the connector where to connect; idle: usable
+    connections, longest idle first.
     """
 
     request: ClientRequest
