@@ -476,11 +476,11 @@ BAD = [
     ({"Overall_English_Error": "few"}, "line 2 (die_wache): Overall_English_Error is 'few'"),
     ({"Overall_English_Male": "2.5"}, "Overall_English_Male is '2.5'"),
     ({"Overall_English_Male": ""}, "Overall_English_Male is ''"),
-    ({"Overall_English_Male": "1e12"}, "at most 100,000"),
+    ({"Overall_English_Male": "1e12"}, "whole number from 0 to 100,000"),
     ({"Overall_English_Male": "nan"}, "Overall_English_Male is 'nan'"),
     ({"Language": "klingon"}, "line 2 (die_wache): No language 'klingon'"),
     ({"Grammar_Gender": "neuter"}, "Grammar_Gender is 'neuter'"),
-    ({"Grammar_Gender": "male"}, "the list of gramvis has the word as feminine"),
+    ({"Grammar_Gender": "male"}, "the word is feminine in the list of gramvis"),
     ({"Bias_Type": "hobby"}, "No category 'hobby'"),
     ({"T2I_Model": " "}, "may not be empty"),
 ]

@@ -117,7 +117,7 @@ def _parse(line: str, where: str) -> Published:
             f"{where} is not a reply: {error}. It needs {', '.join(COLUMNS)}; groups as A_W."
         ) from None
     if len(names) != len(groups) or len(names) < 2:
-        raise UsageError(f"{where}: {len(names)} names and {len(groups)} groups.")
+        raise UsageError(f"{where}: {len(names)} names, {len(groups)} groups. Pair 2 or more.")
     return reply
 
 

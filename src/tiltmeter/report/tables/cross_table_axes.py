@@ -152,7 +152,7 @@ def _of_one_grouping(
         )
         raise UsageError(
             f"No estimate of {', '.join(layout.measures)} has {', '.join(sorted(named))} together. "
-            f"They are cut by: {words}."
+            f"Name factors that occur together: {words}."
         )
     return chosen
 

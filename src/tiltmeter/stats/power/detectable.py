@@ -142,7 +142,7 @@ def divergence_shift(
     """
     base = arguments.counts("shares", shares)
     if base.size < 2 or base.sum() == 0 or outputs < 1 or groups < 2:
-        raise ValueError("shares: two values with a positive sum, two groups, one output expected")
+        raise ValueError("shares: 2 values, sum above 0, 2 groups and 1 output expected at least")
     level = arguments.level("level", level)
     base = base / base.sum()
     rarest = np.eye(base.size)[int(np.argmin(base))]
