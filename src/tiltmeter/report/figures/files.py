@@ -47,7 +47,7 @@ WHITE = {"--paper": "#ffffff"}
 
 def write(svg: str, path: Path) -> Path:
     """Writes a drawing in the format of the path's ending: .svg, .png or .pdf. Raises UsageError
-    for another ending, and if it needs a browser that is missing or fails.
+    for another ending, and if the format needs a browser that is missing or fails.
     """
     plain = for_print(svg)
     ending = path.suffix.lower()
@@ -101,7 +101,7 @@ def _resolve(sheet: str) -> str:
 
 
 def _by_browser(svg: str, path: Path) -> None:
-    """Prints the SVG to a file with a browser, from a page of the drawing's size."""
+    """Prints the SVG to a file with a browser, on a page that has the drawing's size."""
     width, height = size(svg)
     page = (
         '<!doctype html><meta charset="utf-8"><meta http-equiv="Content-Security-Policy" '

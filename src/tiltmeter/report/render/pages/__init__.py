@@ -17,7 +17,7 @@ def endings() -> list[str]:
 
 
 def check_ending(path: Path | str) -> str:
-    """Returns a path's ending, `.html` if it has none. UsageError for unsupported endings."""
+    """Returns a path's ending, or `.html` without one. Raises UsageError if it is unsupported."""
     ending = Path(path).suffix.lower() or ".html"
     if ending not in endings():
         raise UsageError(
