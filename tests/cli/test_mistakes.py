@@ -144,7 +144,10 @@ MISTAKES = [
     ("analyse pictures", r"pictures"),
     ("analyse damaged", r"is not a run file or is damaged"),
     ("report run --out r.pdf", r"HTML or Markdown, not \.pdf"),
-    ("validate run --sample 5", r"--sample and --sheet go together.*--sample 5 --sheet sheet\.csv"),
+    (
+        "validate run --sample 5",
+        r"--sample .*--sheet .*must be given together.*--sample 5 --sheet sheet\.csv",
+    ),
     ("report audit.toml", r"audit\.toml"),
     ("explore nowhere", r"nowhere"),
     ("label nowhere --judge planted", r"nowhere"),

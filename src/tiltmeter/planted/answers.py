@@ -78,7 +78,7 @@ class PlantedAnswers:
                 return self.cells[words]
         raise ModelError(
             f"planted:{self.settings.text} does not know the prompt '{asked_of(request)[:60]}…': "
-            f"it is none of {self.settings.protocol}. Add for instance protocol=roles or "
+            f"it is not in {self.settings.protocol}. Add for instance protocol=roles or "
             "protocol=FILE.toml."
         )
 
@@ -101,8 +101,8 @@ class PlantedAnswers:
         """Replies to a request. Raises Incapable if a picture is asked for."""
         if request.size:
             raise Incapable(
-                f"planted:{self.settings.text} writes and does not draw. Add for instance "
-                "protocol=gramvis."
+                f"planted:{self.settings.text} writes texts, but was asked for a picture. Add for "
+                "instance protocol=gramvis."
             )
         return Reply(self.write(self.cell(request), draws))
 

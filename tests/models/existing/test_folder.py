@@ -103,7 +103,7 @@ def test_a_manifest_of_json_lines(pics: Path) -> None:
         ("file,prompt\n../secret.png,A guard\n", "line 2: '../secret.png' lies outside the folder"),
         ("file,prompt\n/etc/passwd,A guard\n", "lies outside"),
         ("file,prompt\nlink.png,A guard\n", "'link.png' lies outside"),
-        ("file,prompt\na.png,A guard,more\n", "line 2 has not as many cells"),
+        ("file,prompt\na.png,A guard,more\n", "line 2 has 3 cells, but the header has 2"),
         ("prompt,sample\nA guard,0\n", "'file' is missing"),
         ("file,sample\na.png,0\n", "neither 'id' nor 'prompt'"),
         ("file,prompt,sample\na.png,A guard,one\n", "'sample' must be a whole number"),

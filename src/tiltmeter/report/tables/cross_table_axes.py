@@ -49,10 +49,10 @@ def _with_names(layout: TableLayout) -> TableLayout:
     )
     twice = [name for n, name in enumerate((*rows, *columns)) if name in (*rows, *columns)[:n]]
     if twice:
-        raise UsageError(f"'{twice[0]}' is named twice. Name it in --rows or in --columns.")
+        raise UsageError(f"Axis '{twice[0]}' is named twice. Name it in --rows or in --columns.")
     for part in layout.show:
         if part not in SHOWN:
-            raise UnknownName("part of a cell", part, SHOWN)
+            raise UnknownName("cell part", part, SHOWN)
     where = {ALIASES.get(name, name): levels for name, levels in layout.where.items()}
     return replace(layout, rows=rows, columns=columns, where=where)
 
@@ -151,8 +151,8 @@ def _of_one_grouping(
             dict.fromkeys(", ".join(_factors(read, e)) or "the whole" for e in estimates)
         )
         raise UsageError(
-            f"No estimate of {', '.join(layout.measures)} has {', '.join(sorted(named))} together. "
-            f"They are cut by: {words}."
+            f"No estimate of {', '.join(layout.measures)} is split by {', '.join(sorted(named))} "
+            f"together. These estimates are split by: {words}."
         )
     return chosen
 

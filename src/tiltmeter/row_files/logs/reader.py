@@ -87,7 +87,7 @@ def read_log(path: Path, prompt: str = "", spans: str = "root") -> Log:
     except BadTable as error:
         raise UsageError(f"{path.name}, {error}") from None
     if not numbered:
-        raise UsageError(f"{path.name} has no prompts. Give a line or a row each.")
+        raise UsageError(f"{path.name} has no prompts. Give it one line or one row per prompt.")
     if len(numbered) > _MOST_RECORDS:
         raise UsageError(f"{path.name} has more than {_MOST_RECORDS:,} records. Draw a sample.")
     for line, record in numbered:
@@ -109,7 +109,7 @@ def _records(content: bytes, ending: str) -> Iterator[tuple[int, Any]]:
         return
     text = intake.plain_lines(table_text(content)).strip("\ufeff")
     if "\0" in text:
-        raise BadTable("it is not a text: it holds bytes of 0.")
+        raise BadTable("it is not a text file: it contains zero bytes.")
     if ending == ".txt":
         lines = enumerate(text.split("\n"), 1)
         yield from ((number, {"prompt": line}) for number, line in lines if line.strip())
@@ -150,7 +150,7 @@ def _parquet(content: bytes) -> Iterator[Mapping[str, Any]]:
         yield from pl.read_parquet(BytesIO(content)).iter_rows(named=True)
     # the message may quote the file
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError, ValueError):
-        raise BadTable("its Parquet cannot be read.") from None
+        raise BadTable("it cannot be read as a Parquet file.") from None
 
 
 def _shape(numbered: Sequence[tuple[int, Mapping[str, Any]]]) -> str:
@@ -220,8 +220,8 @@ def _spans(
 def _read_shape(name: str, shape: str, numbered: Sequence[tuple[int, Mapping[str, Any]]]) -> Log:
     if shape == BATCH_RESULTS:
         raise UsageError(
-            f"{name} holds the results of a batch, without its prompts. Give the file of requests "
-            "that was handed in."
+            f"{name} holds the results of a batch, without the prompts. Give the file of requests "
+            "that was submitted."
         )
     rows, left_out = [], 0
     for line, record in numbered:
@@ -235,7 +235,7 @@ def _read_shape(name: str, shape: str, numbered: Sequence[tuple[int, Mapping[str
         rows.append(Logged(tuple(asked), line, exchange.answer, *who(record)))
     if not rows:
         raise UsageError(
-            f"{name} looks like a log of {shape}, and none of its records has a question."
+            f"{name} looks like a log of {shape}, but none of its records contains a prompt."
         )
     return Log(tuple(rows), shape, left_out)
 
@@ -245,7 +245,7 @@ def _read_columns(name: str, numbered: Sequence[tuple[int, Mapping[str, Any]]], 
     column = prompt or _prompt_column(name, columns, numbered)
     if column not in columns:
         raise UsageError(
-            f"{name} has no column of the name that --prompt gives. It has: {_columns(columns)}"
+            f"{name} has no column '{column}' for --prompt. Its columns: {_columns(columns)}"
         )
     answer_column = next((one for one in columns if one.lower() in ANSWERS and one != column), "")
     rows = []
@@ -277,8 +277,8 @@ def _prompt_column(
         return likely[0]
     shown = _columns(likely or columns)
     if not likely:
-        raise UsageError(f"{name} has no column of prompts. Type: --prompt COLUMN, of {shown}")
-    raise UsageError(f"{name}: two columns or more can be the prompt: {shown}. Type: --prompt NAME")
+        raise UsageError(f"Which column of {name} has the prompts? Type --prompt COLUMN: {shown}")
+    raise UsageError(f"Several columns of {name} can be the prompt: {shown}. Type: --prompt NAME")
 
 
 def _has_sentences(column: str, numbered: Sequence[tuple[int, Mapping[str, Any]]]) -> bool:
