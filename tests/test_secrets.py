@@ -23,6 +23,8 @@ from tiltmeter.records import Label, Message, Output, Reply, Request, Sampling, 
 from tiltmeter.secret_filter import environment_secrets, mask, without
 from tiltmeter.store import Store
 
+pytestmark = pytest.mark.usefixtures("computed_once")
+
 KEYS = ("sk-ab12+CD34/ef56==gh", "plainkey1234567", "p@ss&word<9>'\"xyz", "Schlüssel-ß-99+1")
 CANARY = KEYS[0]
 

@@ -88,7 +88,7 @@ def changed_copy(folder: Path, changes: dict[str, tuple[str, str]], script: str)
     of files that are changed in it. changes: {file: (a text in it, the text in its place)}.
     """
     copy, before = folder / "tiltmeter", texts(SOURCE)
-    shutil.copytree(SOURCE, copy, ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copytree(SOURCE, copy)  # with what is compiled
     for name, (old, new) in changes.items():
         text = (copy / name).read_text("utf-8")
         assert text.count(old) == 1, name

@@ -20,6 +20,8 @@ from tiltmeter.errors import ProtocolError, UsageError
 from tiltmeter.formats import crate, private
 from tiltmeter.store import Store
 
+pytestmark = pytest.mark.usefixtures("computed_once")
+
 KEPT_FIELDS = {"@id", "@type", "name"}
 
 

@@ -24,6 +24,8 @@ from tiltmeter.protocol.source.printed import PrintedNumber, read_printed
 
 from ..shared import published
 
+pytestmark = pytest.mark.usefixtures("computed_once")
+
 AUDIT = """
 name = "notes"
 title = "Notes on men and women"

@@ -147,11 +147,11 @@ def test_a_signal_stores_what_is_in_flight_and_says_how_to_go_on(
 
 def test_calls_that_cost_nothing_are_dropped(tmp_path: Path) -> None:
     """On a server of an hour a call: the process ends with all its calls in flight."""
-    out = tmp_path / "run"
+    out, few = tmp_path / "run", ("--samples", "1", "--limit", "10")
     server = Scripted(lambda body: chat("she"), delay=3600.0)
     with serving(server) as url:
         process = subprocess.Popen(
-            command(url, out), stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True
+            command(url, out, *few), stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True
         )
         while len(server.seen) < CONCURRENCY and process.poll() is None:
             time.sleep(0.05)
@@ -161,7 +161,7 @@ def test_calls_that_cost_nothing_are_dropped(tmp_path: Path) -> None:
     assert "To go on: tiltmeter run roles" in said
     assert "stopping: calls in flight cost nothing and are dropped" in said
     with planted_server("") as url:
-        done = subprocess.run(command(url, out), capture_output=True, text=True)
+        done = subprocess.run(command(url, out, *few), capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
 
 

@@ -23,6 +23,8 @@ from tiltmeter.store.migrations import MigrationStep
 from tiltmeter.store.queries import batches
 from tiltmeter.store.queries.state import digest
 
+pytestmark = pytest.mark.usefixtures("computed_once")
+
 RUNS = Path(__file__).parent / "runs"
 LATER = (
     MigrationStep(

@@ -248,6 +248,11 @@ def _lines(text: str, prompt: str, known: Speakers) -> list[Line]:
     text = _INVISIBLE.sub("", text.replace("__", ""))
     for repeated in filter(None, (prompt, prompt.rstrip(".。"))):
         text = text.replace(repeated, "\n")
+    if prompt and ":" in text:  # "le médecin :", if the prompt asks for a doctor
+        asked = prompt.casefold()
+        text = known.patterns["articled"].sub(
+            lambda label: label[1].title() if label[1].casefold() in asked else label[0], text
+        )
     if "|" in text:
         text = _TABLE.sub(lambda table: _rows_as_labels(table[0]), text)
     # one of them is behind such a label
@@ -315,7 +320,7 @@ class DialogueForm(Parser):
     """A parser that labels an output with the form that `read` returns."""
 
     kind = "dialogue"
-    version = "7"
+    version = "8"
     answers = "dialogue"
     summary = "whether an answer is two lines of dialogue, in its language"
     modality = "text"

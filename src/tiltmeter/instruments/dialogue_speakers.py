@@ -76,6 +76,9 @@ def _patterns(own: str) -> Mapping[str, re.Pattern[str]]:
         "again": re.compile(
             rf"([{end}:：])[^\S\n]*(?=(?:{listed}|[{CJK}][{CJK}\w]{{0,7}}){_ASIDE}(?:\s*[:：]|[「『]))"
         ),
+        "articled": re.compile(
+            rf"^(?i:{articles})(?:(?<=['’])|\s+)([^\W\d_]+(?: [^\W\d_]+)?)(?={_ASIDE}\s*:)", re.M
+        ),
         "any": re.compile(rf"(?<=[{end}])\s+(?:[/|]\s+)?(?={named}{_ASIDE}\s*[:：])"),
         "address": re.compile(
             rf"[?!？！]|(?<!\w)(?:{'|'.join(map(re.escape, words('address', own)))})(?!\w)"

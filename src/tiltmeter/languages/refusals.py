@@ -155,14 +155,27 @@ def _content(canonical: str, known: Language, least: int) -> list[str]:
 def _answers_anyway(text: str, codes: Iterable[str], prompt: str) -> bool:
     """True if a text finally answers, however it began: in quotes after a colon ("…, but here is
     one: “…”"), by a word that a conclusion announces ("My answer is: no"), by yes, no or a name of
-    the prompt after an empty condition ("if I had to choose, Ann"), or by a figure after a
-    concession ("I cannot know, but 7 or so").
+    the prompt after an empty condition ("if I had to choose, Ann"), by what a colon announces after
+    a concession, or by a figure ("I cannot know, but 7 or so").
     """
     return _DELIVERED.search(text) is not None or any(
         _concludes(known, known.canonical(text[:_ANYWHERE]), prompt)
+        or _explains(known, known.canonical(text[:_ANYWHERE]), known.canonical(prompt))
         or _concedes_figure(known, known.canonical(text[:_BEGINNING]))
         for known in map(language, codes)
     )
+
+
+def _explains(known: Language, told: str, asked: str) -> bool:
+    """True if an answer to a question goes on from a refusal, by "but", to what a colon announces:
+    "I am no doctor, but here is the gist: …".
+    """
+    found = known.role("contrast").search(told)
+    if "?" not in asked or not found:
+        return False
+    lead, _, rest = told[found.end() :].partition(":")
+    least = 2 * _SHORT if known.data.get("unspaced") else _SHORT
+    return len(rest.split()) > least and "." not in lead and not known.has(lead, *DENYING)
 
 
 def _concedes_figure(known: Language, told: str) -> bool:

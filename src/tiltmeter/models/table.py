@@ -149,27 +149,34 @@ def _built_in() -> Mapping[str, Listed]:
     }
 
 
-def rows(own: Path | None = None) -> dict[str, Listed]:
-    """Returns {name: row}: the built-in rows, overridden by the user's file. Raises UsageError with
-    file, entry, field and what to type.
+@cache
+def _has_built_in(kind: str) -> bool:
+    """True if rows of a kind ship. Looks only for its name, as TOML is slow to parse."""
+    return f'"{kind}:' in BUILT_IN.read_text("utf-8")
+
+
+def rows(own: Path | None = None, kind: str = "") -> dict[str, Listed]:
+    """Returns {name: row}: the built-in rows, overridden by the user's file. kind: the only kind
+    whose rows are needed. Raises UsageError with file, entry, field and what to type.
     """
-    listed = dict(_built_in())
+    listed = dict(_built_in()) if not kind or _has_built_in(kind) else {}
     path = own_file() if own is None else own
     if path.is_file():
         for name, entry in _read_file(path).items():
             listed[name] = _row(replace(listed.get(name, Listed(name)), own=True), entry, path)
     elif os.environ.get(VARIABLE, "").strip() and own is None:
         raise UsageError(
-            f"{VARIABLE} names {path}, which is not there. Make the file, or type: unset {VARIABLE}"
+            f"{VARIABLE} names {path}, which does not exist. Create the file, or type: unset "
+            f"{VARIABLE}"
         )
     return listed
 
 
 def find(name: str, among: Mapping[str, Listed] | None = None) -> Listed | None:
     """Returns a model's row by name or alias, or None."""
-    among = rows() if among is None else among
     name = name.partition("?")[0]  # a provider's settings make no other model
     kind, _, bare = name.partition(":")
+    among = rows(kind=kind) if among is None else among
     return among.get(name) or next(
         (row for row in among.values() if row.name.startswith(f"{kind}:") and bare in row.aliases),
         None,
@@ -182,9 +189,8 @@ def refuse_retired(row: Listed) -> None:
         source = f" ({row.retirement_source})" if row.retirement_source else ""
         raise UsageError(
             f"{row.name} was retired on {row.retires_on}{source}. Choose another (tiltmeter ls "
-            "models), or name a server that still has it with --base-url.\nIf that is wrong, mend "
-            f"it in {own_file()}: "
-            f'"{row.name}" = {{ retirement = {{ on = 2099-12-31 }} }}'
+            "models), or name a server that still has it with --base-url.\nIf that is wrong, "
+            f'correct it in {own_file()}: "{row.name}" = {{ retirement = {{ on = 2099-12-31 }} }}'
         )
 
 
@@ -203,7 +209,7 @@ def _read_file(path: Path) -> dict[str, dict[str, Toml]]:
         raise UsageError(f"{path} cannot be read: {error.strerror or error}.") from None
     except (UnicodeDecodeError, tomllib.TOMLDecodeError, RecursionError) as error:
         raise UsageError(
-            f"{path} cannot be read as TOML: {error}. Mend it, or move it away."
+            f"{path} cannot be read as TOML: {error}. Correct it, or move it away."
         ) from None
     entries.pop(RETENTION, None)  # retention.py reads it
     for name, entry in entries.items():

@@ -78,8 +78,8 @@ class PlantedAnswers:
                 return self.cells[words]
         raise ModelError(
             f"planted:{self.settings.text} does not know the prompt '{asked_of(request)[:60]}…': "
-            f"it is not in {self.settings.protocol}. Add for instance protocol=roles or "
-            "protocol=FILE.toml."
+            f"it is not a prompt of {self.settings.protocol}. Name its protocol, for instance "
+            "protocol=roles or protocol=FILE.toml."
         )
 
     def outcomes(self, cell: Mapping[str, str]) -> dict[str, float]:

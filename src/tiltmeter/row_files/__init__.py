@@ -128,7 +128,7 @@ def numbered_objects(text: str) -> Iterator[tuple[int, JsonObject]]:
         except (ValueError, RecursionError) as error:
             raise BadTable(f"line {number} is not JSON: {error}.") from None
         if not isinstance(row, dict):
-            raise BadTable(f'line {number} is not a JSON object such as {{"job": "nurse"}}.')
+            raise BadTable(f'line {number} is not a JSON object, such as {{"job": "nurse"}}.')
         yield number, row
 
 

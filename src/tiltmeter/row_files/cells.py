@@ -45,7 +45,10 @@ def rows_of_cells(
         if not any(cells) and len(cells) != 1:
             continue
         if len(cells) > width or (len(cells) < len(header) and not short_rows):
-            raise BadTable(f"line {line} has {len(cells)} cells, but the header has {width}.{hint}")
+            raise BadTable(
+                f"line {line} has {len(cells)} cell{'s' * (len(cells) != 1)}, but the header has "
+                f"{width}.{hint}"
+            )
         if any(cells[len(header) :]):
             raise BadTable(f"line {line} has a cell in a column without a name.")
         counted = counted and cells[0] in (str(number), str(number + 1))

@@ -25,7 +25,7 @@ def vector(name: str, values: ArrayLike) -> Floats:
 
 
 def counts(name: str, values: ArrayLike) -> Floats:
-    """Returns a ``vector`` without negative numbers (counts, sums of probabilities, weights)."""
+    """Returns the array of ``vector``, or raises ``ValueError`` if a number is negative."""
     array = vector(name, values)
     if array.size and array.min() < 0:
         raise ValueError(f"{name}: numbers of at least 0 expected, got {array.min():g}")
@@ -33,7 +33,7 @@ def counts(name: str, values: ArrayLike) -> Floats:
 
 
 def shares(name: str, successes: ArrayLike, n_name: str, n: ArrayLike) -> tuple[Floats, Floats]:
-    """Returns successes and outcomes per cluster, alike in shape; ValueError if successes > n."""
+    """Returns (successes, outcomes) per cluster; ValueError if shapes differ or successes > n."""
     x, size = counts(name, successes), counts(n_name, n)
     same_shape(name, x, n_name, size)
     if x.size and (x - size).max() > 1e-9 * max(1.0, float(size.max())):
@@ -58,14 +58,14 @@ def number(name: str, value: float, *, minimum: float = 0.0) -> float:
 
 
 def level(name: str, value: float) -> float:
-    """Returns a probability strictly between 0 and 1 (confidence, α, power); else ValueError."""
+    """Returns a probability strictly between 0 and 1 (confidence, α, power), or raises an error."""
     if not 0.0 < value < 1.0:
         raise ValueError(f"{name}: a number between 0 and 1 expected, got {value!r}")
     return float(value)
 
 
 def draw_count(draws: int) -> int:
-    """Returns the number of draws as an int; ValueError below 1."""
+    """Returns the number of draws as an int, or raises ValueError if it is below 1."""
     if draws < 1:
         raise ValueError(f"draws: at least one draw expected, got {draws!r}")
     return int(draws)

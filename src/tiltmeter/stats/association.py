@@ -46,9 +46,9 @@ def ratio(
     of_odds: bool = False,
     confidence: float = 0.95,
 ) -> Interval:
-    """Returns the rate in A over the rate in B (disparate-impact ratio DI); limits on the log
-    scale; with ``of_odds`` the odds ratio: r·(1 - p_b)/(1 - p_a), u and w by (1 - p_a) and (1 -
-    p_b).
+    """Returns the rate in A divided by the rate in B (disparate-impact ratio DI), with limits built
+    on the log scale. With ``of_odds``, returns the odds ratio r·(1 - p_b)/(1 - p_a), and u and w
+    are divided by 1 - p_a and 1 - p_b.
 
     Formula: r = (Σx_a/N_a)/(Σx_b/N_b); with u_i = (x_ai - p_a·n_ai)/Σx_a and w_i alike for B, v =
     C/(C-1)·Σ(u_i - w_i)² if clusters are paired, else the sum of the two sides' variances with
@@ -116,7 +116,7 @@ def _nothing(hits_a: float, hits_b: float, total_a: float, total_b: float) -> st
 
 
 def _sum_of_variances(u: Floats, w: Floats) -> tuple[float, float]:
-    """Computes the variance of a difference of linearised estimators, and its Welch df."""
+    """Returns (variance of a difference of linearised estimators, its Welch–Satterthwaite df)."""
     (first, df_first), (second, df_second) = cluster_variance(u), cluster_variance(w)
     total = first + second
     if total == 0:

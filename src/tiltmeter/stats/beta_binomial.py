@@ -43,10 +43,10 @@ def posterior_limits(successes: Floats, n: Floats, confidence: float = 0.95) -> 
 
 @lru_cache(maxsize=1)
 def _grid() -> tuple[Floats, Floats, Floats]:
-    """Returns a, shape (means, correlations), a + b and the prior's weight, shape (correlations,).
+    """Returns (a of shape (means, correlations); a + b; the prior's weights), the last two by
+    correlation.
 
-    b is a with the means in reverse order, since the means are symmetric about one half.
-    """
+    b is a with the means in reverse order, since the means are symmetric about one half."""
     mean = np.sin(math.pi * (np.arange(MEANS) + 0.5) / MEANS / 2) ** 2
     root = (np.arange(CORRELATIONS) + 0.5) / CORRELATIONS
     both = 1 / root**2 - 1

@@ -112,8 +112,8 @@ def geometric_ratio(
 
 
 def counted_mean(*, numbers: ArrayLike, counts: ArrayLike) -> Interval:
-    """Computes the mean of independent numbers and their counts, with t(n-1), as for one item's
-    outputs.
+    """Computes the mean of independent numbers, each given with its count, with t(n-1); for the
+    outputs of one item.
 
     Formula: m ± t(n-1)·s/√n. Source: Student (1908). By hand: 1 once, 2 once, 3 once: 2 ±
     4.3027·1/√3 = 2 ± 2.4841.

@@ -37,7 +37,7 @@ def adjust(*, p: Iterable[float | None], method: Method) -> Family:
 
 
 def draws_needed(*, tests: int, alpha: float = 0.05) -> int:
-    """Returns the draws needed per test of m: 50·m/α, at least 9,999 (1,000 tests: 1,000,000)."""
+    """Returns the draws per test in a family of m: 50·m/α, at least 9,999 (m = 1000: 1,000,000)."""
     level = _level(tests, alpha)
     return max(LEAST_DRAWS, math.ceil(DRAWS_PER_LEVEL / level - 1e-6))
 

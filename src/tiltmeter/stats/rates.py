@@ -82,7 +82,7 @@ def clustered_share(*, successes: ArrayLike, n: ArrayLike, confidence: float = 0
     Source: W, Korn & Graubard (1998), Survey Methodology 24, and Franco et al. (2019), J. Surv.
     Stat. Methodol. 7; the choice is by simulation, docs/explanation/statistics.md.
     By hand: x = (1, 2, 3), n = (4, 4, 4): W [.1105, .8895], B [.1982, .8018], halfway between:
-    [.1543, .8457]. One cluster: a value, no interval; none: no value either; ``note`` says so.
+    [.1543, .8457]. One cluster: a value, no interval; no cluster: no value; ``note`` says so.
     ``cautions`` and ``note`` also say if other kinds of clusters would not be covered
     (``few_clusters``, ``other_kinds``; for fractional counts ``few_carriers``), and if sizes depend
     on the share, which no interval allows for. Raises ``ValueError`` and names the argument for
@@ -197,7 +197,7 @@ def sizes_follow(alike: float, limits: tuple[float, float]) -> IntervalCaution |
 
 
 def few_carriers(clusters: int, *held: float) -> IntervalCaution | None:
-    """Returns a caution for ratios and corrected shares; held: rarer outcomes' ``carriers``."""
+    """Returns a caution if too few clusters have the rarer outcome; held: ``carriers`` per side."""
     if clusters >= FEW_CLUSTERS and min(held) < FEW_CARRIERS:
         text = f"too few clusters with the rarer outcome (effectively {min(held):.1f})"
         return IntervalCaution("few_carriers", text)
@@ -212,7 +212,7 @@ def clustered_difference(
     n_b: ArrayLike,
     confidence: float = 0.95,
 ) -> Interval:
-    """Computes the share in A minus that in B over the same clusters (paired); ×100: points.
+    """Computes the share in A minus that in B over the same clusters (paired).
 
     Arrays: shape (C,), entry i of all four is cluster i. Clusters without outcomes on one side
     still count on the other. Formula: d = Σx_a/N_a - Σx_b/N_b; e_i = (x_ai - p_a·n_ai)/N_a - (x_bi
@@ -299,12 +299,12 @@ def clustered_mean(*, values: ArrayLike) -> Interval:
 
 
 def bounds(*, successes: float, failures: float, missing: float) -> Interval:
-    """Returns the share of measured outcomes, and its range over all that missing ones could be.
+    """Returns the share of measured outcomes, and its range over all values of the missing
+    outcomes.
 
     Formula: low = s/(s+f+m), high = (s+m)/(s+f+m), value = s/(s+f). Range [0, 1]. Not a confidence
     interval: it holds whatever the missing values. Source: Manski (1989), J. Human Resources 24. By
-    hand: 6, 2, 2 → .75 in [.6, .8]. None without any outcome. ``ValueError``: negative, NaN.
-    """
+    hand: 6, 2, 2 → .75 in [.6, .8]. None without any outcome. ``ValueError``: negative, NaN."""
     s, f = arguments.number("successes", successes), arguments.number("failures", failures)
     m = arguments.number("missing", missing)
     total = s + f + m

@@ -203,6 +203,14 @@ def write_table(folder: Path, kind: str, table: list[tuple[str, ...]]) -> str:
     return "p.csv"
 
 
+@pytest.fixture(scope="module")
+def sentences() -> dict[str, str]:
+    """The first sentence of the report on a protocol's planted run, by the digest: tables that are
+    written otherwise and read alike have one run.
+    """
+    return {}
+
+
 @pytest.mark.parametrize("kind", ["utf-8 ,", "utf-8-sig ;", "ansi ;", "utf-16 tab", "xlsx", "ods"])
 @pytest.mark.parametrize(
     ("code", "people", "ask", "options", "named"),
@@ -220,6 +228,7 @@ def test_a_tilt_is_found_in_a_table_of_any_language(
     options: tuple[str, str],
     named: str,
     folder: Path,
+    sentences: dict[str, str],
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     """30 points, from the table to the report's first sentence, and no file is edited. ansi: as Excel writes it
@@ -247,13 +256,15 @@ def test_a_tilt_is_found_in_a_table_of_any_language(
     }
     lower, higher = (f"{options[0]}.{who.split()[0]}" for who in people)
     model = f"planted:protocol=p.toml,{lower}=0.35,{higher}=0.65"
-    assert main(["run", "p.toml", "-m", model, "--mode", "sampled", "--out", "tried"]) == 0
-    assert main(["report", "tried", "--out", "report.md"]) == 0
-    first = next(
-        line
-        for line in (folder / "report.md").read_text("utf-8").splitlines()
-        if "**" in line and "simulated model" not in line
-    )
+    if protocol.digest not in sentences:
+        assert main(["run", "p.toml", "-m", model, "--mode", "sampled", "--out", "tried"]) == 0
+        assert main(["report", "tried", "--out", "report.md"]) == 0
+        sentences[protocol.digest] = next(
+            line
+            for line in (folder / "report.md").read_text("utf-8").splitlines()
+            if "**" in line and "simulated model" not in line
+        )
+    first = sentences[protocol.digest]
     lower, higher = (who.split()[0] for who in people)
     said = re.search(
         rf"in (\d+) % of answers for {lower}, (\d+) % for {higher}\.\*\* A diff", first

@@ -19,8 +19,8 @@ Tables = tuple[CountTable, CountTable]
 @dataclass(frozen=True, slots=True)
 class CommonItems:
     """The items in both runs. asked: both tables with these items only; counted: both tables with
-    the items that have an answer in the denominator on every side. alone, unanswered: by group,
-    how many items `asked`, and then `counted`, leave out.
+    the items that have an answer in the denominator on every side. alone: by group, the number of
+    items in one run only; unanswered: that of shared items which `counted` leaves out.
     """
 
     asked: Tables
@@ -83,7 +83,7 @@ def _counting(cut: Cut, measure: MeasureSpec) -> Iterator[str]:
 
 
 def _keep(tables: Tables, by: Sequence[str], places: Collection[tuple[str, ...]]) -> Tables:
-    """Returns both tables with only the rows of the given (*levels of `by`, item)."""
+    """Returns both tables with only those rows whose (*levels of `by`, item) is in `places`."""
     item = tables[0].protocol.item
     names = [f"{number}" for number in range(len(by))] + ["item"]
     frame = pl.DataFrame(list(places), dict.fromkeys(names, pl.String), orient="row")

@@ -176,7 +176,7 @@ def refuse_other_design(one: Store, other: Store) -> None:
 
 
 def read_parts(name: str, store: Store, protocol: Protocol) -> list[RunPart]:
-    """Reads each subject of a run with its counts of labels. UsageError if there are no labels."""
+    """Reads each subject of a run with its counts of labels. Raises UsageError without labels."""
     tables: dict[str, dict[Stratum, CountTable]] = {}
     gold: set[str] = set()
     for over, stratum, table, gold_of_stratum in measure_run.tables(store, protocol):

@@ -53,7 +53,7 @@ class DatedRun:
 @dataclass(frozen=True, slots=True)
 class HistoryStep:
     """The step between two runs (by their indices in the history). verdicts: of each headline
-    difference; not_compared: why all or some models have none.
+    difference; not_compared: reasons why models have no verdict.
     """
 
     first: int
@@ -71,7 +71,7 @@ class HistoryStep:
 
 @dataclass(frozen=True, slots=True)
 class HistoryLine:
-    """A headline number over runs. values: one per run; steps: one per step; None if missing."""
+    """A headline number over runs: its verdict per run (values) and per step; None if missing."""
 
     measure: str
     subject: str
@@ -208,7 +208,7 @@ def _step(
     judged: Sequence[ComparisonRow],
     reasons: Sequence[str],
 ) -> HistoryStep:
-    """Returns the step between runs of two indices. judged: rows of all steps, with verdicts."""
+    """Returns the step between two runs, by index. judged: rows of all steps, with verdicts."""
     first, second = place
     names = {pair.names for pair in pairs}
     verdicts = tuple(row.claim for row in judged if row.claim and row.runs in names)
@@ -224,7 +224,7 @@ def _compare_pairs(
     place: tuple[int, int],
     margin: float,
 ) -> tuple[list[tuple[RunPair, list[ComparisonRow]]], list[str]]:
-    """Returns the pairs of subjects with their rows, and why other subjects are not compared."""
+    """Returns (pairs of subjects with their rows, reasons why others are not compared)."""
     first, second = place
     try:
         compare.refuse_other_design(runs[first].store, runs[second].store)
@@ -262,7 +262,7 @@ def as_one_family(protocols: Sequence[Protocol]) -> Protocol:
 
 
 def _lines(runs: Sequence[OpenRun], steps: Sequence[HistoryStep]) -> Iterator[HistoryLine]:
-    """Yields a line per headline number, told apart by measure, levels, model and annotator."""
+    """Yields one line per headline number: one measure, set of levels, model and annotator."""
     every = [[*run.verdicts] for run in runs]
     several_models = any(len({one.subject for one in group}) > 1 for group in every)
     judges = any(_several_annotators(group) for group in every)
@@ -292,6 +292,6 @@ def _lines(runs: Sequence[OpenRun], steps: Sequence[HistoryStep]) -> Iterator[Hi
 
 
 def _several_annotators(own: Sequence[Verdict]) -> bool:
-    """True if several annotators of a run give the same number."""
+    """True if a run has the same headline number from several annotators."""
     places = [(one.subject, one.measure, str(one.condition), str(one.contrast)) for one in own]
     return len(set(places)) < len(places)

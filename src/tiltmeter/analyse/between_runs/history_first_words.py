@@ -1,4 +1,4 @@
-"""The first words on a history: the last change and its step, and the lines below it."""
+"""The headline and lede of a history: its last change and that change's step; the lines below."""
 
 from __future__ import annotations
 
@@ -109,7 +109,7 @@ def _lede(found: History, names: Mapping[str, str]) -> Iterator[str]:
 
 
 def _lead(told: Sequence[Verdict]) -> Verdict:
-    """Returns the change with the smallest adjusted p; among ties, the one largest in size."""
+    """Returns the change with the smallest adjusted p; if several tie, the largest in size."""
     return min(told, key=lambda one: (one.p_adjusted or 0.0, -abs(one.value or 0.0)))
 
 
@@ -154,7 +154,7 @@ def _change_of_line(
 
 
 def line_of(found: History, verdict: Verdict) -> HistoryLine | None:
-    """Returns the history's line for the number of this difference; None if it has none."""
+    """Returns the history's line on the number that a verdict compares; None if it has no line."""
     levels = held_of(verdict)
     return next(
         (

@@ -137,7 +137,7 @@ class JoinedRuns:
                 yield self._uncorrected(row, "a difference of differences is not corrected")
 
     def _gap_row(self, spec: MeasureSpec, pairs: Sequence[Pair]) -> Estimate | None:
-        """Returns the second run's difference less the first's; None if either has no answers."""
+        """Returns the second run's difference less the first's; None if a run has no answers."""
         double = double_difference(pairs[1], pairs[0])
         if double is None:
             return None
@@ -280,7 +280,7 @@ def _missing_shares(groups: Mapping[str, Group]) -> Values:
 def _pairs(
     table: CountTable, spec: MeasureSpec, by: Sequence[str], name: str
 ) -> Iterator[tuple[Key, Pair]]:
-    """Yields (condition, a pair: the tested side and its control) for one run."""
+    """Yields (condition, Pair of the tested side and its control) for one run."""
     if measure_kind(spec.kind).sides == "level":
         for more, pair in table.pairs(spec, by):
             placed = replace(pair, condition={**pair.condition, **more})

@@ -15,8 +15,8 @@ from .paired_runs import ComparisonRow, RunPart
 
 
 class PromptInBoth(NamedTuple):
-    """A prompt with its first answer in each run, and their labels. alike: how many prompts differ
-    in the same direction; reverse: how many in the other; of: the number of prompts compared.
+    """A prompt with its first answer in each run, and their labels. alike, reverse: the numbers of
+    prompts that differ in the same and in the opposite direction; of: of compared prompts.
     """
 
     prompt: str
@@ -32,7 +32,7 @@ def prompt_in_both(
     protocol: Protocol, row: ComparisonRow, parts: Sequence[RunPart]
 ) -> PromptInBoth | None:
     """Returns an example of a difference. None for pictures, for probabilities (which have no
-    answers), and if no prompt was answered in both.
+    answers), and if no prompt was answered in both runs.
     """
     spec = next((one for one in protocol.measures if one.name == row.estimate.measure), None)
     if spec is None or protocol.modality == "image":

@@ -1,4 +1,4 @@
-"""The cautions of a headline claim. Some could reverse the claim, whose verdict they leave open."""
+"""The cautions of a headline claim. If one could reverse the claim, the verdict stays open."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def reversing_cautions(claim: Claim) -> Iterator[Caution]:
 
 
 def _misses_more(claim: Claim) -> bool:
-    """True if answers outside the denominator are significantly more at one compared level."""
+    """True if one compared level has significantly more answers outside the denominator."""
     row = claim.missing
     p = None if row is None else row.deciding_p
     return p is not None and p < ALPHA

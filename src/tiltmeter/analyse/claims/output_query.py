@@ -184,7 +184,7 @@ def query_of_labels(protocol: Protocol, row: Estimate) -> OutputQuery:
 
 
 def joined(queries: Sequence[OutputQuery]) -> OutputQuery:
-    """Merges queries that differ only in the levels of factors into one."""
+    """Returns one query for several queries that differ only in the levels of factors."""
     first = queries[0]
     levels = {
         name: tuple(dict.fromkeys(level for query in queries for level in query.levels[name]))
@@ -273,7 +273,7 @@ def _levels(
     spec: MeasureSpec | None = None,
     names: Mapping[str, str] | None = None,
 ) -> dict[str, tuple[str, ...]]:
-    """Lists by factor the levels that a row is restricted to. names: {condition's name: factor}."""
+    """Returns {factor: levels that a row is restricted to}. names: {condition's name: factor}."""
     factors = {MODE, *STRATA, *protocol.factors, protocol.item}
     each = protocol.variants[row.variant].several == "each"
     restricted = {name: tuple(levels) for name, levels in where.items()}

@@ -158,7 +158,7 @@ def _by_interval(
 
 
 def _fulfils(threshold: Threshold, low: float, high: float) -> Answer:
-    """Returns if all ("shown"), none ("cleared") or some of an interval fulfils the bound."""
+    """Returns "shown" if all of an interval fulfils the bound, "cleared" if no part, or neither."""
     sign, number, center = threshold.sign, threshold.number, threshold.center
     if center is not None:
         distance = _distance_from(center, threshold.unit)

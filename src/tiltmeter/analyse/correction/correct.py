@@ -26,7 +26,7 @@ MANY_OUTSIDE = 0.05
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """One condition by item: the annotator's weight per value, and gold by (truth, answer)."""
+    """One condition. said: {item: {value: weight}}; the rest: {item: {(truth, answer): gold}}."""
 
     said: Mapping[str, Mapping[str, float]]
     weighted: Mapping[str, Pairs] = field(default_factory=dict)
@@ -51,7 +51,7 @@ class Sense:
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """A correction. found: its value is None if nothing was corrected; note: a remark or reason."""
+    """A correction. found: has no value if nothing was corrected; note: a remark or reason."""
 
     found: Interval
     name: str
@@ -214,7 +214,7 @@ def enough_gold(side: Side, sense: Sense, random: bool) -> bool:
 
 
 def _outside(sides: Sequence[Side], sense: Sense) -> str | None:
-    """Notes the share of gold with truth or answer outside the denominator, if it is large."""
+    """Returns a note if much gold has a truth or an answer outside the denominator."""
     cells = [
         (pair, number)
         for side in sides

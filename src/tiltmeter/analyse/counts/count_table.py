@@ -126,7 +126,7 @@ class CountTable:
         return float(weight) <= float(self.rows["outputs"].sum()) + 1e-6
 
     def values(self, measure: MeasureSpec) -> list[tuple[dict[str, str], tuple[str, ...]]]:
-        """Lists (addition to the condition, hits): all declared values, or each value by itself."""
+        """Returns [(levels to add to the condition, hits)]: per value if EVERY, else one entry."""
         if measure.values != (EVERY,):
             return [({}, measure.values)]
         return [({measure.attribute: value}, (value,)) for value in self.answers(measure)]
@@ -220,7 +220,7 @@ class CountTable:
                 yield more, pair
 
     def contrast_groups(self, measure: MeasureSpec, by: Sequence[str]) -> dict[Key, dict[str, Cut]]:
-        """Returns {group: {level or baseline of the contrast: its sums}}."""
+        """Returns {group: {level or baseline of the contrast: its Cut}}."""
         contrast = measure.contrast or {}
         ends = pl.col(contrast["factor"]).is_in([contrast["level"], contrast["baseline"]])
         return replace(self, rows=self.rows.filter(ends)).sides(measure, by, contrast["factor"])
@@ -228,7 +228,7 @@ class CountTable:
     def sides(
         self, measure: MeasureSpec, by: Sequence[str], factor: str
     ) -> dict[Key, dict[str, Cut]]:
-        """Returns {group: {level of a factor outside `by`: its sums}}."""
+        """Returns {group: {level of a factor outside `by`: its Cut}}."""
         groups: dict[Key, dict[str, Cut]] = {}
         for cut in self.cuts(measure, (*by, factor)):
             condition = dict(cut.condition)

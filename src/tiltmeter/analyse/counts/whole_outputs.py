@@ -76,7 +76,7 @@ class LabelledOutputs:
 
 
 def read_labelled_outputs(store: Store, protocol: Protocol) -> LabelledOutputs:
-    """Reads all labels of a run; of several values of an attribute per output, the greatest."""
+    """Reads all labels of a run; keeps the greatest if an output has several of an attribute."""
     read = cache(json.loads)  # of what many trials and outputs have alike
     trials = {
         number: (subject, mode, read(factors))
@@ -127,7 +127,7 @@ def _places_by_annotator(
 
 
 def _artefact(store: Store, kind: str, annotator: str) -> str:
-    """Reads an annotator's artefact of a kind; if it has none, its instrument's."""
+    """Reads an annotator's artefact of a kind, or else that of the annotator's instrument."""
     return (
         store.artefact(kind, annotator) or store.artefact(kind, annotator.partition("/")[0]) or ""
     )
@@ -190,7 +190,7 @@ class BaseAndGroups:
         return {BASE: self.base, **self.groups}
 
     def about(self, place: Place) -> dict[str, str]:
-        """Returns the condition of a row about one prompt: the cell's, dimension and group."""
+        """Returns the condition of a row about one prompt: the cell's plus dimension and group."""
         return {**self.condition, "dimension": place[0], "group": place[1]}
 
     def dimensions(self) -> dict[str, dict[str, OutputGroup]]:

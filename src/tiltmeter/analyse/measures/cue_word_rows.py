@@ -29,7 +29,7 @@ FEW_WORDS_CODE, FEW_ITEMS_CODE = "few_cue_words", "few_clusters"
 
 
 def cue_of(table: CountTable, measure: MeasureSpec) -> CueWords | None:
-    """Returns the cue words of the contrasted factor; if no contrast, of the only cue, or None."""
+    """Returns the cue words of the contrasted factor or, without one, of the only cue; or None."""
     cues = table.protocol.cues
     if measure.contrast is not None:
         return cues.get(measure.contrast["factor"])
@@ -144,7 +144,7 @@ def with_few_items(estimate: Estimate, prompts: PromptCounts | None, test: Test 
 
 
 def _without_few_items(estimate: Estimate) -> tuple[str, ...]:
-    """Returns the row's cautions without that on few items, since it holds for these items only."""
+    """Returns the row's cautions except that of few items, as the row is about these items only."""
     return tuple(code for code in estimate.cautions if code != FEW_ITEMS_CODE)
 
 
@@ -161,7 +161,7 @@ def fit_prompts(
 
 
 def inference_of(prompts: PromptCounts, fit: Populations) -> Inference:
-    """Returns the test of the widest population that the design allows: if few, these items."""
+    """Returns the test for the widest population that the design allows: few items stay fixed."""
     return fit.words if prompts.design.items < FEW_CLUSTERS else fit.both
 
 

@@ -84,7 +84,7 @@ def with_chance_adjusted(
     row: Estimate, found: Permuted, *notes: str | None, cells: str | None = None, **others: Any
 ) -> Estimate:
     """Adds the chance-adjusted value, with its null band on the same scale, and p. The note has the
-    plain value and its expectation by chance. notes: go to its end; cells: put before it.
+    plain value and its expectation by chance. notes: put at its end; cells: put at its beginning.
     """
     if found.value is None or found.expected is None:
         return replace(row, note=found.note or "not measured")
@@ -126,7 +126,7 @@ def with_test(
 
 
 def by_t(found: Interval, *, ratio: bool = False) -> Detect:
-    """Returns level → the difference that t detects with 80 % power. ratio: True for log scale."""
+    """Returns a function: level → the difference that t detects, 80 % power. ratio: log scale."""
 
     def smallest(level: float) -> float | None:
         clusters = found.clusters or 0

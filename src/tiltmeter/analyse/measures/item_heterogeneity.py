@@ -124,8 +124,8 @@ def _exceptions(
 
 
 def _result(test: Test, gaps: Floats, sides: Sequence[tuple[Floats, Floats]]) -> Found | None:
-    """Returns p, the number of items, how many lie above and below no tilt, and if every item got
-    just one answer per side; None without a test. sides: (hits, n) per side.
+    """Returns p, the numbers of items, of positive and of negative gaps, and 1 if all answers of an
+    item agree on each side (else 0); None if the test gave no p. sides: (hits, n) per side.
     """
     if test.p is None:
         return None

@@ -95,9 +95,9 @@ def _odds_from_even(group: Group) -> Callable[[float], float | None]:
 
 
 def difference(table: CountTable, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Estimate]:
-    """Share at one level of a factor less the share at its baseline, paired by item where items
-    stand on both sides; of a headline with bounds for what is in no denominator; of groups that
-    are one item each, over outputs.
+    """Share at one level of a factor less the share at its baseline, paired by the items that have
+    both. A headline also gets bounds for labels outside the denominator; a group of a single item
+    is compared over its outputs.
     """
     prompts = PromptsByValue(table, measure, by)
     for more, pair in table.pairs(measure, by):

@@ -112,7 +112,7 @@ def _of_objects(table: CountTable, sides: Sequence[MeasureSpec]) -> Iterator[Com
 def _outputs_of_objects(
     cells: Sequence[tuple[BaseAndGroups, BaseAndGroups]], places: Sequence[Place]
 ) -> list[ChangedPart]:
-    """Returns, per object with outputs of all these prompts at both levels, those outputs."""
+    """Returns the outputs of each object that has outputs for all these prompts at both levels."""
     parts = []
     for number, pair in enumerate(cells):
         outputs = [side.prompts.get(place, ()) for side in pair for place in places]

@@ -32,12 +32,12 @@ EVEN, TURNED = "even", "turned"
 
 
 def change(table: CountTable, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Estimate]:
-    """The change of the measure that this one is named after, level less baseline of its contrast;
-    of one that is named after none (a cost) the difference of its shares, if any answer has it.
+    """The change, at the level less at the baseline of the contrast, in the measure that this
+    measure is named after; a measure with a name of its own (a cost) is compared as a share, if any
+    occurs.
 
     By hand: a share of .8 without and of .6 with a mitigation: -.2; a difference of .8 - .4 without
-    and of .6 - .4 with it: -.2.
-    """
+    and of .6 - .4 with it: -.2."""
     name = measure.name.removesuffix(CHANGE)
     changed = [spec for spec in table.protocol.measures if spec.name == name]
     if not changed:

@@ -1,6 +1,6 @@
 """Classes that share one total: a gain of one is a loss of others. After the claim that differs
-most, the others are retested among the remaining answers; without a difference there, they follow.
-"""
+most, the others are retested among the remaining answers; without a difference there, they are
+consequences of the first."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ LEAST = 3  # classes: of two, the other is the same claim
 
 
 def ratio(table: CountTable, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Estimate]:
-    """Yields the ratios of `measures.shares`; of headline claims over each class of one total with
-    which of them follow from the largest.
+    """Yields the ratios of `measures.shares`; headline claims about each class of one total also
+    get the classes that follow from the largest.
     """
     yield from with_rest(table, measure, by, shares.ratio)
 

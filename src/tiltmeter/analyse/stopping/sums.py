@@ -27,7 +27,7 @@ from .plan import key_of
 
 @dataclass(frozen=True, slots=True)
 class ItemSums:
-    """Hits and outcomes by item and condition, shape (items, conditions), tested one first."""
+    """Hits and outcomes by item and condition, (items, conditions), the tested condition first."""
 
     items: tuple[str, ...]
     hits: Floats

@@ -104,6 +104,8 @@ class Decisions:
         if whole:  # with its own negation
             return whole
         denied = self._denies(clause) != self._statements.is_groundless(clause, before)
+        if denied and self._is_bare_modal(clause.text):  # "Not advisable"
+            return {False}
         names = self._by_name and MENTION.search(clause.text)
         if not names and self._asked.decides(clause, prompt, denied):
             return {not denied}
@@ -144,6 +146,13 @@ class Decisions:
             rest = self._language.role(role).sub(" ", rest)
         denies = self._statements.denies(clause) and not clause.question
         return denies and len(self._marker.content(rest)) <= _LITTLE
+
+    def _is_bare_modal(self, clause: str) -> bool:
+        """True if a clause is a modal verb and a negation."""
+        rest, number = self._language.role("modal").subn(" ", clause)
+        for role in DENYING:
+            rest = self._language.role(role).sub(" ", rest)
+        return number > 0 and not self._marker.content(rest)
 
     def _denies(self, clause: MarkedClause) -> bool:
         """True if a clause has a negation, or more words than an option that means no."""

@@ -89,7 +89,9 @@ class Final:
         chooses = has(rest, "advise", "announce", "approve") or (asks and not begins)
         concludes = has(marked.partition("@")[0], "conclusion")
         chooses = chooses or concludes or not self._marker.content(marked)
-        shares = (asks or not begins) and shares_word(rest, self._question(prompt), self._language)
+        shares = (asks or not begins) and (
+            has(rest, "first_person") or shares_word(rest, self._question(prompt), self._language)
+        )
         return (self._options[int(min(named))] if chooses or shares else ""), chooses
 
     def _question_of(self, prompt: str) -> str:

@@ -215,9 +215,10 @@ class OpenAIChat:
 
 def _text(message: Json) -> str:
     """Returns a message's text; if it is in parts (Mistral's models that think), the text parts."""
-    parts = list_at(message, "content")
-    texts = (text_at(part, "text") for part in parts if at(part, "type") == "text")
-    return "".join(texts) if parts else text_at(message, "content")
+    content = at(message, "content")
+    if not isinstance(content, list):
+        return content if isinstance(content, str) else ""
+    return "".join(text_at(part, "text") for part in content if at(part, "type") == "text")
 
 
 def _thoughts(message: Json) -> str:
@@ -225,8 +226,11 @@ def _thoughts(message: Json) -> str:
     OpenRouter), `reasoning_content` (earlier vLLM, DeepSeek, llama.cpp), or parts (Mistral).
     """
     beside = text_at(message, "reasoning") or text_at(message, "reasoning_content")
-    parts = (list_at(part, "thinking") for part in list_at(message, "content"))
-    return beside or "".join(text_at(piece, "text") for part in parts for piece in part)
+    content = at(message, "content")
+    if beside or not isinstance(content, list):
+        return beside
+    parts = (list_at(part, "thinking") for part in content)
+    return "".join(text_at(piece, "text") for part in parts for piece in part)
 
 
 def chat_kind(

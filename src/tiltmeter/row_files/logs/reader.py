@@ -87,9 +87,9 @@ def read_log(path: Path, prompt: str = "", spans: str = "root") -> Log:
     except BadTable as error:
         raise UsageError(f"{path.name}, {error}") from None
     if not numbered:
-        raise UsageError(f"{path.name} has no prompts. Give it one line or one row per prompt.")
+        raise UsageError(f"{path.name} has no prompts. Put one prompt on each line or row.")
     if len(numbered) > _MOST_RECORDS:
-        raise UsageError(f"{path.name} has more than {_MOST_RECORDS:,} records. Draw a sample.")
+        raise UsageError(f"{path.name} has more than {_MOST_RECORDS:,} records. Sample some.")
     for line, record in numbered:
         if not isinstance(record, Mapping):
             raise UsageError(f"{path.name}, record {line} is not an object with a prompt.")
@@ -109,7 +109,7 @@ def _records(content: bytes, ending: str) -> Iterator[tuple[int, Any]]:
         return
     text = intake.plain_lines(table_text(content)).strip("\ufeff")
     if "\0" in text:
-        raise BadTable("it is not a text file: it contains zero bytes.")
+        raise BadTable("it is not a text: it has bytes of value 0.")
     if ending == ".txt":
         lines = enumerate(text.split("\n"), 1)
         yield from ((number, {"prompt": line}) for number, line in lines if line.strip())
@@ -220,7 +220,7 @@ def _spans(
 def _read_shape(name: str, shape: str, numbered: Sequence[tuple[int, Mapping[str, Any]]]) -> Log:
     if shape == BATCH_RESULTS:
         raise UsageError(
-            f"{name} holds the results of a batch, without the prompts. Give the file of requests "
+            f"{name} holds the results of a batch, without its prompts. Give the file of requests "
             "that was submitted."
         )
     rows, left_out = [], 0

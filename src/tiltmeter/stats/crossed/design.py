@@ -36,10 +36,10 @@ class PromptSums:
 class Crossed:
     """The prompts of one or two sides. All arrays have one entry per prompt, shape (P,).
 
-    side: 0 for all (a share), or 1 for the level and 0 for its baseline. word: numbers from 0 to
-    K - 1; the two sides have different words, unless words come in *matched* sets: then a set has
-    one word per side and counts as one word. item: numbers from 0 to C - 1. n: answers, above 0.
-    """
+    side: 0 for all (a share), or 1 for the level and 0 for its baseline. word: indices from 0 to K
+    - 1; the two sides have different words, unless words come in *matched* sets: then a set has one
+    word per side and counts as one word. item: indices from 0 to C - 1. n: the number of answers,
+    above 0."""
 
     side: Codes
     word: Codes
@@ -57,8 +57,8 @@ class Crossed:
         n: Sequence[float],
         matched: bool = False,
     ) -> Crossed:
-        """Numbers the words and items of prompts; the caller leaves out prompts without answers.
-        Raises ``ValueError`` for a prompt without answers, or a repeated (side, word, item).
+        """Builds the design; words and items become indices. Leave out prompts without answers
+        first. Raises ``ValueError`` for a prompt without answers, or a repeated (side, word, item).
         """
         sizes = arguments.counts("n", n)
         if (sizes <= 0).any():
@@ -94,17 +94,17 @@ class Crossed:
 
     @cached_property
     def by_side(self) -> PromptSums:
-        """The sums over prompts, by side."""
+        """A function that sums over the prompts of each side."""
         return _sums(self.side)
 
     @cached_property
     def by_item(self) -> PromptSums:
-        """The sums over prompts, by item."""
+        """A function that sums over the prompts of each item."""
         return _sums(self.item)
 
     @cached_property
     def by_word(self) -> PromptSums:
-        """The sums over prompts, by cue word."""
+        """A function that sums over the prompts of each cue word."""
         return _sums(self.word)
 
     @cached_property

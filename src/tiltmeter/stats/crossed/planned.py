@@ -79,7 +79,7 @@ def planned_shift_of_words(design: WordsDesign, *, level: float = 0.05) -> float
 
 
 def words_part(design: WordsDesign) -> float:
-    """Returns the fraction of the full run's variance between words, which answers cannot reduce.
+    """Returns the fraction of a full run's variance due to words; more answers cannot reduce it.
 
     By hand: 20 items, words of sd .3, 20 answers per item and side: 3 words .6/(.6 + .09 + .083 +
     4/20) = .62, 10 words .36.

@@ -24,7 +24,7 @@ METHOD = "jackknife over items, score limits, t"
 
 @dataclass(frozen=True, slots=True)
 class Ratings:
-    """Values by unit and annotator: ``codes`` (U, R), -1 if the annotator gave no value."""
+    """Codes of values by unit and annotator, shape (U, R); -1 if the annotator gave no value."""
 
     codes: Codes
     classes: int

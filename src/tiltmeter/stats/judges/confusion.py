@@ -24,8 +24,8 @@ METHOD = "linearised, wilson on effective n, t"
 
 @dataclass(frozen=True, slots=True)
 class Confusion:
-    """Gold labels per item. ``weighted[i, j, k]``: those of item i that are truly j and called k,
-    as a sum of weights; ``labels``: their number.
+    """Gold labels per item. ``labels[i, j, k]``: the number of labels of item i that are truly
+    class j and that the judge called k; ``weighted``: the sum of the weights of these labels.
 
     Shapes (C, K, L): K classes of the truth, L ≥ K answers of the judge; the columns beyond K are
     answers that are no class (invalid, no decision). Items without gold are rows of zeros, so that
@@ -103,7 +103,7 @@ class ClassQuality:
 
 @dataclass(frozen=True, slots=True)
 class Quality:
-    """The judge's quality over classes with gold. ``macro``: plain mean; ``weighted``: by gold."""
+    """The judge's quality over classes with gold. macro: plain mean; weighted: by gold labels."""
 
     classes: tuple[ClassQuality, ...]
     accuracy: Interval
@@ -190,7 +190,7 @@ def _mean(
 
 
 def gold_share(x: Floats, n: Floats, gold: Confusion) -> Interval:
-    """Computes ``rates.clustered_share``; weights of gold do not count as probabilities there."""
+    """Computes a share as ``rates.clustered_share``; for weighted gold, by the effective n only."""
     if gold.weighted is gold.labels or np.array_equal(gold.weighted, gold.labels):
         return rates.clustered_share(successes=x, n=n)
     x, n = x[n > 0], n[n > 0]

@@ -90,7 +90,7 @@ def corrected_shares(*, said: ArrayLike, gold: Confusion | None) -> CorrectedSha
 
 
 def _moved_to(row: Interval, share: float, solved: float | None) -> Interval:
-    """Returns the row with the share on the simplex. solved: the share before, or None."""
+    """Returns the row with its share on the simplex. solved: the share before, if any was moved."""
     if row.low is not None and row.high is not None:
         row = replace(row, low=min(row.low, share), high=max(row.high, share))
     if solved is not None and 0 <= solved <= 1:

@@ -129,9 +129,9 @@ def prediction_powered_difference(
     """Estimates the mean of ``first`` minus that of ``second`` over the same items, entry by entry.
 
     Each side has the λ of its own mean, so the result is the difference of the two reported means;
-    v from the items' joint influences; d ± t·√v, df at most (items with gold, fewer side) - 1. Null
-    value 0. Source, and None: as in ``prediction_powered``. By hand: .6 - .55 = .05.
-    """
+    v from the items' joint influences; d ± t·√v, df at most the items with gold, on the side with
+    fewer, less 1. Null value 0. Source, and None: as in ``prediction_powered``. By hand: .6 - .55 =
+    .05."""
     a, b = _check_sums(first, share), _check_sums(second, share)
     arguments.same_shape("first", a[1], "second", b[1])
     plain = _difference(a[0], a[1], b[0], b[1], share)

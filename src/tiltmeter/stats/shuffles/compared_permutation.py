@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike
 from tiltmeter.stats.arguments import Codes, Floats
 from tiltmeter.stats.shuffles.permutation import Permuted, not_measured, smallest_share, summaries
 from tiltmeter.stats.shuffles.pooled_permutation import SCORES, Score
-from tiltmeter.stats.shuffles.row_statistics import Statistic, mean_over
+from tiltmeter.stats.shuffles.row_statistics import Statistic, mean_of, mean_over
 from tiltmeter.stats.shuffles.shuffling import Cell, Shuffles, cell_of, coded_groups
 
 METHOD = "{}, second less first, rows permuted between models inside each prompt"
@@ -26,7 +26,7 @@ METHOD = "{}, second less first, rows permuted between models inside each prompt
 @dataclass(frozen=True, slots=True)
 class ComparedCell:
     """The prompts of one cell (an object): per prompt, the coded rows of two models, shape
-    (outputs, A), with equal codes in both; shuffles: one per prompt; values: K of each attribute.
+    (outputs, A), with equal codes in both; shuffles: one per prompt; values: K per attribute.
     """
 
     first: Sequence[ArrayLike]
@@ -65,7 +65,7 @@ def score_difference(*, cells: Sequence[ComparedCell], score: Score) -> Compared
         nothing = not_measured(method, draws, (), "no cell has every prompt in both models")
         return ComparedScores(None, None, nothing, 0)
     first, second = (float(np.mean([cell.seen[side] for cell in measured])) for side in (0, 1))
-    drawn = mean_over(np.stack([cell.drawn for cell in measured], axis=-1))
+    drawn = mean_of([cell.drawn for cell in measured])
     sizes = tuple(sum(cell.sizes[side] for cell in measured) for side in (0, 1))
     smallest = max(1 / (1 + len(drawn)), math.prod(cell.smallest for cell in measured))
     (row,) = summaries(
@@ -76,7 +76,7 @@ def score_difference(*, cells: Sequence[ComparedCell], score: Score) -> Compared
 
 @dataclass(frozen=True, slots=True)
 class _CellScores:
-    """One cell's scores. seen: each model's; drawn: second less first per shuffle, shape (B,)."""
+    """One cell's scores. seen: of each model; drawn: second less first model, per shuffle, (B,)."""
 
     seen: tuple[float, float]
     drawn: Floats
@@ -117,7 +117,7 @@ def _places(coded: Sequence[Codes]) -> list[slice]:
 def _shuffled_counts(
     cell: Cell, places: Sequence[slice], half: int, shuffles: Sequence[Shuffles]
 ) -> tuple[list[Floats], list[Floats]]:
-    """Counts every value in every prompt, per model, in every shuffle: (B, values) each."""
+    """Returns (first model's, second model's) counts of values per prompt, (shuffles, values)."""
     first, second = [], []
     for place in range(half):
         a, b = places[place], places[half + place]

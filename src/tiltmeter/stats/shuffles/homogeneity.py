@@ -1,6 +1,6 @@
 """Tests if items differ in their share by more than chance.
 
-The total number of hits over all items is held fixed, so the mean over items is no evidence in this
+The total number of hits over all items is fixed, so the mean over items is no evidence in this
 test, and a rejection says nothing about the mean.
 """
 
@@ -30,7 +30,7 @@ STEPS, CLOSE = 60, 1e-9  # of the search for the common odds
 
 @dataclass(frozen=True, slots=True)
 class _Law:
-    """The distribution of an item's hits given its margins. first: the count for chances[0]."""
+    """The distribution of an item's hits given its margins. first: the count of chances[0]."""
 
     first: int
     chances: Floats

@@ -36,7 +36,7 @@ FEW_OUTPUTS_A_SIDE = 4  # median outputs per item, below which unequal sides bre
 
 
 def monte_carlo_p(*, exceeding: int, draws: int) -> float:
-    """Computes p = (1+b)/(1+B): the observed arrangement is one of those counted, so p is never 0.
+    """Computes p = (1+b)/(1+B): the observed arrangement is counted too, so p is never 0.
 
     Range [1/(1+B), 1]. Source: Phipson & Smyth (2010), Stat. Appl. Genet. Mol. Biol. 9.
     By hand: b = 49, B = 999 → .05.
@@ -51,7 +51,7 @@ def sign_flip(
 ) -> Test:
     """Tests if paired differences are symmetric about 0: signs flipped, two-sided, statistic d̄.
 
-    Differences: shape (C,), one per cluster. With up to 16 nonzero ones, all sign patterns are
+    Differences: shape (C,), one per cluster. If at most 16 are not 0, all sign patterns are
     enumerated and p = #{|S*| ≥ |S|}/2^C; beyond, ``draws`` patterns from ``generator`` and p =
     (1+b)/(1+B). A difference of 0 has no sign to flip and does not change p. ``smallest_p`` is
     2/2^C over the nonzero differences, so fewer than 6 cannot reach .05: ``note`` says so. Source:

@@ -6,10 +6,10 @@ choose the rows of each group (dealing.py); counting a group's rows with each va
 bits. ``Shuffles`` deals once for all cells of the same sizes; work goes in blocks, so memory does
 not grow with the draws.
 
-The rows are put into ORDERS random orders, and a deal of places is one draw in each order. Any two
-draws are independent, even with a deal or an order in common: the one that they do not share makes
-all assignments equally likely in the second draw, whatever the first is. So means, shares and their
-Monte-Carlo errors are as with a deal for each draw.
+The rows are put into ORDERS random orders, and a deal of positions is one draw in each order. Any
+two draws are independent, even with a deal or an order in common: the one that they do not share
+makes all assignments equally likely in the second draw, whatever the first is. So means, shares and
+their Monte-Carlo errors are as with a deal for each draw.
 
 Identical rows need not be told apart. If many are identical, only the number of each kind in each
 group is drawn, which is multivariate hypergeometric. The distribution is the same, and the time
@@ -115,7 +115,7 @@ class Shuffles:
         return self._kept.results.get((self._seed, self.draws, key), compute)
 
     def _block(self, sizes: tuple[int, ...]) -> int:
-        """Returns the number of deals of one block; that of all deals if they are kept."""
+        """Returns the number of deals per block: all deals if these fit into the cache."""
         deals, deal_bytes = -(-self.draws // ORDERS), 8 * (len(sizes) - 1) * -(-sum(sizes) // WORD)
         return deals if deals * deal_bytes <= CACHE_BYTES else max(1, BLOCK // deal_bytes)
 
@@ -190,7 +190,7 @@ class Cell:
         return self._with_last([rows.sum(axis=0, dtype=np.float64)[None] for rows in first])
 
     def _with_last(self, counts: Sequence[NDArray[np.generic]]) -> list[Floats]:
-        """Returns the counts of all groups but the last as doubles, then the last group's."""
+        """Returns these groups' counts as doubles, followed by the counts of the last group."""
         known = [np.asarray(group, dtype=np.float64) for group in counts]
         return [*known, self.totals - sum(known[1:], start=known[0])]
 
@@ -322,7 +322,7 @@ def cell_of(groups: list[Codes], values: Sequence[int] | None) -> Cell:
 def _kinds(
     onehot: NDArray[np.float32], attributes: int, groups: int
 ) -> tuple[Floats, Counts] | None:
-    """Groups identical rows: one kind per value, one for missing. None if rows are cheaper."""
+    """Groups identical rows by value (missing is a kind). None if shuffling rows is cheaper."""
     rows, values = onehot.shape
     if attributes > 1 or rows < ALIKE * (groups - 1) * values:
         return None

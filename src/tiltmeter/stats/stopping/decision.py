@@ -60,8 +60,8 @@ class StoppingDecision:
     """A claim after a look. look: the last look that tested it, from 1. q: its plain p at that
     look. p: valid at any stop, a running minimum. level: the level that its rank allows.
     information: t = V_K/V_k. chance: the predictive probability of a rejection by the last look,
-    None if nothing is predicted. state: "on" if it goes on; "not rejected" if not by the last look.
-    """
+    None if nothing is predicted. state: "on" if the claim goes on; "not rejected" if no look
+    rejected it."""
 
     key: str
     look: int

@@ -39,7 +39,7 @@ class StoppingDesign:
     of every active condition). weights: the share of α that each look adds, in sum 1. futility: for
     each look but the last, the predictive probability below which a claim is not pursued. claims:
     m, the size of the family. method: Holm for headline claims, Benjamini–Hochberg for a secondary
-    measure. seed: of the flips. Raises ``ValueError`` if the fields do not fit together.
+    measure. seed: the flips' seed. Raises ``ValueError`` if the fields do not fit together.
     """
 
     looks: tuple[int, ...]
@@ -63,7 +63,7 @@ class StoppingDesign:
 
     @cached_property
     def draws(self) -> int:
-        """The number N of flips, with the observed one, of a test that cannot enumerate them."""
+        """The number N of flips, including the observed one, of a test that samples its flips."""
         needed = FLIPS_PER_LEVEL * self.claims / (self.alpha * self.weights[0])
         return max(LEAST_DRAWS, math.ceil(needed - ROUNDING))
 
@@ -77,7 +77,7 @@ class StoppingDesign:
         return np.unique(np.concatenate([spread, of_methods]))
 
     def as_dict(self) -> Canonical:
-        """Returns plain values, for the hash and for ``StoppingDesign(**values)``."""
+        """Returns the fields as plain values, for hashing and for ``StoppingDesign(**values)``."""
         return {
             name: list(value) if isinstance(value, tuple) else value
             for name, value in asdict(self).items()

@@ -87,7 +87,7 @@ def paths_of_counts(*, hits: ArrayLike, outcomes: ArrayLike, null: float = 0.5) 
 
 
 def flip_scores(paths: ItemPaths, design: StoppingDesign) -> Ticks:
-    """Computes |S_k| of every flip at every look, in ticks: (looks, flips); no. 0 is the observed.
+    """Computes |S_k| of every flip at every look, in ticks: (looks, flips); flip 0 is the observed.
 
     S_k is the sum over items of D at look k; an item without D at a look adds 0. Enumerates all
     flips if they are fewer than ``design.draws`` (with two conditions 2^(C-1), since a flip and its

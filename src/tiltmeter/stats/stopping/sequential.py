@@ -42,10 +42,10 @@ def sequential_p(scores: Ticks, design: StoppingDesign, largest: float = 1.0) ->
     p falls from look to look, and P(p ≤ a) ≤ a under the null at whichever look the run stops. For
     one level, the first look rejects the flips with the largest |S_1|, level·w_1 of all; the second
     look rejects, of the remaining flips, those with the largest |S_2|, until level·(w_1+w_2) are
-    spent, and so on; flips tied with the first not rejected stay, and the unspent rest goes to the
-    next look. Source: the group-sequential permutation test with an error-spending function, Lan &
-    DeMets (1983), Biometrika 70. By hand: one look, W = 3, D = (1, 2, 3): |S| is 6, 4, 2, 0 over
-    the four flips; level .25 takes one of four, the observed: p is the smallest level ≥ .25.
+    spent, and so on; flips tied with the first flip not rejected stay, and the unspent rest goes to
+    the next look. Source: the group-sequential permutation test with an error-spending function,
+    Lan & DeMets (1983), Biometrika 70. By hand: one look, W = 3, D = (1, 2, 3): |S| is 6, 4, 2, 0
+    over the four flips; level .25 takes one of four, the observed: p is the smallest level ≥ .25.
     """
     flips, looks = scores.shape[1], len(scores)
     tails = np.count_nonzero(scores >= scores[:, :1], axis=1) / flips

@@ -117,7 +117,7 @@ class Claims:
 
     @cached_property
     def nuisance(self) -> Nuisance | None:
-        """The nuisance with the largest effect that its test shows, or None."""
+        """The nuisance with the largest significant effect, or None."""
         tested = [facts for facts in self.questions if facts.word.record.tested]
         candidates = [
             nuisance for facts in tested for nuisance in facts.nuisances if nuisance.found
