@@ -153,7 +153,7 @@ MISTAKES = [
     ("label nowhere --judge planted", r"nowhere"),
     ("compare run nowhere", r"nowhere"),
     ("compare run run", r"named twice"),
-    ("compare run", r"holds one subject"),
+    ("compare run", r"has only one model"),
     ("export run --format xlsx --out t", r"no format 'xlsx'.*parquet, csv, jsonl"),
     ("analyse run --variant publshed", r"Did you mean 'published'"),
     ('report run --fail-if "gapp > 0.1"', r"gapp"),

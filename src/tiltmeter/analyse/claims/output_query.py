@@ -114,7 +114,7 @@ class OutputQuery:
 
         names = {one.name for one in fields(cls)}
         if not one("annotator") or any(n not in names for n in typed if not n.startswith(LEVEL)):
-            raise UsageError("This address names no outputs that were counted.")
+            raise UsageError("This address does not name outputs that were counted.")
         return cls(
             annotator=one("annotator"),
             attribute=one("attribute"),

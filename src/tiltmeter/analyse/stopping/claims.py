@@ -117,8 +117,8 @@ def _families(
             of_family.setdefault(families.hypothesis(specs[row.measure], row), claim)
     if not by_family:
         raise UsageError(
-            f"{protocol.name} has no claim that a test is made of, so nothing to stop at. Leave "
-            "--stop out."
+            f"{protocol.name} has no claim with a test, so a run cannot stop early. Leave --stop "
+            "out."
         )
     return [
         PlannedFamily(

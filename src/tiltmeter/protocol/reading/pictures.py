@@ -14,7 +14,9 @@ from ..source.source_lines import SourceLocation
 def read_pictures(protocol: Protocol, beside: Beside, place: SourceLocation) -> None:
     """Names the design's pictures by content. ProtocolError if a file is missing or bad."""
     if protocol.modality == "image":
-        raise ProtocolError(f"{place.at('pictures')}: what draws is shown none. Leave it out.")
+        raise ProtocolError(
+            f"{place.at('pictures')}: models that draw see no pictures. Leave it out."
+        )
     for number, template in enumerate(protocol.pictures):
         at = place.at("pictures", number)
         for path in dict.fromkeys(fill(template, cell, str(at)) for cell in protocol.cells):
