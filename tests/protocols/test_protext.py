@@ -465,7 +465,7 @@ def test_loader_reads_every_format_alike(tmp_path: Path) -> None:
     [
         (HEADER + ROW.replace("Stereotypically Male", "manly"), "'manly' is no category"),
         (HEADER + ROW.replace("Jack lost his hat.", " "), "the text is empty"),
-        (HEADER + ROW + ROW, "an earlier row has the id '7' already"),
+        (HEADER + ROW + ROW, "the id '7' occurs twice"),
         (
             HEADER.replace("prompt_body", "words") + ROW,
             "no column for text. Columns found: item_id, Theme",

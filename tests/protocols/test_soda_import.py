@@ -295,7 +295,7 @@ GOOD = ("m", "car", "gender", "men", "1.png", "color", "red")
         (
             [("m", "car", "gender", "", "1.png", "color", "red")],
             HEADER,
-            "line 2: fill in dimension and group, or leave both empty",
+            "line 2: fill in both dimension and group",
         ),
         (
             [("m", "car", "base", "men", "1.png", "color", "red")],

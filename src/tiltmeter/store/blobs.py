@@ -27,7 +27,7 @@ class ChangedFile(StoreError):
 
 
 def place_of(run: Path, name: str) -> Path:
-    """Returns the path of a run's file, whether it exists or not."""
+    """Returns the path of a stored file (blob) in a run's folder, whether or not it exists."""
     beside = run / FOLDER / name
     return beside if beside.is_file() else run / FOLDER / name[:2] / name
 
@@ -58,8 +58,8 @@ def read_blob(run: Path, name: str) -> bytes:
 def write_blob(run: Path, content: bytes, suffix: str) -> str:
     """Stores a file unless it is stored already; returns its name.
 
-    It is written to a temporary file, synced and then renamed, so that a name always stands for
-    complete content, even after a power cut.
+    The content is written to a temporary file, synced and then renamed, so that a name always
+    stands for complete content, even after a power cut.
     """
     name = blob_name(content, suffix)
     path = place_of(run, name)
@@ -87,7 +87,7 @@ def write_blob(run: Path, content: bytes, suffix: str) -> str:
 
 
 def names(run: Path) -> list[str]:
-    """Lists the names of a run's files, sorted."""
+    """Lists the names of a run's stored files (blobs), sorted."""
     files = {path.name for way in ("*", "*/*") for path in (run / FOLDER).glob(way)}
     return sorted(name for name in files if NAME.fullmatch(name))
 

@@ -26,7 +26,7 @@ _PROMPT, _SEED, _NONCE = "\x00prompt", 0x7E57AB1E7E57AB1E, "\x00nonce"  # of a r
 
 
 class Unpacker:
-    """Turns the integers and bytes of stored columns into values."""
+    """A converter of the integers and bytes of stored columns to values."""
 
     def __init__(self, store: Store) -> None:
         self._store = store

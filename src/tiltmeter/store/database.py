@@ -220,7 +220,7 @@ class Database:
         return known[1]
 
     def remember(self, query: str, rows: list[Any], state: State) -> None:
-        """Caches rows that were computed without the query as its result in the given state."""
+        """Caches rows that other code computed as the result of a query in the given state."""
         _REMEMBERED[self.path, self.part, query] = state, rows
 
     def state(self) -> State:

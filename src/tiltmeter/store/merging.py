@@ -247,7 +247,7 @@ def _add_labels(store: Store, source: Store) -> None:
 
 
 def _longer(store: Store, source: Store) -> Iterator[tuple[int, str]]:
-    """Yields (output, annotator) with newer labels in the other run. RunMismatch if both differ."""
+    """Yields (output, annotator) with newer labels in the other run; RunMismatch if in conflict."""
     query = (
         "SELECT n, h.output, annotator, h.said, g.said, h.current, g.current FROM temp.held h"
         " JOIN temp.given g USING (n, annotator)"

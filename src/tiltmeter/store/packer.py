@@ -103,7 +103,7 @@ class Packer:
         return number
 
     def words(self, *texts: Value) -> tuple[int | None, ...]:
-        """Returns the numbers of short texts that mostly come together."""
+        """Returns the numbers of short texts that often occur together."""
         numbers = self._tuples.get(texts)
         if numbers is None:
             numbers = tuple(map(self.word, texts))
@@ -132,8 +132,8 @@ class Packer:
         return number
 
     def _add_texts(self, texts: Mapping[str, _Base | None]) -> None:
-        """Adds mostly new texts with one statement and caches their numbers; if the file held any
-        of them, caches none, and `text` looks the numbers up.
+        """Adds mostly new texts with one statement and caches their numbers; if the file had any of
+        them, caches none, and `text` looks the numbers up.
         """
         last: int = self._db.execute("SELECT coalesce(max(n), 0) FROM texts").fetchone()[0]
         before = self._db.total_changes

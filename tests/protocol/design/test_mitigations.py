@@ -276,11 +276,11 @@ def test_a_mitigation_of_dialogues_is_told_with_its_largest_cost(tmp_path: Path)
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("mitigation,way,text\nfair,shout,Be fair.\n", "way must be one of system, before, suffix"),
+        ("mitigation,way,text\nfair,shout,Be fair.\n", "no way. Write: system or before or"),
         ("mitigation,way,text\nnone,suffix,Be fair.\n", "a name other than none"),
-        ("mitigation,way,text\nfair,rewrite,Be fair.\n", "holds the prompt"),
+        ("mitigation,way,text\nfair,rewrite,Be fair.\n", "must hold the prompt"),
         ("mitigation,way\nfair,suffix\n", "text"),
-        ("mitigation,way,text\n", "names no mitigation"),
+        ("mitigation,way,text\n", "has no rows"),
     ],
 )
 def test_what_is_wrong_with_a_file_is_said(tmp_path: Path, text: str, said: str) -> None:

@@ -152,7 +152,7 @@ def history(runs: Sequence[OpenRun], margin: float = MARGIN) -> History:
         raise UsageError("Name at least two runs. Type: tiltmeter history RUN RUN …")
     names = list(dict.fromkeys(run.protocol.name for run in runs))
     if len(names) > 1:
-        raise UsageError(f"A history has one protocol, but these runs have {' and '.join(names)}.")
+        raise UsageError(f"Name runs of one protocol; these are of {' and '.join(names)}.")
     compare.refuse_twice([run.store for run in runs])
     called = compare.run_names([run.store for run in runs])
     dated = sorted(

@@ -97,8 +97,8 @@ class Gate:
         ):
             examples = dict.fromkeys(f"{_kind_of(headline.name)}=1" for headline in headlines)
             raise UsageError(
-                f"--margin with one number is for shares and ratios, but {protocol.name} has none "
-                f"in its headline. Give a size for each number: --margin {','.join(examples)}"
+                f"--margin fits no headline of {protocol.name}, as none is a share or a ratio. "
+                f"Write a size for each: --margin {','.join(examples)}"
             )
 
 

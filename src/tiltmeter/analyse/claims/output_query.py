@@ -114,7 +114,7 @@ class OutputQuery:
 
         names = {one.name for one in fields(cls)}
         if not one("annotator") or any(n not in names for n in typed if not n.startswith(LEVEL)):
-            raise UsageError("This address does not name outputs that were counted.")
+            raise UsageError("No counted outputs fit this address. Follow a link of the report.")
         return cls(
             annotator=one("annotator"),
             attribute=one("attribute"),

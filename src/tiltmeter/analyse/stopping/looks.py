@@ -144,8 +144,8 @@ def check_looks(store: Store, plan: StoppingPlan, looks: Sequence[Look]) -> None
         if stored.digest(store, look.number, annotators) != look.digest:
             raise RunMismatch(
                 f"{store.folder}: look {look.number} was made from other trials or labels than "
-                "the run has now, so its decisions cannot be trusted. Restore the run from a copy, "
-                "or start a new run with another --out."
+                "the run holds now, so its decisions cannot be trusted. Restore the run from a "
+                "copy, or start a new run with another --out."
             )
 
 

@@ -166,7 +166,7 @@ def _levels(protocol: Protocol, spec: MeasureSpec, row: Estimate) -> dict[str, s
 
 
 def _between(protocol: Protocol, factor: str, row: Estimate) -> dict[str, str]:
-    """Returns the titles of the two levels whose difference a row says has changed."""
+    """Returns the titles of the two levels whose difference changed, if a row is about a change."""
     for name in row.contrast or ():
         ends = reading.ends(row, name)
         if name != factor and ends is not None:

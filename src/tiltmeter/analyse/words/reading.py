@@ -125,7 +125,7 @@ def interval(estimate: Estimate, spec: MeasureSpec | None, places: int | None = 
 
 
 def places(estimate: Estimate, spec: MeasureSpec | None) -> int:
-    """Returns 2 decimals, or 3 if a number other than the null value would print like it."""
+    """Returns 2, or 3 if with 2 decimals another number would print like the null value."""
     null = spec.null if spec else None
     ends = [
         end

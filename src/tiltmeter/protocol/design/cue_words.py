@@ -101,8 +101,8 @@ def check_cue_words(protocol: Protocol, columns: Collection[str], place: SourceL
             refuse_unknown("column", name, columns, place.at(key))
     if protocol.cue_sets and not protocol.cue_words:
         raise ProtocolError(
-            f"{place.at('cue_sets')}: the column of the words is missing. Add for instance: "
-            'cue_words = "name"'
+            f"{place.at('cue_sets')}: cue_sets needs the column of the words too. Write for "
+            'instance: cue_words = "name"'
         )
     if protocol.cue_words not in ("", NONE) and not protocol.cues:
         raise ProtocolError(

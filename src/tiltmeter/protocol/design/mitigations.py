@@ -51,16 +51,14 @@ def read_mitigations(file: str) -> list[Row]:
         texts = {name: text.strip() for name, text in row.items()}
         where = f"{path.name}, line {line}"
         if texts["way"] not in _WAYS:
-            raise UsageError(
-                f"{where}: way must be one of {', '.join(_WAYS)}, not '{texts['way']}'."
-            )
+            raise UsageError(f"{where}: '{texts['way']}' is no way. Write: {' or '.join(_WAYS)}")
         if not texts[FACTOR] or not texts["text"] or texts[FACTOR] == NONE:
-            raise UsageError(f"{where}: a mitigation needs a text, and a name other than '{NONE}'.")
+            raise UsageError(f"{where}: a mitigation needs a text, and a name other than none.")
         if texts["way"] == "rewrite" and TEXT not in texts["text"]:
-            raise UsageError(f"{where}: a rewrite must contain the prompt. Write: … {TEXT} …")
+            raise UsageError(f"{where}: a rewrite must hold the prompt. Write: … {TEXT} …")
         rows.append(texts)
     if not rows:
-        raise UsageError(f"{path.name} has no mitigation. Add rows with a name, a way and a text.")
+        raise UsageError(f"{path.name} has no rows. Write a name, a way and a text into each.")
     return rows
 
 

@@ -162,7 +162,7 @@ def _refuse_unlike_rows(rows: Sequence[Row], where: SourceLocation) -> None:
             has = "lacks the column" if name in rows[0] else "has the column"
             raise ProtocolError(
                 f"{where.at('rows', number)}: this row {has} '{name}', unlike the first row. "
-                f"Columns of the first row: {', '.join(rows[0])}."
+                f"Give all rows the columns of the first: {', '.join(rows[0])}."
             )
 
 
@@ -189,8 +189,8 @@ def _refuse_empty_cells(rows: Sequence[Row], table: TableKeys, where: SourceLoca
             if name in row and not any(slot[1] for slot in _SLOT.finditer(row[name])):
                 line = f"{table['file']}, line {number}"
                 raise ProtocolError(
-                    f"{where.at('slots')}: {line}: the {name} has no slot for the word, as "
-                    "{noun}."
+                    f"{where.at('slots')}: {line}: the {name} has no slot for the word. Write it "
+                    "in, as {noun}."
                 )
 
 

@@ -51,8 +51,8 @@ def refuse_dropped(
             others = "this table" if left else "the tables before it"
             count = "1 row is" if len(lost) == 1 else f"{len(lost)} rows are"
             raise ProtocolError(
-                f"{place.at('tables', number)}: {count} left out of the design, the first of "
-                f"{where} with {name} = '{level}', to which no row of {others} belongs. Add one, "
+                f"{place.at('tables', number)}: {count} left out of the design, as no row of "
+                f"{others} matches (the first: {where}, {name} = '{level}'). Add a matching row, "
                 'or write why in this table: leaves_out = "…"'
             )
         rows = join(rows, table)

@@ -70,7 +70,7 @@ def _read(path: Path) -> tuple[dict[str, Json], SourceLocation]:
         data = tomllib.loads(text)
     except FileNotFoundError:
         raise ProtocolError(
-            f"There is no protocol file {path}. Type, for one to start from: tiltmeter init "
+            f"There is no protocol file {path}. To make one to start from, type: tiltmeter init "
             f"{path.name}"
         ) from None
     except UnicodeDecodeError as error:
@@ -302,8 +302,8 @@ def _fitting(
             and not any(instrument is None or instrument.reads(exact=True) for instrument in ready)
         ):
             raise ProtocolError(
-                f"{place.at('modes', name, 'logprobs')}: no instrument reads probabilities "
-                "(choice does), so this mode would have no labels. Leave it out."
+                f"{place.at('modes', name, 'logprobs')}: no instrument reads probabilities, so the "
+                "mode would have no labels. Leave it out, or add an instrument of the kind choice."
             )
 
 
@@ -322,8 +322,8 @@ def _kind(
         raise ProtocolError(f"{place.at('kind')}: {error}") from None
     if not kind.nameable:
         raise ProtocolError(
-            f"{place.at('kind')}: '{spec.kind}' is added to another instrument by --judge. Name "
-            "that other instrument."
+            f"{place.at('kind')}: '{spec.kind}' cannot be written here; --judge adds it. Name the "
+            "kind that the judge is to check."
         )
     if kind.modality not in ("", modality):
         wanted = (

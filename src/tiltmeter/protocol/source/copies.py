@@ -123,7 +123,7 @@ class CopySources:
         if differing:
             at = f" at commit {self.commit[:12]}" if self.commit else ""
             raise UsageError(
-                f"{path} is not the release that this protocol expects: {_some(differing)} differ"
+                f"{path} is not the release that tiltmeter knows: {_some(differing)} differ"
                 f"{'s' if len(differing) == 1 else ''}. Expected: {self.release}{at}. {self.get}"
             )
         if not read:
@@ -223,7 +223,7 @@ def _plain(path: Path) -> bytes:
     try:
         return intake.read_content(path)
     except OSError as error:
-        raise UsageError(f"{path} cannot be read: {error.strerror}. Get it again.") from None
+        raise UsageError(f"{path} cannot be read: {error.strerror}. Download it again.") from None
 
 
 def _sha256(content: bytes) -> str:

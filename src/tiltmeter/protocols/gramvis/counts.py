@@ -82,7 +82,7 @@ def _with_checked_row(
     gender = GENDERS.get(named, named)
     if gender not in GENDERS.values():
         raise UsageError(
-            f"{where}: Grammar_Gender must be male or female, not '{row['Grammar_Gender']}'."
+            f"{where}: Grammar_Gender is '{row['Grammar_Gender']}'. Write male or female."
         )
     category = row["Bias_Type"].lower().replace(" ", "_")
     if category not in protocol.levels["category"]:
@@ -93,8 +93,8 @@ def _with_checked_row(
     for side, cell in cells.items():
         if cell["grammatical_gender"] not in ("", gender):
             raise UsageError(
-                f"{where}: Grammar_Gender is '{row['Grammar_Gender']}', but the list of "
-                f"{protocol.name} has {cell['grammatical_gender']} for this word."
+                f"{where}: Grammar_Gender is '{row['Grammar_Gender']}', but the word is "
+                f"{cell['grammatical_gender']} in the list of {protocol.name}. Correct the row."
             )
         checked[side] = {**cell, "grammatical_gender": gender, "category": category}
     return checked
@@ -135,6 +135,7 @@ def _count(row: Mapping[str, str], column: str, where: str) -> int:
     digits = row[column].removesuffix(".0")
     if not digits.isdecimal() or float(digits) > MOST:
         raise UsageError(
-            f"{where}: {column} must be a whole number from 0 to {MOST:,}, not '{row[column]}'."
+            f"{where}: {column} is '{row[column]}', which is no count. Write a whole number from 0 "
+            f"to {MOST:,}."
         )
     return int(digits)

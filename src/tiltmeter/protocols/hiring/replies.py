@@ -118,9 +118,7 @@ def _parse(line: str, where: str) -> Published:
             "A_W."
         ) from None
     if len(names) != len(groups) or len(names) < 2:
-        raise UsageError(
-            f"{where}: one group per name needed, {len(names)} names, {len(groups)} groups."
-        )
+        raise UsageError(f"{where}: {len(names)} names, {len(groups)} groups. Pair 2 or more.")
     return reply
 
 

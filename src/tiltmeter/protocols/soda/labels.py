@@ -66,10 +66,10 @@ def _key(row: dict[str, str], where: str) -> Key:
     dimension, group = row["dimension"], row["group"]
     if bool(dimension) != bool(group):
         raise UsageError(
-            f"{where}: fill in dimension and group, or leave both empty for the base prompt."
+            f"{where}: fill in both dimension and group, or neither for the base prompt."
         )
     if (dimension == BASE) != (group == BASE):
         raise UsageError(
-            f"{where}: '{BASE}' (the base prompt) must stand in both dimension and group."
+            f"{where}: '{BASE}' is the base prompt. Write it into both dimension and group."
         )
     return row["subject"], row["object"], dimension or BASE, group or BASE, row["image"]

@@ -81,7 +81,7 @@ def start(options: argparse.Namespace) -> int:
     options.out.mkdir(parents=True, exist_ok=True)
     for name in ("protocol.toml", ITEMS):
         if (options.out / name).exists():
-            raise UsageError(f"{options.out / name} is there already. Name another folder.")
+            raise UsageError(f"{options.out / name} exists already. Name another folder.")
     copyfile(HOME / "ratings.toml", options.out / "protocol.toml")
     copyfile(options.words, options.out / ITEMS)
     shown = ("word", "language", "noun", "gloss")

@@ -151,8 +151,8 @@ def _of_one_grouping(
             dict.fromkeys(", ".join(_factors(read, e)) or "the whole" for e in estimates)
         )
         raise UsageError(
-            f"No estimate of {', '.join(layout.measures)} is split by {', '.join(sorted(named))} "
-            f"together. These estimates are split by: {words}."
+            f"No estimate of {', '.join(layout.measures)} has {', '.join(sorted(named))} together. "
+            f"Name factors that occur together: {words}."
         )
     return chosen
 

@@ -48,7 +48,7 @@ class Collected(NamedTuple):
 
 
 class Collector:
-    """Reads a batch's results into the run. price: of a call; warn: called with warnings."""
+    """A reader of a batch's results into the run. price: of a call; warn: called with warnings."""
 
     def __init__(
         self,

@@ -44,10 +44,10 @@ LOOKED_AT_OUTPUTS = 40  # outputs whose judge's prompt is looked at
 class CostLine:
     """One model in one part of a run. Sums over all its calls; US dollars are None without a price.
 
-    questions: their number if every reply can be used; calls counts identical questions once.
-    calls, prompt_tokens, completion_tokens, cost: if every reply can be used; those ending in
-    `_most`: the maximum. up_to: how often a judge is asked that labels only if rules are unsure,
-    while the line assumes every output; "" for all other models.
+    questions: the number if every reply can be used; calls counts identical questions once. calls,
+    prompt_tokens, completion_tokens, cost: if every reply can be used; those ending in `_most`: the
+    maximum. up_to: how often a judge is asked that labels only if rules are unsure, while the line
+    assumes every output; "" for all other models.
     """
 
     model: str
@@ -77,8 +77,8 @@ class Totals(TypedDict):
 
 
 class _JudgeLoad(NamedTuple):
-    """The load of a model. outputs: it is asked about; questions, calls: if every reply can be
-    used; most: the most calls possible.
+    """The load of a model. outputs: the outputs that it is asked about; questions, calls: if every
+    reply can be used; most: the most calls possible.
     """
 
     outputs: int
@@ -198,7 +198,7 @@ def _discoveries(
     subjects: Sequence[str],
     price: Callable[[str], Price | None],
 ) -> Iterator[CostLine]:
-    """Yields the cost of what an instrument learns before it labels (discovery)."""
+    """Yields the cost of an instrument's discovery, by which it learns before it labels."""
     aside = [
         trial
         for mode, trials in rounds.items()

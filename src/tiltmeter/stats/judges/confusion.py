@@ -55,10 +55,10 @@ def confusion(
     ``ValueError`` names the argument: a code out of range, lengths that differ, weights ≤ 0.
     """
     wide = classes if answers is None else answers
-    if classes < 2:
-        raise ValueError(f"classes: at least 2 expected, got {classes}")
-    if wide < classes:
-        raise ValueError(f"answers: at least classes = {classes} expected, got {wide}")
+    if classes < 2 or wide < classes:
+        raise ValueError(
+            f"answers: at least 2 and one per class expected, got {wide} for {classes} classes"
+        )
     true, called = _codes("truth", truth, classes), _codes("said", said, wide)
     arguments.same_shape("said", called, "truth", true)
     item = (

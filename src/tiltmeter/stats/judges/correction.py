@@ -319,7 +319,7 @@ def _refusal(sizes: tuple[Floats, ...], golds: tuple[Confusion | None, ...], k: 
 def matches(gold: Confusion, size: Floats, k: int = 0) -> None:
     """Raises ValueError if gold's number of items differs from `size`, or it has no class `k`."""
     if len(gold.weighted) != size.size:
-        raise ValueError(f"gold: has {len(gold.weighted)} items, but the outputs have {size.size}")
+        raise ValueError(f"gold: {size.size} items expected, got {len(gold.weighted)}")
     if not 0 <= k < gold.weighted.shape[1]:
         raise ValueError(f"positive: a class below {gold.weighted.shape[1]} expected, got {k}")
 

@@ -245,7 +245,7 @@ def permuted_means(
         note, method = few if smallest > 0.05 else None, "permutation of means, enumerated"
         return Test(value, p, method, smallest_p=smallest, draws=splits, note=note)
     if generator is None:
-        raise ValueError("generator: needed, as there are too many splits to try all")
+        raise ValueError("generator: needed, as there are too many splits to enumerate")
     block, reached = max(1, BLOCK // pooled.size), 0
     for start in range(0, draws, block):
         tiled = np.tile(pooled, (min(block, draws - start), 1))

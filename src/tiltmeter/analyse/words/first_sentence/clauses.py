@@ -139,7 +139,7 @@ def numbers(facts: ClaimFacts) -> str:
 
 
 def brief_clause(facts: ClaimFacts, *, model: bool, counted: bool = False) -> str:
-    """Writes a claim briefly, after another claim. model: name the model; counted: the value."""
+    """Writes a claim briefly, after another claim. model, counted: True to name model, value."""
     template = str(facts.spec.sentence.get("also", ""))
     if template and fits(template, facts.slots):
         text = template.format_map(facts.slots)

@@ -1,4 +1,4 @@
-"""The leads of runs in which nothing tilts: that nothing was found, or what is undecided."""
+"""The leads of runs in which nothing tilts: no difference was found, or some are undecided."""
 
 from __future__ import annotations
 

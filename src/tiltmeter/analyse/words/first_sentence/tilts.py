@@ -173,13 +173,13 @@ def exceptions(claims: Claims) -> list[str]:
 
 
 def _is_same_claim(facts: ClaimFacts, lead: ClaimFacts) -> bool:
-    """True if this tilts and is the leading claim, labelled by another annotator."""
+    """True if a claim tilts and equals the leading claim, but for another annotator."""
     key = (facts.spec.name, facts.model, facts.what, facts.place)
     return facts.tilts and key == (lead.spec.name, lead.model, lead.what, lead.place)
 
 
 def numbers_of(facts: ClaimFacts) -> tuple[str, str, str]:
-    """Returns a claim's model and numbers, by which a sentence mentions no cell twice."""
+    """Returns a claim's model and numbers, so that a sentence mentions no cell twice."""
     changed = facts.slots.get("changed", "")
     return facts.model, changed, facts.slots["share"] if changed else also_numbers(facts)
 
@@ -232,7 +232,7 @@ def _what_title(facts: ClaimFacts, name: str, level: str) -> str:
 
 
 def place_name(facts: ClaimFacts, among: Sequence[ClaimFacts]) -> str:
-    """Names a claim by what tells it from the others: model, compared values, language."""
+    """Names a claim by its differences from others: model, compared values, language."""
     model = facts.model if len({one.model for one in among}) > 1 else ""
     place = [
         f"in {title}" if name == "language" else title
