@@ -157,16 +157,16 @@ def odds(*, first: ArrayLike, second: ArrayLike) -> Interval:
     top, bottom = float(x.sum()), float(y.sum())
     if share.value is None:
         return row
-    zero = top == 0 or bottom == 0 or not 0 < share.value < 1  # a sum too small to tell from 0
-    value = (top + HALF) / (bottom + HALF) if zero else top / bottom
+    has_zero = top == 0 or bottom == 0 or not 0 < share.value < 1  # a sum too small to tell from 0
+    value = (top + HALF) / (bottom + HALF) if has_zero else top / bottom
     row = replace(row, value=value)
-    if zero:
+    if has_zero:
         note = join_notes(ZERO.text, share.note)
         row = replace(row, note=note, cautions=(ZERO.code, *share.cautions))
     if share.low is None or share.high is None or share.df is None or share.effective_n is None:
         return row
     low, high, corrected = share.low, share.high, value / (1 + value)
-    if zero:
+    if has_zero:
         quantile = t_quantile(UPPER, share.df)
         near = wilson_limits(corrected, share.effective_n, quantile)
         low, high = (near[0], high) if top < bottom else (low, near[1])

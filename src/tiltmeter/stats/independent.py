@@ -69,12 +69,12 @@ def shuffled_difference(*, successes_a: int, n_a: int, successes_b: int, n_b: in
     weight /= weight.sum()
     gap = np.abs(x / n_a - (hits - x) / n_b)
     observed = abs(successes_a / n_a - successes_b / n_b)
-    extreme = gap >= gap.max() - _TIE
+    is_extreme = gap >= gap.max() - _TIE
     return Test(
         successes_a / n_a - successes_b / n_b,
         float(min(1.0, weight[gap >= observed - _TIE].sum())),
         TEST,
-        smallest_p=float(weight[extreme].sum()),
+        smallest_p=float(weight[is_extreme].sum()),
     )
 
 

@@ -138,8 +138,8 @@ def nested(*, p: Iterable[tuple[Hashable, float | None]]) -> Family:
     adjusted: list[float | None] = [None] * len(pairs)
     for (claim, places), outer in zip(claims.items(), whole, strict=True):
         for place, cell in zip(places, inside[claim], strict=True):
-            alone = len(places) == 1
-            adjusted[place] = outer if alone or cell is None else min(1.0, cell * len(claims))
+            is_alone = len(places) == 1
+            adjusted[place] = outer if is_alone or cell is None else min(1.0, cell * len(claims))
     return Family(tuple(adjusted), sum(map(len, claims.values())), "holm")
 
 

@@ -96,15 +96,15 @@ def clustered_share(*, successes: ArrayLike, n: ArrayLike, confidence: float = 0
     if row.value is None or row.low is None or row.high is None:
         return row
     share, near, alike = row.value, (row.low, row.high), float((x / size).mean())
-    whole = bool((x == np.rint(x)).all() and (size == np.rint(size)).all())
-    if whole and size.size < MANY_CLUSTERS:
+    is_whole = bool((x == np.rint(x)).all() and (size == np.rint(size)).all())
+    if is_whole and size.size < MANY_CLUSTERS:
         far = posterior_limits(x, size, row.confidence)
         if abs(alike - share) > UNEVEN * (near[1] - near[0]) / 2:
             far = min(far[0], near[0]), max(far[1], near[1])
         low, high = _blend(share, near, far)
         row = replace(row, low=low, high=high, method=HYBRID)
     few = few_clusters(size.size) or other_kinds(row)
-    if not whole:  # no posterior looks at probabilities: W alone errs where few items carry them
+    if not is_whole:  # no posterior looks at probabilities: W alone errs where few items carry them
         few = few or few_carriers(size.size, carriers(x if share <= 0.5 else size - x))
     return with_cautions(row, few, sizes_follow(alike, near))
 
@@ -226,9 +226,9 @@ def clustered_difference(
     xb, nb = arguments.shares("successes_b", successes_b, "n_b", n_b)
     arguments.same_shape("n_a", na, "n_b", nb)
     confidence = arguments.level("confidence", confidence)
-    counted = (na + nb) > 0
-    xa, na, xb, nb = xa[counted], na[counted], xb[counted], nb[counted]
-    total_a, total_b, clusters = float(na.sum()), float(nb.sum()), int(counted.sum())
+    is_counted = (na + nb) > 0
+    xa, na, xb, nb = xa[is_counted], na[is_counted], xb[is_counted], nb[is_counted]
+    total_a, total_b, clusters = float(na.sum()), float(nb.sum()), int(is_counted.sum())
     method, n = "linearised difference, t", total_a + total_b
     blank = Interval(None, None, None, method, confidence, n=n, clusters=clusters)
     if total_a == 0 or total_b == 0:
@@ -326,6 +326,6 @@ def _filled_clusters(x: Floats, size: Floats) -> tuple[Floats, Floats, str | Non
     """Returns the clusters that have outcomes, and a note on the others."""
     if size.size == 0 or size.min() > 0:
         return x, size, None
-    filled = size > 0
-    note = f"{count_of(int((~filled).sum()), 'cluster')} without outcomes left out"
-    return x[filled], size[filled], note
+    is_filled = size > 0
+    note = f"{count_of(int((~is_filled).sum()), 'cluster')} without outcomes left out"
+    return x[is_filled], size[is_filled], note

@@ -134,10 +134,10 @@ class Change:
             "second": second,
         }
         if self.first is not None and self.second is not None and first != second:
-            more = self.second > self.first
-            by_name["more"] = "more" if more else "less"
-            by_name["higher"] = "higher" if more else "lower"
-            by_name["rose"] = "rose" if more else "fell"
+            is_more = self.second > self.first
+            by_name["more"] = "more" if is_more else "less"
+            by_name["higher"] = "higher" if is_more else "lower"
+            by_name["rose"] = "rose" if is_more else "fell"
         if spec is not None:
             by_name |= self._counted_slots(spec) | self._gap(spec)
         return by_name

@@ -95,8 +95,8 @@ def compare(
     names = run_names(stores, names)
     parts = [
         part
-        for name, store, declared in zip(names, stores, protocols, strict=True)
-        for part in read_parts(name, store, declared)
+        for name, store, protocol_of_run in zip(names, stores, protocols, strict=True)
+        for part in read_parts(name, store, protocol_of_run)
     ]
     if len(parts) < 2:
         raise UsageError(

@@ -188,17 +188,17 @@ def _steps(runs: Sequence[OpenRun], made: Sequence[DatedRun], margin: float) -> 
         compare.read_parts(one.name, run.store, run.protocol)
         for one, run in zip(made, runs, strict=True)
     ]
-    places = dict.fromkeys([*pairwise(range(len(runs))), (0, len(runs) - 1)])
+    keys = dict.fromkeys([*pairwise(range(len(runs))), (0, len(runs) - 1)])
     rows: list[ComparisonRow] = []
     pairs: dict[tuple[int, int], list[RunPair]] = {}
     reasons: dict[tuple[int, int], list[str]] = {}
-    for first, second in places:
-        steps, refused = _compare_pairs(runs, parts, (first, second), margin)
-        pairs[first, second], reasons[first, second] = [pair for pair, _ in steps], refused
-        rows += [row for _, group in steps for row in group]
+    for first, second in keys:
+        compared, refused = _compare_pairs(runs, parts, (first, second), margin)
+        pairs[first, second], reasons[first, second] = [pair for pair, _ in compared], refused
+        rows += [row for _, group in compared for row in group]
     every = [pair for group in pairs.values() for pair in group]
     judged = compare.with_claims(as_one_family([run.protocol for run in runs]), rows, every)
-    return [_step(place, made, pairs[place], judged, reasons[place]) for place in places]
+    return [_step(key, made, pairs[key], judged, reasons[key]) for key in keys]
 
 
 def _step(
@@ -264,14 +264,14 @@ def as_one_family(protocols: Sequence[Protocol]) -> Protocol:
 def _lines(runs: Sequence[OpenRun], steps: Sequence[HistoryStep]) -> Iterator[HistoryLine]:
     """Yields one line per headline number: one measure, set of levels, model and annotator."""
     every = [[*run.verdicts] for run in runs]
-    several_models = any(len({one.subject for one in group}) > 1 for group in every)
-    judges = any(_several_annotators(group) for group in every)
+    has_several_models = any(len({one.subject for one in group}) > 1 for group in every)
+    has_several_annotators = any(_several_annotators(group) for group in every)
 
     def key(one: Verdict) -> Key:
         levels = held_of(one)
         return (
-            one.subject if several_models else "",
-            one.instrument.partition("@")[0] if judges else "",
+            one.subject if has_several_models else "",
+            one.instrument.partition("@")[0] if has_several_annotators else "",
             one.measure,
             tuple(sorted(one.condition.items())),
             tuple(sorted(levels.items())),
@@ -279,19 +279,19 @@ def _lines(runs: Sequence[OpenRun], steps: Sequence[HistoryStep]) -> Iterator[Hi
 
     values = [{key(one): one for one in group} for group in every]
     moved = [{key(verdict): verdict for verdict in step.verdicts} for step in steps]
-    for place in dict.fromkeys(one for group in values for one in group):
-        subject, _, measure, condition, contrast = place
+    for line_key in dict.fromkeys(one for group in values for one in group):
+        subject, _, measure, condition, contrast = line_key
         yield HistoryLine(
             measure,
             subject,
             dict(condition),
             dict(contrast),
-            tuple(group.get(place) for group in values),
-            tuple(group.get(place) for group in moved),
+            tuple(group.get(line_key) for group in values),
+            tuple(group.get(line_key) for group in moved),
         )
 
 
 def _several_annotators(own: Sequence[Verdict]) -> bool:
     """True if a run has the same headline number from several annotators."""
-    places = [(one.subject, one.measure, str(one.condition), str(one.contrast)) for one in own]
-    return len(set(places)) < len(places)
+    keys = [(one.subject, one.measure, str(one.condition), str(one.contrast)) for one in own]
+    return len(set(keys)) < len(keys)

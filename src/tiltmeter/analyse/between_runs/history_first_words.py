@@ -37,8 +37,8 @@ def _headline(found: History, names: Mapping[str, str]) -> str:
         last = changed[-1]
         lead = _lead(last.told)
         sentence = weakened(_change(found, last, lead, names).over_time(), lead)
-        likes = lead.population.get("cue_words") == "like these"
-        over = ", over words and items like these" if likes else ""
+        is_like_these = lead.population.get("cue_words") == "like these"
+        over = ", over words and items like these" if is_like_these else ""
         return f"{sentence} in the {_nth(last.second)} run{over}{_around(compared, last)}"
     since = found.since_first
     if since and since.told:
@@ -52,14 +52,14 @@ def _around(compared: Sequence[HistoryStep], last: HistoryStep) -> str:
     """Says if earlier and later steps changed, and how many numbers the last change includes."""
     others = [step for step in compared if step is not last and step.first < last.first]
     before = sum(bool(step.told) for step in others)
-    later = any(step.first > last.first for step in compared)
+    has_later = any(step.first > last.first for step in compared)
     parts = []
     if others:
         parts.append(
             f"changed before in {before} of {len(others)}" if before else "no change before"
         )
         parts[-1] += f" {'steps' if len(others) > 1 else 'step'}" if before else ""
-    parts += ["no change since"] if later else []
+    parts += ["no change since"] if has_later else []
     end = f"; {', '.join(parts)}." if parts else "."
     number = len(last.verdicts)
     if number > 1 and len(last.told) > 1:

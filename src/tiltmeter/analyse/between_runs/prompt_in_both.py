@@ -44,9 +44,9 @@ def prompt_in_both(
     hits = (value,) if EVERY in spec.values and value else spec.values
     first, second = (_answers(part, row.estimate.instrument, spec.attribute) for part in parts)
     cells = [key for key in first if key in second and _fits(key, about, row)]
-    rises = (row.estimate.value or 0.0) > 0
+    is_rise = (row.estimate.value or 0.0) > 0
     signs = {key: (second[key].value in hits) - (first[key].value in hits) for key in cells}
-    wanted = 1 if rises else -1
+    wanted = 1 if is_rise else -1
     so = [key for key in cells if signs[key] == wanted]
     if not cells:
         return None
@@ -70,5 +70,5 @@ def _answers(
 def _fits(key: tuple[str, str], about: Mapping[str, str], row: ComparisonRow) -> bool:
     mode, factors = key
     levels = json.loads(factors)
-    mode_fits = row.estimate.condition.get("mode", mode) == mode
-    return mode_fits and all(levels.get(name) == level for name, level in about.items())
+    is_same_mode = row.estimate.condition.get("mode", mode) == mode
+    return is_same_mode and all(levels.get(name) == level for name, level in about.items())

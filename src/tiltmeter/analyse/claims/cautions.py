@@ -119,8 +119,8 @@ def further_cautions(claim: Claim, told: Sequence[Caution], known: GoldFacts) ->
     if claim.uncorrected and CautionKind.GOLD_SCARCE not in kinds:
         reason = claim.uncorrected.removeprefix("uncorrected: ")
         yield Caution(CautionKind.UNCORRECTED, CautionKind.UNCORRECTED.text(reason=reason))
-    undecided = spec.null is not None and test_word(row, spec.null) == Word.UNDECIDED
-    if undecided and CautionKind.TOO_FEW_ITEMS not in kinds:
+    is_undecided = spec.null is not None and test_word(row, spec.null) == Word.UNDECIDED
+    if is_undecided and CautionKind.TOO_FEW_ITEMS not in kinds:
         yield Caution(CautionKind.BORDERLINE, sentences.borderline(spec, row))
     if test_word(row, spec.null) == Word.TILT and row.stopped and holds_null(row, spec.null):
         kind = CautionKind.INTERVAL_AFTER_STOPPING

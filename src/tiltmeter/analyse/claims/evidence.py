@@ -76,10 +76,10 @@ def gather(
             for name in (BOUNDS, CORRECTED, MISSING)
         }
         corrected = of[CORRECTED]
-        usable = corrected is not None and corrected.value is not None
+        is_usable = corrected is not None and corrected.value is not None
         captured = next((e.value for e in here.of_measure.get(CAPTURED, ())), None)
         mode = protocol.modes.get(raw.condition.get("mode", ""))
-        row = corrected if corrected is not None and usable else raw
+        row = corrected if corrected is not None and is_usable else raw
         nuisances = tuple(_nuisances(protocol, spec, raw, here.of_measure))
         shift = cell_of(row) or moved(spec, raw, here)
         factor = (spec.contrast or {}).get("factor", "")
@@ -89,7 +89,7 @@ def gather(
             raw=raw,
             bounds=of[BOUNDS],
             missing=of[MISSING],
-            uncorrected=corrected.note if corrected is not None and not usable else "",
+            uncorrected=corrected.note if corrected is not None and not is_usable else "",
             about=_about(raw, alike[spec.name]),
             parts=tuple(_parts(protocol, spec, raw, kin[spec.name][stratum])),
             nuisances=nuisances,
@@ -206,8 +206,8 @@ def _parts(
     aside -= raw.condition.keys()
     for row in kin:
         is_part = len(row.condition) > len(raw.condition)
-        inside = row.condition.items() >= raw.condition.items()
-        if (is_part or row.measure in spec.parts) and inside and not aside & row.condition.keys():
+        is_in = row.condition.items() >= raw.condition.items()
+        if (is_part or row.measure in spec.parts) and is_in and not aside & row.condition.keys():
             yield row
 
 

@@ -188,8 +188,8 @@ def _name_cells(made: list[Estimate], leads: Iterable[int]) -> None:
         row = made[place]
         if row.name_cells is not None:
             level = ALPHA / (row.family_size or 1)
-            rejected = row.p_adjusted is not None and row.p_adjusted < ALPHA
-            cells = row.name_cells(level, rejected)
+            is_rejected = row.p_adjusted is not None and row.p_adjusted < ALPHA
+            cells = row.name_cells(level, is_rejected)
             made[place] = replace(row, cells=cells, name_cells=None)
 
 

@@ -185,14 +185,14 @@ def _kind_of(measure: str) -> str:
 
 def _margin(text: str) -> tuple[str, tuple[float, bool]]:
     name, _, size = text.rpartition("=")
-    per_cent = size.strip().endswith("%")
+    is_per_cent = size.strip().endswith("%")
     try:
         number = float(size.strip().removesuffix("%"))
     except ValueError:
         number = math.nan
     if not 0 < number < math.inf:
         raise UsageError(f"'{text}' is not a margin. {HOW_MUCH}")
-    return name.strip(), (number, per_cent)
+    return name.strip(), (number, is_per_cent)
 
 
 def hold(gate: Gate, claims: Sequence[Verdict], cost: Cost | None = None) -> GateResult:
@@ -223,8 +223,8 @@ def together(decided: Sequence[ClaimAtGate]) -> GateResult:
 
 def _interval(claim: Verdict) -> tuple[float, float] | None:
     """Returns the 90 % interval, or (value, value) if at least ALIKE_ITEMS items equal the null."""
-    alike = claim.low is None and claim.value is not None and claim.value == claim.reference
-    if alike and claim.value is not None and (claim.clusters or 0) >= ALIKE_ITEMS:
+    is_null = claim.low is None and claim.value is not None and claim.value == claim.reference
+    if is_null and claim.value is not None and (claim.clusters or 0) >= ALIKE_ITEMS:
         return claim.value, claim.value
     return at_confidence(claim, EQUIVALENCE)
 
@@ -264,8 +264,8 @@ def _lies_beyond(claim: Verdict, margin: float) -> bool:
     if claim.low is None or claim.high is None or claim.reference is None:
         return False
     reach = _reach(claim, (claim.low, claim.high))
-    outside = not claim.low <= claim.reference <= claim.high
-    return reach is not None and outside and min(reach) > margin
+    is_outside = not claim.low <= claim.reference <= claim.high
+    return reach is not None and is_outside and min(reach) > margin
 
 
 def _calls_needed(

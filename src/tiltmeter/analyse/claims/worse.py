@@ -61,8 +61,8 @@ def hold_against(
 def _decide(
     earlier: Earlier, about: str, claim: Verdict, now: Differences, size: float, number: int
 ) -> ClaimAtGate:
-    ratio = claim.unit in RATIOS
-    allowed = math.log(size) if ratio else size
+    is_ratio = claim.unit in RATIOS
+    allowed = math.log(size) if is_ratio else size
     then = earlier.claims.get(claim_key(claim), {})
     items = [item for item in now if item in then]
     if len(items) < 2:

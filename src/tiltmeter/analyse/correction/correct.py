@@ -74,16 +74,16 @@ def correct(sides: Sequence[Side], whole: Side, sense: Sense, random: bool) -> R
     places = {name: place for place, name in enumerate(names)}
     sums = [sum_by_cluster(side, sense, places) for side in sides]
     golds = [_confusion(side, sense, places) for side in sides]
-    enough = all(enough_gold(side, sense, random) for side in sides)
-    if enough and random:
+    has_enough = all(enough_gold(side, sense, random) for side in sides)
+    if has_enough and random:
         powered = (
             powered_contrast([_counts(side, sense, places) for side in sides])
             if any(_has_others(side, sense) for side in sides)
             else _correct_with_gold_items(sums, golds)
         )
         return _result(powered, "ppi++", None)
-    outside = _outside(sides if enough else (whole,), sense)
-    if enough:
+    outside = _outside(sides if has_enough else (whole,), sense)
+    if has_enough:
         return _result(_correct_shares(sums, golds), "rogan-gladen", outside)
     if len(sides) > 1:
         nothing = Interval(None, None, None, "not corrected")

@@ -193,8 +193,8 @@ def with_errors_of(
         Side(side.said, whole.weighted, whole.labels)
         for side, whole in zip(sides, wholes, strict=True)
     ]
-    enough = all(enough_gold(side, sense, False) for side in joined)
-    return (joined, False, ALIKE) if enough else None
+    has_enough = all(enough_gold(side, sense, False) for side in joined)
+    return (joined, False, ALIKE) if has_enough else None
 
 
 def _names(row: Estimate, measure: MeasureSpec) -> tuple[str, ...]:

@@ -197,7 +197,7 @@ class CountTable:
     def pairs(
         self, measure: MeasureSpec, by: Sequence[str]
     ) -> Iterator[tuple[dict[str, str], Pair]]:
-        """Yields, per value and group, (addition to the condition, level and baseline paired)."""
+        """Yields (levels to add to the condition, Pair of level and baseline), value by value."""
         contrast = measure.contrast or {}
         factor, level, baseline = contrast["factor"], contrast["level"], contrast["baseline"]
         sides = [
@@ -320,12 +320,12 @@ def _expected_hits(weights: Sequence[Weight], items: Sequence[str]) -> Floats:
 
 def _outcomes(weights_of: Mapping[Levels, Sequence[Weight]]) -> dict[Levels, dict[str, float]]:
     """Sums weights by value per group; beyond MANY values, sums all answers as "answer"."""
-    many = len({value for weights in weights_of.values() for _, value, _ in weights}) > MANY
+    has_many = len({value for weights in weights_of.values() for _, value, _ in weights}) > MANY
     outcomes: dict[Levels, dict[str, float]] = {}
     for levels, weights in weights_of.items():
         sums = outcomes.setdefault(levels, {})
         for _, value, weight in weights:
-            name = "answer" if many and value not in OUTCOMES else value
+            name = "answer" if has_many and value not in OUTCOMES else value
             sums[name] = sums.get(name, 0.0) + weight
     return {
         levels: {name: round(number, 6) for name, number in sums.items()}

@@ -116,8 +116,8 @@ def _by_condition(
     for levels, part in parts:
         words = dict(part.group_by("side").agg(pl.col("word").unique()).iter_rows())
         named = [len(of) for of in words.values() if list(of) != [""]]
-        unknown = any("" in of and len(of) > 1 for of in words.values())
-        if len(words) < sides or not named or unknown:
+        has_unknown = any("" in of and len(of) > 1 for of in words.values())
+        if len(words) < sides or not named or has_unknown:
             continue
         place = [part[name].to_list() for name in _PLACE]
         design = Crossed.of(

@@ -254,19 +254,19 @@ def _split(
     rows = (one for one in found.asked if _is_kept(one, measure))
     asked = {(one[within], one[factor]): None for one in rows}
     places = sorted(asked, key=lambda one: rank(one, (within, factor)))
-    split: dict[tuple[str, ...], list[LabelledOutput]] = {}
+    outputs_by_levels: dict[tuple[str, ...], list[LabelledOutput]] = {}
     for one in outputs:
-        split.setdefault(tuple(one.factors[name] for name in by), []).append(one)
-    for key in sorted(split, key=lambda levels: rank(levels, by)):
+        outputs_by_levels.setdefault(tuple(one.factors[name] for name in by), []).append(one)
+    for key in sorted(outputs_by_levels, key=lambda levels: rank(levels, by)):
         groups: dict[Place, list[Values]] = {place: [] for place in places if place[1] != base}
         plain: list[Values] = []
-        for one in split[key]:
+        for one in outputs_by_levels[key]:
             place = (one.factors[within], one.factors[factor])
             (plain if place[1] == base else groups[place]).append(one.values)
         condition = dict(zip(by, key, strict=True))
         of = {"subject": stratum[0], **condition}
         belongs = [one for one in found.lists.get(stratum[1], ()) if one.belongs(of)]
-        occurring = dict.fromkeys(name for one in split[key] for name in one.values)
+        occurring = dict.fromkeys(name for one in outputs_by_levels[key] for name in one.values)
         named = [*(one.name for one in belongs if one.name in occurring), *sorted(occurring)]
         attributes = [name for name in dict.fromkeys(named) if name not in measure.without]
         background = {one.name for one in belongs if one.part == "background"}

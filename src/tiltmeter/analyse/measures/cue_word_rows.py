@@ -87,10 +87,10 @@ def with_cue_words(
     fit = None if estimate.value is None else fit_prompts(prompts, null=null, ratio=ratio)
     if prompts is None or fit is None:
         return estimate
-    few_items = prompts.design.items < FEW_CLUSTERS
-    these = fit.these if few_items else None
+    is_few = prompts.design.items < FEW_CLUSTERS
+    these = fit.these if is_few else None
     named = Population(
-        items=THESE if few_items else LIKE,
+        items=THESE if is_few else LIKE,
         cue_words=LIKE if prompts.fewest >= LEAST_WORDS else THESE,
         words=fit.words_by_side,
         words_sd=round(fit.words_sd, 6),
@@ -99,7 +99,7 @@ def with_cue_words(
         se=fit.both.se,
         se_items=fit.items.se,
         se_within=None if fit.these is None else fit.these.se,
-        p_these=(None if these is None else these.p) if few_items else estimate.p,
+        p_these=(None if these is None else these.p) if is_few else estimate.p,
         p_these_adjusted=None,
         p_like_these=fit.both.p,
     )
@@ -108,9 +108,9 @@ def with_cue_words(
         return replace(estimate, population=named)
     named["df"] = round(chosen.df, 3)
     few = (FEW_WORDS_CODE,) if prompts.fewest < FEW_WORDS else ()
-    cautions = _without_few_items(estimate) if few_items else estimate.cautions
+    cautions = _without_few_items(estimate) if is_few else estimate.cautions
     marked = replace(estimate, population=named, cautions=(*cautions, *few))
-    return _over_words(marked, chosen, OVER_WORDS if few_items else TWO_WAY, ratio)
+    return _over_words(marked, chosen, OVER_WORDS if is_few else TWO_WAY, ratio)
 
 
 def with_few_items(estimate: Estimate, prompts: PromptCounts | None, test: Test | None) -> Estimate:

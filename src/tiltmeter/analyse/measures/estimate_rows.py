@@ -210,8 +210,8 @@ def shift_as_odds(shift: float) -> float | None:
 
 def sign_flip_of(estimate: Estimate, differences: Floats, draws: int = DRAWS) -> Test:
     """Tests a row's differences by sign flips, seeded by the row's measure and condition."""
-    sampled = np.count_nonzero(differences) > resampling.ENUMERATED
-    generator = generator_of(estimate) if sampled else None
+    is_sampled = np.count_nonzero(differences) > resampling.ENUMERATED
+    generator = generator_of(estimate) if is_sampled else None
     return resampling.sign_flip(differences=differences, draws=draws, generator=generator)
 
 

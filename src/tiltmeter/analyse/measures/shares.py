@@ -131,8 +131,8 @@ def _in_few_items(
     (xa, xb), (na, nb) = pair.hits, pair.among
     both = (na > 0) & (nb > 0)
     items = int(both.sum())
-    several = items > 1 and row.p is not None
-    of_items = prompts.of_few_items(pair.condition, more, items) if several else None
+    is_tested = items > 1 and row.p is not None
+    of_items = prompts.of_few_items(pair.condition, more, items) if is_tested else None
     if of_items is None or any((one != np.rint(one)).any() for one in (xa, na, xb, nb)):
         return row
     test = resampling.studentised_shuffle(

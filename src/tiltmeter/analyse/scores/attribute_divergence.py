@@ -111,8 +111,8 @@ def _adjusted_and_plug_in(
     if found.value is None or found.low is None or found.high is None:
         return [replace(about, note=note), replace(about, measure=measure, unit="bits", note=note)]
     adjusted = exact(found, expected)
-    lacks = finite(adjusted.adjusted) is None
-    alone = "chance alone gives 1: nothing can lie above it" if lacks else None
+    is_missing = finite(adjusted.adjusted) is None
+    alone = "chance alone gives 1: nothing can lie above it" if is_missing else None
     plain = with_shuffled(about, found, measure=measure, unit="bits", test=None, p=None, note=note)
     return [with_chance_adjusted(about, adjusted, alone, note), plain]
 

@@ -222,8 +222,8 @@ def commonest_shift(
     (old, old_share), (new, new_share) = (
         max(s.items(), key=lambda item: item[1]) for s in (before, after)
     )
-    moved = old != new and min(old_share, new_share) >= least
-    return (old, old_share, new, new_share) if moved else None
+    is_shift = old != new and min(old_share, new_share) >= least
+    return (old, old_share, new, new_share) if is_shift else None
 
 
 def value_shares(outputs: Sequence[Values], name: str) -> Mapping[str, float]:

@@ -96,7 +96,7 @@ class _Classes:
         return row.condition.items() >= about.items() and row.contrast == first.contrast
 
     def of(self, row: Estimate) -> Callable[[float, bool], CellClaim] | None:
-        """Returns a function that lists which classes follow from a claim, or its cause."""
+        """Returns a function that lists the classes that follow from a claim, or their cause."""
         cell, leader = self._cell(row), self.leader
         if cell is None or row.p is None or leader is None:
             return None
@@ -108,11 +108,11 @@ class _Classes:
             alike = [value for value, rest in self.rest.items() if rest >= level]
             first = leader.condition[name]
             follows = [value for value in alike if value in shown] if first in shown else []
-            leads = named["value"] == first
+            is_leader = named["value"] == first
             return CellClaim(
                 named=[named] if rejected else [],
                 largest=named,
-                follows=follows if leads else [],
+                follows=follows if is_leader else [],
                 follows_from=first if named["value"] in follows else None,
                 tested=len(self.rows),
                 level=level,

@@ -116,8 +116,8 @@ class _Stopped:
             )
         stopped_row = replace(stopped_row, population=self._population(row, family, decision))
         stopped_row = self._widen(replace(stopped_row, test=f"{row.test}{OVER_LOOKS}"), family)
-        given_up = decision.state == "not pursued"
-        return self._as_given_up(stopped_row, family, decision) if given_up else stopped_row
+        is_given_up = decision.state == "not pursued"
+        return self._as_given_up(stopped_row, family, decision) if is_given_up else stopped_row
 
     def _population(
         self, row: Estimate, family: PlannedFamily, decision: StoppingDecision

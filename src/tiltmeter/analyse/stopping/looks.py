@@ -204,8 +204,8 @@ def _follows(given: Mapping[str, StoppingDecision], found: Mapping[str, Stopping
     """True if both sets of decisions are equal, up to rounding that differs between processors."""
 
     def alike(a: object, b: object) -> bool:
-        numbers = isinstance(a, float) and isinstance(b, float)
-        return np.isclose(a, b, rtol=1e-6, atol=1e-9) if numbers else a == b  # type: ignore
+        are_numbers = isinstance(a, float) and isinstance(b, float)
+        return np.isclose(a, b, rtol=1e-6, atol=1e-9) if are_numbers else a == b  # type: ignore
 
     return given.keys() == found.keys() and all(
         alike(a, b)

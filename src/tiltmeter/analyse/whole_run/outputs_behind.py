@@ -202,8 +202,8 @@ class Counted:
         rows, places = self._read_rows(query), self._places(query)
         asked, alike = criteria(query), rows.alike(query)
         plain = rows.alike(OutputQuery(query.annotator, query.attribute))
-        every = bool(alike.labels[places].sum() == plain.labels[places].sum())
-        key = (_key(query), places.tobytes(), None if every else asked)
+        has_every = bool(alike.labels[places].sum() == plain.labels[places].sum())
+        key = (_key(query), places.tobytes(), None if has_every else asked)
         if key not in self._shown:
             part = self._read_some(query, some)
             rows_kept = np.flatnonzero(rows.lie_in(places, part.rows))

@@ -178,10 +178,10 @@ def _between(protocol: Protocol, factor: str, row: Estimate) -> dict[str, str]:
 def _sides(spec: MeasureSpec, row: Estimate) -> dict[str, str]:
     """Returns both raw shares in per cent; a reference keeps decimals (one in eight is 12.5 %)."""
     sides = {}
-    means = spec.kind == "mean_difference"
+    are_means = spec.kind == "mean_difference"
     for name, value in (row.sides or {}).items():
         slot = {"level": "share", "baseline": "other_share"}.get(name, name)
-        if means:
+        if are_means:
             sides[slot] = numerals.plain(value)
             sides["unit"] = f" {spec.unit}" if spec.unit else f" ({spec.attribute})"
             continue

@@ -66,8 +66,8 @@ def named_points(places: int, value: float | None) -> str:
 
 def point_places(*values: float | None) -> int:
     """Returns the decimals for points: 1 if any nonzero value is below one point, else 0."""
-    small = any(v is not None and abs(v) > _NEAR and 100 * abs(v) < 0.995 for v in values)
-    return int(small)
+    is_small = any(v is not None and abs(v) > _NEAR and 100 * abs(v) < 0.995 for v in values)
+    return int(is_small)
 
 
 def difference(value: float | None, places: int = 3) -> str:

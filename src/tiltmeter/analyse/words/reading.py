@@ -132,11 +132,11 @@ def places(estimate: Estimate, spec: MeasureSpec | None) -> int:
         for end in (estimate.value, estimate.low, estimate.high)
         if end is not None and null is not None
     ]
-    near = any(
+    is_near = any(
         end != null and numerals.fixed_decimals(end, 2) == numerals.fixed_decimals(null or 0.0, 2)
         for end in ends
     )
-    return 3 if near else 2
+    return 3 if is_near else 2
 
 
 def null_places(spec: MeasureSpec) -> int:

@@ -41,8 +41,8 @@ def direction(spec: MeasureSpec, row: Estimate, protocol: Protocol | None = None
     if value and EVERY in spec.values and spec.among:
         spec = replace(spec, values=(value,))
     below, above = reading.directions(spec, protocol)
-    under = row.value is not None and spec.null is not None and row.value < spec.null
-    return below if under else above
+    is_below = row.value is not None and spec.null is not None and row.value < spec.null
+    return below if is_below else above
 
 
 def verdict(

@@ -48,8 +48,8 @@ class Patience:
         self._tries += 1
         if self._tries == 1:
             self._first = now
-        others = answered_at > self._first and retry_after is None
-        if self._tries >= TRIES and (others or self.seconds_left() <= 0):
+        has_others = answered_at > self._first and retry_after is None
+        if self._tries >= TRIES and (has_others or self.seconds_left() <= 0):
             return None
         if retry_after is not None:
             return retry_after

@@ -106,13 +106,13 @@ def lines(
         if isinstance(instrument, Learner):
             cost_lines += _discoveries(instrument, protocol, rounds, tuple(counted), price)
         for mode, trials in rounds.items():
-            exact = protocol.modes[mode].logprobs > 0
-            if protocol.modes[mode].for_discovery or not instrument.reads(exact):
+            is_exact = protocol.modes[mode].logprobs > 0
+            if protocol.modes[mode].for_discovery or not instrument.reads(is_exact):
                 continue
             samples = max(numbers[mode] for numbers in counted.values()) // max(1, len(trials))
-            calls = _requests_of(instrument, trials, tuple(counted), samples, exact)
+            calls = _requests_of(instrument, trials, tuple(counted), samples, is_exact)
             shown = (
-                _mean_request(instrument, protocol, trials, exact) if calls else Size(0, 0, 0, 0)
+                _mean_request(instrument, protocol, trials, is_exact) if calls else Size(0, 0, 0, 0)
             )
             cost_lines += [
                 replace(

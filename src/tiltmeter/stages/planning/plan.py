@@ -154,8 +154,8 @@ def _find_intersection(protocol: Protocol, name: str) -> tuple[str, str]:
 
 def _still_shared(protocol: Protocol, kept: list[Row]) -> list[Row]:
     """Drops cells shared by several items unless one of these items is asked by itself."""
-    single = {cell[protocol.item] for cell in kept if SEVERAL not in cell[protocol.item]}
-    return [cell for cell in kept if not single or single & set(cell[protocol.item].split(SEVERAL))]
+    items = {cell[protocol.item] for cell in kept if SEVERAL not in cell[protocol.item]}
+    return [cell for cell in kept if not items or items & set(cell[protocol.item].split(SEVERAL))]
 
 
 def tally(protocol: Protocol, choices: Choices) -> dict[str, int]:

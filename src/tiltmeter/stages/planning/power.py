@@ -220,17 +220,17 @@ def _with_needed(row: Detectable, design: Design, wanted: float | None, samples:
     """Adds the number of items, and of samples, needed to detect the wanted difference."""
     if wanted is None or row.detectable is None or wanted >= 1 - design.share:
         return row
-    level, single = ALPHA / row.tests, row.clusters is None
+    level, is_single = ALPHA / row.tests, row.clusters is None
 
     def is_found(design: Design) -> bool:
         return planned_power(design=design, shift=wanted, level=level) >= POWER
 
     def with_samples(number: int) -> Design:
-        if single:
+        if is_single:
             return replace(design, items=max(2, round(design.items * number / samples)))
         return replace(design, outputs=max(1.0, design.outputs * number / samples))
 
-    items = None if single else _fewest_items(design, level, wanted, is_found)
+    items = None if is_single else _fewest_items(design, level, wanted, is_found)
     more = None
     if not math.isinf(design.outputs):
         more = _fewest(lambda number: is_found(with_samples(number)), MOST_SAMPLES)

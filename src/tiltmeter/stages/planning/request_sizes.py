@@ -55,8 +55,8 @@ def template_tokens(model: str, price: Price | None) -> float:
     often a system prompt (some 30 in SmolLM2 and Qwen2.5); 0 for providers, which add few.
     """
     kind = known_kind(model)
-    served = kind is not None and kind.provider is not None and price == FREE
-    return TEMPLATE_TOKENS if served or (kind is not None and kind.templated) else 0.0
+    is_served = kind is not None and kind.provider is not None and price == FREE
+    return TEMPLATE_TOKENS if is_served or (kind is not None and kind.templated) else 0.0
 
 
 def size(request: Request) -> Size:

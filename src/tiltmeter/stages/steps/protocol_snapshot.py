@@ -231,8 +231,8 @@ def _levels_asked(
     expected: Mapping[str, Mapping[str, str]], asked: Pairs
 ) -> dict[str, dict[str, str]]:
     return {
-        factor: {level: value for level, value in of.items() if (factor, level) in asked}
-        for factor, of in expected.items()
+        factor: {level: value for level, value in values.items() if (factor, level) in asked}
+        for factor, values in expected.items()
     }
 
 

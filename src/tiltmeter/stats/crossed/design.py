@@ -141,8 +141,8 @@ class Crossed:
         side's only word is fixed, not sampled, and has no row.
         """
         keys, codes = np.unique(self.word * self.sides + self.side, return_inverse=True)
-        alone = np.bincount(keys % self.sides) == 1
-        rows = np.flatnonzero(~alone[keys % self.sides])
+        is_alone = np.bincount(keys % self.sides) == 1
+        rows = np.flatnonzero(~is_alone[keys % self.sides])
         tables: Floats = (codes == rows[:, None]).astype(np.float64)
         return tables
 

@@ -73,8 +73,8 @@ def planned_shift_of_words(design: WordsDesign, *, level: float = 0.05) -> float
         return None
     for _ in range(STEPS):
         middle = (low + high) / 2
-        enough = _power(crossed, spreads, middle, level)[0] >= POWER
-        low, high = (low, middle) if enough else (middle, high)
+        is_enough = _power(crossed, spreads, middle, level)[0] >= POWER
+        low, high = (low, middle) if is_enough else (middle, high)
     return _power(crossed, spreads, high, level)[1]
 
 

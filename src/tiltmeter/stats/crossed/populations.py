@@ -99,8 +99,8 @@ def _within_prompts(
     null: float,
 ) -> Inference | None:
     """Tests with the variance of a prompt's repeated answers; None if no prompt has two answers."""
-    several = design.n > 1
-    if not several.any():
+    has_several = design.n > 1
+    if not has_several.any():
         return None
     free = np.maximum(design.n - 1, 1.0)
     spread = shares * (1 - shares) / free if within is None else arguments.counts("within", within)

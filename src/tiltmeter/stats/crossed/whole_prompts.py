@@ -72,8 +72,8 @@ def _by_shape(design: Crossed, items: Codes, rest: Floats) -> list[tuple[int, Fl
     """
     rows: dict[tuple[int, int], list[Floats]] = {}
     for item in items:
-        of_item = design.item == item
-        level, base = rest[of_item & (design.side == 1)], rest[of_item & (design.side == 0)]
+        is_of_item = design.item == item
+        level, base = rest[is_of_item & (design.side == 1)], rest[is_of_item & (design.side == 0)]
         rows.setdefault((level.size, base.size), []).append(np.concatenate([level, base]))
     return [(first, np.array(values)) for (first, _), values in rows.items()]
 

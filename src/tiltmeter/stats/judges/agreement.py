@@ -99,14 +99,14 @@ def gwet_ac1(*, rated: Ratings) -> Interval:
     """
     votes = _votes(rated)
     r = votes.sum(1)
-    pairs = r >= 2
+    has_pairs = r >= 2
     agreeing = np.divide(
-        (votes * (votes - 1)).sum(1), r * (r - 1), out=np.zeros(len(r)), where=pairs
+        (votes * (votes - 1)).sum(1), r * (r - 1), out=np.zeros(len(r)), where=has_pairs
     )
     shares = np.divide(votes, r[:, None], out=np.zeros_like(votes), where=r[:, None] > 0)
     w = rated.weights
     sums = _by_cluster(
-        rated, np.column_stack([w * agreeing, w * pairs, w * (r > 0), shares * w[:, None]])
+        rated, np.column_stack([w * agreeing, w * has_pairs, w * (r > 0), shares * w[:, None]])
     )
 
     def parts(s: Floats) -> tuple[Floats, Floats]:

@@ -80,13 +80,13 @@ def corrected_shares(*, said: ArrayLike, gold: Confusion | None) -> CorrectedSha
     shares = on_simplex(solved)
     items = min(int((n > 0).sum()), int((gold.labels.sum((1, 2)) > 0).sum()))
     few, weighted = few_gold(tuple(gold.labels.sum(axis=(0, 2)))), is_weighted(gold)
-    rows, clipped = [], bool(np.abs(shares - solved).max() > 1e-12)
+    rows, is_clipped = [], bool(np.abs(shares - solved).max() > 1e-12)
     for share, error, old in zip(shares, errors, plain, strict=True):
         row = linear_result(
             Basis(old, METHOD, (0.0, 1.0), items, resolved, few, weighted), error
         ).corrected
-        rows.append(_moved_to(row, float(share), error.value if clipped else None))
-    return CorrectedShares(tuple(rows), plain, clipped, resolved)
+        rows.append(_moved_to(row, float(share), error.value if is_clipped else None))
+    return CorrectedShares(tuple(rows), plain, is_clipped, resolved)
 
 
 def _moved_to(row: Interval, share: float, solved: float | None) -> Interval:

@@ -49,8 +49,8 @@ def value_rise(
             share=share,
         )
         return None if less is None else less / math.sqrt(shrink)
-    far = np.abs(_scores(group, base, parts)) >= critical * (1 - 1e-9)
-    chances = far @ _binomial(base, share)  # of reaching the score, by the group's count
+    is_far = np.abs(_scores(group, base, parts)) >= critical * (1 - 1e-9)
+    chances = is_far @ _binomial(base, share)  # of reaching the score, by the group's count
 
     def finds(rise: float) -> bool:
         return float(_binomial(group, share + rise) @ chances) >= POWER

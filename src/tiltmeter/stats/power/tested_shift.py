@@ -116,9 +116,9 @@ def ranks_of(design: Design, generator: np.random.Generator) -> Floats:
     With probability ``correlation`` an item has one rank in all conditions.
     """
     shape = (TABLES, design.items)
-    common, shared = generator.random(shape), generator.random(shape) < design.correlation
+    common, is_shared = generator.random(shape), generator.random(shape) < design.correlation
     separate = generator.random((design.conditions, *shape))
-    return np.where(shared, common, separate)
+    return np.where(is_shared, common, separate)
 
 
 def rates_of(design: Design, mean: float, ranks: Floats, seed: int, condition: int) -> Floats:

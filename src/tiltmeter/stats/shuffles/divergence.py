@@ -121,5 +121,5 @@ def concentration(
 
 def _kl(p: Floats, q: Floats) -> float:
     """Computes the Kullback-Leibler divergence in bits; q must be positive wherever p is."""
-    seen = p > 0
-    return float((p[seen] * np.log2(p[seen] / q[seen])).sum())
+    is_seen = p > 0
+    return float((p[is_seen] * np.log2(p[is_seen] / q[is_seen])).sum())

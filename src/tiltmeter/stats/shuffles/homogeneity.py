@@ -56,8 +56,8 @@ def shares_alike(
     shapes that differ.
     """
     x, size = arguments.shares("hits", hits, "n", n)
-    kept = size > 1
-    counts, sizes = _whole("hits", x[kept]), _whole("n", size[kept])
+    is_kept = size > 1
+    counts, sizes = _whole("hits", x[is_kept]), _whole("n", size[is_kept])
     logs = _log_factorials(int(sizes.max(initial=0)))
     supports = [np.arange(outputs + 1) for outputs in sizes]
     weights = [-(logs[hits] + logs[hits[::-1]]) for hits in supports]

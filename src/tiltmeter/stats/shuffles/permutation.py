@@ -194,15 +194,15 @@ def summaries(
     draws = len(shuffled)
     rows = np.ascontiguousarray(shuffled.T)  # what lies together is ordered and counted faster
     void = np.isnan(rows)
-    some_void = bool(void.any())
-    defined = draws - void.sum(axis=1) if some_void else np.full(observed.size, draws)
+    has_void = bool(void.any())
+    defined = draws - void.sum(axis=1) if has_void else np.full(observed.size, draws)
     measured = (defined > 0) & ~np.isnan(observed)
     low, high = np.full((2, observed.size), np.nan)
     known = rows if measured.all() else rows[measured]
     low[measured], high[measured] = (
         np.nanquantile(known, BAND, axis=1) if void[measured].any() else band_of(known)
     )
-    total = (np.where(np.isnan(shuffled), 0.0, shuffled) if some_void else shuffled).sum(axis=0)
+    total = (np.where(np.isnan(shuffled), 0.0, shuffled) if has_void else shuffled).sum(axis=0)
     with np.errstate(invalid="ignore"):
         expected, centre = total / np.maximum(defined, 1), (total + observed) / (defined + 1)
         below = (

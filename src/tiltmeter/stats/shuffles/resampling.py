@@ -123,8 +123,8 @@ def paired_test(*, differences: ArrayLike) -> Test:
     By hand: (1, 2, 3): p = .25, not t's .0742. Details: ``association.paired_t`` and ``sign_flip``.
     """
     d = arguments.vector("differences", differences)
-    few = d.size < FEW_FOR_T
-    return sign_flip(differences=d) if few else association.paired_t(differences=d)
+    is_few = d.size < FEW_FOR_T
+    return sign_flip(differences=d) if is_few else association.paired_t(differences=d)
 
 
 def sides_are_unequal(*, n_a: ArrayLike, n_b: ArrayLike) -> bool:
@@ -148,8 +148,8 @@ def parts_of_difference(xa: Floats, na: Floats, xb: Floats, nb: Floats) -> Float
     keeps the null hypothesis whatever the item's numbers of outputs. Source: Hemerik, Goeman &
     Finos (2020), JRSS B 82. If all items have equal numbers, it is the difference of two shares.
     """
-    kept = (na + nb) > 0
-    xa, na, xb, nb = xa[kept], na[kept], xb[kept], nb[kept]
+    is_kept = (na + nb) > 0
+    xa, na, xb, nb = xa[is_kept], na[is_kept], xb[is_kept], nb[is_kept]
     total_a, total_b = na.sum(), nb.sum()
     common = (xa.sum() + xb.sum()) / (total_a + total_b)
     parts: Floats = xa / total_a - xb / total_b - common * (na / total_a - nb / total_b)
@@ -187,8 +187,8 @@ def studentised_shuffle(
     if not ((na > 0) & (nb > 0)).any():
         return Test(None, None, SHUFFLE, note="no item with outputs on both sides: no test")
     d = parts_of_difference(xa, na, xb, nb)
-    kept = (na + nb) > 0
-    xa, na, xb, nb = xa[kept], na[kept], xb[kept], nb[kept]
+    is_kept = (na + nb) > 0
+    xa, na, xb, nb = xa[is_kept], na[is_kept], xb[is_kept], nb[is_kept]
     per_hit = d.size * (1 / na.sum() + 1 / nb.sum())  # of a hit that changes sides
     sums, squares = np.zeros((2, draws))
     for part, seen, hits, a, b in zip(d, xa, xa + xb, na, nb, strict=True):

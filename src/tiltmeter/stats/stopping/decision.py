@@ -178,15 +178,15 @@ def _states(
     chances: Sequence[float | None],
     look: int,
 ) -> list[State]:
-    last = look == len(design.looks)
-    bound = 0.0 if last else design.futility[look - 1]
+    is_last = look == len(design.looks)
+    bound = 0.0 if is_last else design.futility[look - 1]
     states: list[State] = []
     for test, is_rejected, chance in zip(tested, rejected, chances, strict=True):
         if is_rejected:
             states.append("rejected")
         elif not test.fresh and test.before:
             states.append(test.before.state)
-        elif last:
+        elif is_last:
             states.append("not rejected")
         else:
             was_given_up = test.before is not None and test.before.state == "not pursued"

@@ -119,8 +119,8 @@ def _adds(paths: ItemPaths) -> Floats:
         adds = np.concatenate([d, -d], axis=1)
     else:
         adds = (conditions * rates - rates.sum(axis=1, keepdims=True)) / (conditions - 1)
-    undefined = np.isnan(adds).any(axis=1, keepdims=True)
-    defined: Floats = np.where(undefined, 0.0, adds)
+    is_undefined = np.isnan(adds).any(axis=1, keepdims=True)
+    defined: Floats = np.where(is_undefined, 0.0, adds)
     return defined
 
 

@@ -56,11 +56,11 @@ def sequential_p(scores: Ticks, design: StoppingDesign, largest: float = 1.0) ->
     p, latest = [1.0] * looks, 0
     race: _Race | None = None
     for level in design.levels[design.levels <= largest][::-1].tolist():
-        surely, possibly = level >= enough, level * (1 + ROUNDING) >= needed
-        if not possibly[-1]:
+        is_sure, is_possible = level >= enough, level * (1 + ROUNDING) >= needed
+        if not is_possible[-1]:
             break
-        look: int | None = int(surely.argmax())
-        if (possibly & ~surely).any():
+        look: int | None = int(is_sure.argmax())
+        if (is_possible & ~is_sure).any():
             race = race or _Race.of(scores, design, level)
             look = race.rejecting_look(level)
         if look is None:

@@ -156,7 +156,7 @@ def keep_cascade(store: Store, annotator: str, judge: str, sure: float | None) -
 
 
 def possibly_paid(store: Store) -> float:
-    """Returns US dollars, at most, of calls without a reply that were sent when a process died."""
+    """Returns the maximum cost in US dollars of calls without a reply when a process died."""
     stored = store.get("possibly_paid") or {}
     return float(stored.get("lost", 0.0)) + float(stored.get("in_flight", 0.0))
 
@@ -208,7 +208,7 @@ def planned_trials(store: Store) -> PlannedTrials:
 
 
 def progress(store: Store) -> Progress:
-    """Returns the numbers of answered and of planned (or of stored trials, if larger) trials."""
+    """Returns the numbers of answered and of planned trials (at least those that are stored)."""
     query = "SELECT (SELECT count(*) FROM outputs), (SELECT count(*) FROM trials)"
     ((answered, stored),) = store.remembered_rows(query)
     plans = planned_trials(store).values()

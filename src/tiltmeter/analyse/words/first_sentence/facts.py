@@ -110,8 +110,8 @@ class ClaimFacts:
         if None in ends:
             return 0.0 if not self.tilts else self.effect
         low, high = ends
-        holds = (low or 0.0) <= self.null <= (high or 0.0)
-        return 0.0 if holds else min(map(self._distance, ends))
+        has_null = (low or 0.0) <= self.null <= (high or 0.0)
+        return 0.0 if has_null else min(map(self._distance, ends))
 
     @property
     def slight(self) -> bool:
