@@ -300,7 +300,7 @@ GOOD = ("m", "car", "gender", "men", "1.png", "color", "red")
         (
             [("m", "car", "base", "men", "1.png", "color", "red")],
             HEADER,
-            "line 2: 'base' (the base prompt) must stand in both",
+            "line 2: 'base' is the base prompt. Write it into both",
         ),
         ([("m", "", "", "", "1.png", "color", "red")], HEADER, "line 2: object may not be empty"),
         (
