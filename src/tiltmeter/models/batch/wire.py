@@ -63,8 +63,8 @@ class Wire:
         return self._read(await self.connection.send(self._url(path), self._headers))
 
     async def pages(self, path: str, following: Callable[[Json], str]) -> AsyncIterator[Json]:
-        """Yields the pages of a list. following: returns what to add to the path for the next page,
-        or "". Raises ModelError if the list does not end.
+        """Yields the pages of a list. following: returns the text to add to the path for the next
+        page, or "". Raises ModelError if the list does not end.
         """
         more, before = "", None
         for _ in range(MOST_PAGES):

@@ -221,7 +221,7 @@ _OTHERS = {
 
 
 def _missing(what: str, data: Mapping[str, Json]) -> str:
-    """Says that a column is missing, and which option to type if another column looks like it."""
+    """Returns a message that a column is missing, with the option to type if another is like it."""
     folded = {name.casefold(): name for name in data}
     columns = [folded[name] for name in (what, *_OTHERS.get(what, ())) if name in folded]
     if not columns:

@@ -58,7 +58,7 @@ class Folder(Stored):
         self._files: dict[str, list[str]] = {}
 
     async def open(self) -> None:
-        """Reads the manifest, or lists the pictures. UsageError without folder or manifest."""
+        """Reads the manifest, or lists the pictures. Raises UsageError if the folder is missing."""
         if not self._folder.is_dir():
             raise UsageError(f"There is no folder {self._folder}. Type: --model folder:PATH")
         if self._pattern:
@@ -91,7 +91,7 @@ class Folder(Stored):
             yield each._replace(prompt=None, sample=None) if each.id else each
 
     async def ask(self, request: Request) -> Reply:
-        """Returns the trial's picture as a reply. Unanswered if the row or the file is missing."""
+        """Returns the trial's picture as a reply. Raises Unanswered if row or file is missing."""
         trial, sample = trial_and_sample(request)
         if self._answers is None:
             reply = Reply(self._expected_file(trial, sample), usage=(0, 0))

@@ -215,7 +215,7 @@ class Connection:
 
     def _lost(self, url: str, error: Exception, posted: bool) -> TiltmeterError:
         """Returns the error to raise for a failed connection. Before the server's first reply, an
-        address that does not answer counts as a wrong one.
+        address that does not answer counts as a wrong address.
         """
         aiohttp = self._aiohttp
         reason = self.clean(plain(str(error))) or type(error).__name__
@@ -261,8 +261,8 @@ class Connection:
         headers: Mapping[str, str],
         data: IO[bytes] | FormData | None = None,
     ) -> AsyncIterator[ClientResponse]:
-        """Opens a reply to be read piece by piece; `data` may be a file. It may take any time in
-        all, but be silent for `timeout` seconds only. Raises as `send` does.
+        """Opens a reply to be read piece by piece; `data` may be a file. The reply may take any
+        time in all, but be silent for `timeout` seconds only. Raises as `send` does.
         """
         aiohttp = self._aiohttp
         quiet = aiohttp.ClientTimeout(sock_connect=min(20.0, self.timeout), sock_read=self.timeout)

@@ -35,7 +35,7 @@ class Link(NamedTuple):
 
 
 class Unfetched(Exception):
-    """The error if an address gives no picture, for good; its message ends a sentence."""
+    """The error if an address will never give a picture; its message ends a sentence."""
 
 
 async def fetch_picture(connection: Connection, link: Link, headers: Mapping[str, str]) -> Reply:

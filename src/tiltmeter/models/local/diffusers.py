@@ -227,7 +227,7 @@ class Diffusers(Model):
 
     @contextmanager
     def _translate_errors(self, doing: str) -> Iterator[None]:
-        """Turns the libraries' errors into a ModelError that says what to type."""
+        """Turns errors of the libraries into a ModelError with what to type."""
         try:
             yield
         except TiltmeterError:
@@ -285,7 +285,7 @@ def variant(name: Named) -> dict[str, str]:
 
 
 def choose_device(torch: ModuleType, wanted: str) -> str:
-    """Returns the wanted device, or the first available. ModelError if torch lacks it."""
+    """Returns the wanted device, or the first available. Raises ModelError if torch lacks it."""
     devices = {
         "cuda": torch.cuda.device_count() if torch.cuda.is_available() else 0,
         "mps": int(torch.backends.mps.is_available()),
@@ -309,7 +309,7 @@ def silence(library: ModuleType) -> None:
 
 
 def diffusers(name: str, options: ModelOptions = DEFAULTS) -> Diffusers:
-    """Makes the model `diffusers:NAME_OR_PATH[?SETTINGS]`. MissingExtra without the libraries."""
+    """Makes the model `diffusers:NAME_OR_PATH[?SETTINGS]`. Raises MissingExtra if not installed."""
     model = Diffusers(name, options.price)
     if any(importlib.util.find_spec(module) is None for module in NEEDS):
         raise MissingExtra("Using a diffusers: model", "diffusers")

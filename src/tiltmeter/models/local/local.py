@@ -207,7 +207,7 @@ class LocalModel(HttpModel):
 
 
 def threads() -> int:
-    """Returns cores − 1: on all cores, one busy process lowers 60 tokens/s to 6."""
+    """Returns the cores less one: with all, another busy process lowers 60 tokens/s to 6."""
     return max(1, usable_cores() - 1)
 
 
@@ -250,7 +250,7 @@ def _need_server(what: str) -> None:
 
 
 def check_weights() -> Iterator[DoctorFinding]:
-    """Yields, for `doctor`, whether the bundled weights are cached; a run fetches missing ones."""
+    """Yields a finding for `doctor`: if the bundled weights are cached (a run fetches them)."""
     area = "built-in model"
     try:
         path = weights.find_cached(weights.SMOLLM2)

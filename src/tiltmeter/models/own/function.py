@@ -173,7 +173,7 @@ class FileFunction(Command):
     """A function of a file, in a process of its own.
 
     Calls in progress when the process ends are repeated, one at a time, to find the call that ends
-    it: that call has the outcome `error`, and the others get their answers.
+    the process: that call has the outcome `error`, and the others get their answers.
     """
 
     _parameters: tuple[str, ...] = ()
@@ -184,7 +184,7 @@ class FileFunction(Command):
         self._alone = asyncio.Lock()
 
     async def open(self) -> None:
-        """Starts the process, which imports the file. ModelError or UsageError if this fails."""
+        """Starts the process, which imports the file. Raises ModelError or UsageError."""
         await super().open()
         try:
             answer = await self._exchange({})
@@ -222,7 +222,7 @@ class FileFunction(Command):
 
 
 def python(rest: str, options: ModelOptions = DEFAULTS) -> Model:
-    """Makes the model `python:FILE.py:FUNCTION`, or that of a function given in this process."""
+    """Makes the model `python:FILE.py:FUNCTION`, or a model of a function given to this process."""
     full = f"python:{name_file(rest)}"
     registered = _GIVEN.get(full)
     if registered is not None:

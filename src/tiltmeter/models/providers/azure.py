@@ -51,7 +51,7 @@ class AzureChat(OpenAIChat):
         self._headers["api-key"] = key
 
     def build(self, request: Request, omitted: frozenset[str]) -> HttpRequest:
-        """Builds OpenAI's request for the deployment's path; for responses, for a common path."""
+        """Builds OpenAI's request at the deployment's path; for responses, at their common path."""
         path = self._path
         if CHAT in omitted:
             path = RESPONSES if path == _COMPLETIONS else f"{_NEW}{RESPONSES}"

@@ -56,7 +56,7 @@ def _value(text: str) -> bool | float | str:
 
 
 def prompt(request: Request) -> str:
-    """Joins the messages into a picture's prompt. Incapable if they have pictures."""
+    """Joins the messages into a picture's prompt. Raises Incapable if they have pictures."""
     if request.logprobs or any(each.pictures for each in request.messages):
         raise Incapable(
             f"{request.model} draws pictures: it can neither be shown pictures nor give "
@@ -86,14 +86,14 @@ def is_policy(said: str) -> bool:
 def leave_out(
     wanted: Mapping[str, Json], omitted: frozenset[str], settings: Mapping[str, Json]
 ) -> tuple[dict[str, Json], tuple[str, ...]]:
-    """Returns (wanted parameters, overridden by the settings; names of those omitted)."""
+    """Returns (wanted parameters, overridden by the settings; the names of the omitted ones)."""
     free = {name: value for name, value in wanted.items() if name not in settings}
     body, left_out = part(free, omitted)
     return {**body, **settings}, tuple(left_out)
 
 
 def parameter_named(said: str, names: tuple[str, ...]) -> str:
-    """Returns the parameter that an error calls unknown; "" if the error is another."""
+    """Returns the parameter that an error calls unknown; "" if the error says something else."""
     if not _NOT_TAKEN.search(said):
         return ""
     return next(

@@ -43,8 +43,8 @@ class RayCluster:
 
     @classmethod
     def join(cls, workers: Workers) -> RayCluster:
-        """Joins the cluster of this process, or starts one; blocks. Raises MissingExtra; ModelError
-        if there is no cluster at the address.
+        """Joins the cluster of this process, or starts a cluster; blocks. Raises MissingExtra
+        without Ray, ModelError if there is no cluster at the address.
         """
         if find_spec("ray") is None:
             raise MissingExtra("--workers", "ray")
@@ -93,7 +93,7 @@ class RayCluster:
             )
 
     def pack(self, model: object) -> bytes:
-        """Packs a model as bytes, with this process's functions. UsageError if impossible."""
+        """Packs a model as bytes, with this process's functions. Raises UsageError on failure."""
         try:
             content: bytes = self._ray.cloudpickle.dumps(model)
         except (PickleError, TypeError, AttributeError, ValueError, RuntimeError) as error:

@@ -27,7 +27,7 @@ _FORM = re.compile(r"([1-9]\d{0,5})/([1-9]\d{0,5})")
 
 @dataclass(frozen=True, slots=True)
 class Shard:
-    """A shard. number: its number, from 1; of: the number of shards."""
+    """A shard. number: its index, from 1; of: the number of shards."""
 
     number: int
     of: int

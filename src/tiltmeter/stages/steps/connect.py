@@ -144,7 +144,7 @@ class Connect:
         return Servers([make_model(name, replace(options, base_url=one)) for one in urls], urls)
 
     def _thinking(self, name: str, row: table.Listed | None) -> Thinking:
-        """Returns how much thinking to request. row: the model's entry in the table, if any."""
+        """Returns the settings of thinking to send. row: the model's entry in the table, if any."""
         wanted = self.reasoning if name in self.subjects else None
         if row is None or self.url(name):
             asked = None if wanted is None else reasoning.effort(wanted, (), switchable=True)

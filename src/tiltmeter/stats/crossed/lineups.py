@@ -75,7 +75,7 @@ def recurring(
 ) -> list[GroupShare]:
     """Tests each group's share of first ranks against an even share, with names as a sample.
 
-    lineup: of each row; names: of each group in the row, shape (rows, groups); n: rankings; firsts:
+    lineup: each row's line-up; names: of its groups, shape (rows, groups); n: its rankings; firsts:
     how often each name was ranked first, shape (rows, groups). A group has a variance V_i over
     line-ups and V_w - V_c over its names (`variances.components`, without the items' shift: a
     line-up has one name per group). V = V_i + G/(G-1)·(V_w - V_c); the test averages V over the G

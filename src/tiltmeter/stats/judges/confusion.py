@@ -241,7 +241,7 @@ def error_gaps(
     *, first: Confusion, second: Confusion, confidence: float = 0.95
 ) -> tuple[tuple[Interval, Interval], ...]:
     """Computes, per class, the judge's sensitivity and specificity in one condition less those in
-    another.
+    another condition.
 
     If errors differ by condition, a judge creates or hides a gap: with sensitivity and specificity
     (.85, .97) in one and (.97, .85) in the other, and a true share of .1 in both, the judge reports

@@ -84,7 +84,7 @@ def gold_needed(
 def _counts(
     gold: Confusion, positive: Sequence[int]
 ) -> tuple[tuple[Floats, Floats], tuple[Floats, Floats]]:
-    """Returns ((right answers for the values, for all others), (gold labels for each)), by item."""
+    """Returns (right answers, gold labels) by item, each (for the values, for all other values)."""
     w, chosen = gold.weighted, _positive_mask(gold, positive)
     called = w[:, :, : w.shape[1]][:, :, chosen].sum(axis=2)
     every = w.sum(axis=2)

@@ -7,7 +7,7 @@ bits. ``Shuffles`` deals once for all cells of the same sizes; work goes in bloc
 not grow with the draws.
 
 The rows are put into ORDERS random orders, and a deal of positions is one draw in each order. Any
-two draws are independent, even with a deal or an order in common: the one that they do not share
+two draws are independent, even if they share a deal or an order: the part that they do not share
 makes all assignments equally likely in the second draw, whatever the first is. So means, shares and
 their Monte-Carlo errors are as with a deal for each draw.
 
@@ -79,7 +79,7 @@ class KeptDraws:
 
 
 class Shuffles:
-    """The shuffles of a run: the same ones for every cell of the same sizes.
+    """The shuffles of a run: the same shuffles for every cell of the same sizes.
 
     They follow from one number that ``generator`` gives here, and from the sizes of the cell, so a
     cell's result does not depend on which cells came before it. Cells of one size share their
@@ -96,9 +96,9 @@ class Shuffles:
         self._counted: tuple[object, list[list[Counts]]] = (None, [])
 
     def counts(self, sizes: tuple[int, ...], flags: Flags) -> Iterator[Numbers]:
-        """Yields, per block of draws, how many rows of each group (but the last) have each column's
-        flag, shape (groups - 1, columns, draws). flags: of all rows, shape (rows, columns).
-        """
+        """Yields, per block of draws, the number of rows of each group (but the last) with each
+        column's flag, shape (groups - 1, columns, draws). flags: of all rows, shape (rows,
+        columns)."""
         left, deals, block = self.draws, -(-self.draws // ORDERS), self._block(sizes)
         for start in range(0, deals, block):
             count = partial(self._count, sizes, flags, start, min(block, deals - start))

@@ -45,9 +45,9 @@ class PlainTests:
 
 @dataclass(frozen=True, slots=True)
 class StoppingClaim:
-    """A claim of the family. data: its looks up to now; None if its prompts are no longer asked
-    (then its earlier result stands). calls: claims with equal `calls` are answered by the same
-    calls and end together; a claim with "" ends alone.
+    """A claim of the family. data: its data up to this look; None if its prompts are no longer
+    asked (then its earlier result stands). calls: claims with equal `calls` are answered by the
+    same calls and end together; a claim with "" ends alone.
     """
 
     key: str
