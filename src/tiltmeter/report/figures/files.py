@@ -123,7 +123,7 @@ def _by_browser(svg: str, path: Path) -> None:
             ]
         _call([*how, f"--user-data-dir={folder}/profile", source.as_uri()], path)
         if not target.is_file():
-            raise UsageError(f"{path.name} was not drawn by the browser. {_remedy()}")
+            raise UsageError(f"The browser did not draw {path.name}. {_remedy()}")
         shutil.copyfile(target, path)
 
 
@@ -137,9 +137,7 @@ def _call(arguments: Sequence[str], path: Path) -> None:
             timeout=PATIENCE_S,
         )
     except (OSError, subprocess.SubprocessError) as error:
-        raise UsageError(
-            f"{path.name} was not drawn by the browser: {error}. {_remedy()}"
-        ) from None
+        raise UsageError(f"The browser could not draw {path.name}: {error}. {_remedy()}") from None
 
 
 def _browser(path: Path) -> str:
@@ -147,7 +145,7 @@ def _browser(path: Path) -> str:
     program = named or next((program for name in PROGRAMS if (program := shutil.which(name))), None)
     if not program:
         raise UsageError(
-            f"{path.name} needs a browser to draw it, and none was found (Chromium, Chrome, Edge). "
+            f"Drawing {path.name} needs a browser (Chromium, Chrome or Edge), and none was found. "
             f"{_remedy()}"
         )
     return program

@@ -49,10 +49,10 @@ def _with_names(layout: TableLayout) -> TableLayout:
     )
     twice = [name for n, name in enumerate((*rows, *columns)) if name in (*rows, *columns)[:n]]
     if twice:
-        raise UsageError(f"'{twice[0]}' is named twice. Name it in --rows or in --columns.")
+        raise UsageError(f"Axis '{twice[0]}' is named twice. Name it in --rows or in --columns.")
     for part in layout.show:
         if part not in SHOWN:
-            raise UnknownName("part of a cell", part, SHOWN)
+            raise UnknownName("cell part", part, SHOWN)
     where = {ALIASES.get(name, name): levels for name, levels in layout.where.items()}
     return replace(layout, rows=rows, columns=columns, where=where)
 
