@@ -53,9 +53,9 @@ class Beside:
     """The data files beside a protocol, by the names that the protocol gives them: files in a
     folder, or texts that a run stored.
 
-    texts: the files read so far, so that the whole protocol can be stored. root: the folder that no
-    file may lie outside of, if it is not `folder`. pictures: the blob name of each picture read so
-    far; shown: the folder of pictures, if it is not `folder`.
+    texts: the files read so far, so that the whole protocol can be stored. root: the folder that
+    must contain every file, if not `folder`. pictures: {path: blob name} read so far; shown: the
+    folder of pictures, if not `folder`.
     """
 
     folder: Path | None = None
@@ -197,7 +197,7 @@ def _refuse_empty_cells(rows: Sequence[Row], table: TableKeys, where: SourceLoca
 def given_rows(path: Path, columns: Sequence[str]) -> Iterator[tuple[int, Row]]:
     """Yields (line, row) of a user's CSV file, with stripped cells and only these columns.
 
-    UsageError names the file, and the missing column or the line that cannot be read.
+    Raises UsageError with the file, and the missing column or the line that cannot be read.
     """
     for line, row in read_rows(path, needs=columns):
         yield line, {name: row[name].strip() for name in columns}
@@ -240,7 +240,7 @@ def join(left: list[Row], right: Sequence[Row]) -> list[Row]:
 
 
 def unmatched(left: Sequence[Row], right: Sequence[Row]) -> tuple[list[Row], list[Row]]:
-    """Returns the rows of each side that a join drops, as they match no row of the other side."""
+    """Returns the rows of each side that a join drops, as no row of the other side matches them."""
     shared = [name for name in right[0] if name in left[0]]
     keys = [{key for row in side for key in _keys(row, shared)} for side in (left, right)]
     return (

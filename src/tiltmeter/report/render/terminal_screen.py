@@ -79,7 +79,7 @@ def _claims_table(content: Content, console: Console, most: int) -> CutForm:
 
 
 def _warned(some: Sequence[str], of: int, lines: Lines) -> CutForm:
-    """Returns the lines of some cautions, and the number of the others. of: number of all."""
+    """Returns the lines of some cautions and a count of omitted ones. of: number of cautions."""
     more = "more " if some else ""
     hint = f"{count_of(of - len(some), f'{more}caution')}: --full" if of > len(some) else ""
     texts = (f"! {text}" for text in (*some, hint) if text)

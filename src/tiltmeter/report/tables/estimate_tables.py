@@ -157,7 +157,7 @@ def _about(audit: Audit, rows: Sequence[Estimate]) -> str:
 
 
 def _spread(what: str, values: Sequence[str]) -> str:
-    """Writes the value that all rows share (`interval: wilson`), or each value with its rows."""
+    """Writes the value that all rows share (`interval: wilson`), or each value's number of rows."""
     counted = Counter(values)
     if len(counted) < 2:
         return f"{what}: {values[0]}" if values else ""
