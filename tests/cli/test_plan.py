@@ -335,19 +335,19 @@ def test_ends_are_said(capsys: pytest.CaptureFixture[str]) -> None:
 @pytest.mark.parametrize(
     ("protocol", "model", "judges", "told"),
     [
-        ("roles", "bfl:flux-2-pro", (), ["bfl:flux-2-pro draws pictures, and text is asked for"]),
+        ("roles", "bfl:flux-2-pro", (), ["bfl:flux-2-pro makes pictures, but text is asked for"]),
         (
             "roles",
             "openai:gpt-image-2?quality=low",
             (),
-            ["openai:gpt-image-2?quality=low draws pictures"],
+            ["openai:gpt-image-2?quality=low makes pictures"],
         ),
         ("roles", "openai:unlisted", ("openai:gpt-4.1-mini",), []),
         (
             "soda",
             "openai:gpt-4.1-mini",
             ("bfl:x",),
-            ["bfl:x draws pictures", "openai:gpt-4.1-mini writes text"],
+            ["bfl:x makes pictures", "openai:gpt-4.1-mini writes text"],
         ),
         ("soda", "openai:gpt-image-2", ("openai:gpt-4.1-mini",), []),
     ],

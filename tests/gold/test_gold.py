@@ -112,16 +112,16 @@ def test_the_later_answer_of_a_person_counts_and_both_are_kept(run: Made, tmp_pa
         ({"output": "t000001", "value": "woman"}, "No value of pronoun 'woman'"),
         ({"output": "t000001", "value": "shee"}, "Did you mean 'she'"),
         ({"output": "t000001", "value": "she", "attribute": "pronuon"}, "Did you mean 'pronoun'"),
-        ({"output": "t000001", "value": "she", "annotator": CHOICE}, "Gold is what people said"),
+        ({"output": "t000001", "value": "she", "annotator": CHOICE}, "gold must come from people"),
         (
             {"output": "t000001", "value": "she", "annotator": "openai:gpt-4.1"},
-            "Gold is what people said",
+            "gold must come from people",
         ),
-        ({"output": "t000001", "value": "she", "weight": "0"}, "no number above 0"),
-        ({"output": "t000001", "value": "she", "weight": "nan"}, "no number above 0"),
+        ({"output": "t000001", "value": "she", "weight": "0"}, "must be a number above 0"),
+        ({"output": "t000001", "value": "she", "weight": "nan"}, "must be a number above 0"),
         ({"output": "", "value": "she"}, "no output is named"),
         ({"output": "t000001", "value": ""}, "no value in any row"),
-        ({"output": "t000003", "value": "she"}, "read from probabilities"),
+        ({"output": "t000003", "value": "she"}, "comes from probabilities"),
     ],
 )
 def test_what_is_refused_is_named_and_nothing_is_stored(

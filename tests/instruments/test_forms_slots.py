@@ -52,7 +52,9 @@ def test_a_slot_is_filled_from_the_row() -> None:
 
 
 def test_a_slot_without_a_column_is_refused() -> None:
-    with pytest.raises(ProtocolError, match="the tables have no column answer"):
+    with pytest.raises(
+        ProtocolError, match="a form has the slot answer, but the tables have no such"
+    ):
         declare(ROWS, "{answer}")
 
 

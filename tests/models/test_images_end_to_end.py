@@ -111,7 +111,7 @@ def test_stopped_while_it_waits(
             impatient.setattr(queue, "PATIENCE_TIMEOUTS", 0)
             for _ in range(2):
                 assert main(audit("bfl", "flux-2-pro", url)) == 1
-                assert "goes on waiting" in capsys.readouterr().err
+                assert "to wait longer" in capsys.readouterr().err
         studio.does = ""
         assert main(audit("bfl", "flux-2-pro", url)) == 0
     assert len(studio.submitted) == 4 and rows(
@@ -149,12 +149,12 @@ def test_outcomes_as_they_are_stored(
 def test_a_model_that_writes_is_told_so(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["run", "guards.toml", "--model", "openai:gpt-4.1-mini", "--out", "run"]) == 1
     assert (
-        "writes text, and pictures are asked for. Name a model that draws"
+        "writes text, but pictures are asked for. Name a model that makes"
         in capsys.readouterr().err
     )
     assert (
         main(["run", "roles", "--model", "bfl:flux-2-pro", "--limit", "2", "--out", "other"]) == 1
     )
     assert (
-        "draws pictures, and text is asked for. Name a model that writes" in capsys.readouterr().err
+        "makes pictures, but text is asked for. Name a model that writes" in capsys.readouterr().err
     )

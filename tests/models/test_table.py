@@ -165,7 +165,7 @@ def test_a_users_file_adds_rows_and_overrides_single_fields(own: Path) -> None:
         ('["openai:x"]\nretirement = { date = 2026-11-01 }', ["'on' is missing"]),
         ('["openai:x"]\ntakes = { temperatur = false }', ["Did you mean 'temperature'"]),
         ('["openai:x"]\ntakes = { temperature = "no" }', ["takes.temperature", "true or false"]),
-        ('["openai:x"]\ntakes = { logprobs = true }', ["takes.logprobs", "how many"]),
+        ('["openai:x"]\ntakes = { logprobs = true }', ["takes.logprobs", "a number of"]),
         ('["openai:x"]\naliases = "y"', ["aliases: a list of names"]),
         ('["openai:x"]\nmodality = "sound"', ["modality: 'text' or 'image'"]),
         ('["gpt-4o"]\nmodality = "text"', ["entry 'gpt-4o'", "kind:name"]),
@@ -226,7 +226,7 @@ def test_a_file_that_is_named_and_not_there(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setenv(table.VARIABLE, str(tmp_path / "none.toml"))
-    with pytest.raises(UsageError, match="is not there"):
+    with pytest.raises(UsageError, match="does not exist"):
         table.rows()
 
 

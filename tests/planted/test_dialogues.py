@@ -315,9 +315,9 @@ def test_through_http_too_a_judge_that_never_agrees_leaves_all_unresolved(tmp_pa
         (
             "appearance=.6,career.FF=.5",
             UsageError,
-            "the values of topic of FF add up to 1.1, not 1",
+            "the values of topic for FF add up to 1.1, not 1",
         ),
-        ("foreign.MM=.6,one=.5", UsageError, "at most 1 together"),
+        ("foreign.MM=.6,one=.5", UsageError, "add up to"),
         ("short=.1", UsageError, "have no short"),
         ("order=.1", UsageError, "have no order"),
     ],

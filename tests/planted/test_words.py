@@ -310,7 +310,7 @@ def test_a_run_through_http_finds_what_was_planted(code: str, tmp_path: Path) ->
         ("communal.femal=2", UnknownName, "Did you mean 'female'?"),
         ("communal=-1", UsageError, "0 or more"),
         ("refuse.female=1.5", UsageError, "from 0 to 1"),
-        ("refuse.female=.6,foreign=.5", UsageError, "at most 1 together"),
+        ("refuse.female=.6,foreign=.5", UsageError, "add up to"),
         ("both=.1", UsageError, "have no both"),
         ("one.female=.1", UsageError, "have no one"),
     ],

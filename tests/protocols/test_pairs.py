@@ -151,11 +151,11 @@ def test_a_model_that_sees_none_is_refused_before_the_first_call(
     monkeypatch.setenv("OPENAI_API_KEY", "x")
     blind = ("builtin", f"planted:protocol={audit},blind=1", "openai:reader")
     for model in blind:
-        with pytest.raises(Incapable, match="reads no pictures"):
+        with pytest.raises(Incapable, match="accepts no pictures"):
             tiltmeter.run(audit, model, tmp_path / "run")
         assert not (tmp_path / "run").exists()
     seer = f"planted:protocol={audit}"
-    with pytest.raises(Incapable, match="openai:reader reads no pictures"):
+    with pytest.raises(Incapable, match="openai:reader accepts no pictures"):
         tiltmeter.run(audit, seer, tmp_path / "run", judge="openai:reader")
 
 

@@ -478,7 +478,7 @@ def test_loader_reads_every_format_alike(tmp_path: Path) -> None:
             ),
             "own.csv: most texts are not in English (7 is the first)",
         ),
-        (HEADER + "1,2\n", "line 2 has not as many cells"),
+        (HEADER + "1,2\n", "line 2 has 2 cells"),
         (HEADER.replace("Theme Noun", "who") + ROW.replace("Jack", "Zed"), "--column noun=NAME"),
         (HEADER.replace("prompt_body", "words") + ROW, "--column text=words"),
         (
@@ -504,8 +504,8 @@ def test_loader_says_what_is_wrong(
             '{"id": "1", "theme": "name", "category": "male", "pronoun": "he", "noun": "Jack"}\n',
             "no column for text",
         ),
-        ('{"id": "1"}\n[1]\n', "line 2 is no JSON object"),
-        ('{"id": "1"}\n{\n', "line 2 is no JSON"),
+        ('{"id": "1"}\n[1]\n', "line 2 is not a JSON object"),
+        ('{"id": "1"}\n{\n', "line 2 is not JSON"),
     ],
 )
 def test_loader_says_what_is_wrong_in_json_lines(tmp_path: Path, text: str, said: str) -> None:

@@ -309,7 +309,7 @@ GOOD = ("m", "car", "gender", "men", "1.png", "color", "red")
             "line 3: attribute may not be empty",
         ),
         ([GOOD, GOOD], HEADER, "line 3: color of this picture stands in line 2 already"),
-        ([GOOD, GOOD[:4]], HEADER, "line 3 has not as many cells"),
+        ([GOOD, GOOD[:4]], HEADER, "line 3 has 4 cells"),
         ([], HEADER, "no rows to import"),
     ],
 )

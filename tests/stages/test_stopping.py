@@ -254,7 +254,7 @@ def test_gold_is_refused_in_a_line(stopped: Path, tmp_path: Path) -> None:
         lambda: api.import_gold(stopped, tmp_path / "gold.csv"),
         lambda: api.draw_gold_sample(stopped, 5, tmp_path / "sheet.csv"),
     ):
-        with pytest.raises(UsageError, match="--stop and gold do not go together"):
+        with pytest.raises(UsageError, match="stops early, so it cannot have gold"):
             refused()
 
 

@@ -27,7 +27,7 @@ def pair(text: str, attribute: str = "gender", *, language: str = "en", seed: in
     seed: chooses, with the text, the matched sets of names.
     """
     if attribute not in ATTRIBUTES:
-        raise UsageError(f"'{attribute}' is not a cue. Choose of: {', '.join(ATTRIBUTES)}")
+        raise UsageError(f"'{attribute}' has no cues. Type one of: {', '.join(ATTRIBUTES)}")
     if language not in LANGUAGES:
         return Pairing(attribute, SET_ASIDE, reason=f"no cues are known for language {language}")
     from .en import english  # hundreds of patterns, which most readers of answers never need

@@ -28,8 +28,8 @@ def refuse_stopped(store: Store) -> None:
     """Raises UsageError if a run stops early: later gold would change labels of earlier looks."""
     if looks.plan(store):
         raise UsageError(
-            f"{store.folder} stops early, and --stop and gold do not go together: gold changes "
-            "labels after a look. Run without --stop, or label by a panel."
+            f"{store.folder} stops early, so it cannot have gold: gold changes labels after a "
+            "look. Run without --stop, or label by a panel."
         )
 
 

@@ -122,7 +122,7 @@ def shared_sample(
     if mine and labels.have_human(store, "" if attribute == EVERY else attribute):
         raise UsageError(
             f"People have begun a sample of {len(mine[-1]['outputs'])} outputs for {attribute} "
-            f"(seed {mine[-1]['seed']}); two samples together would be no random one. Leave out "
+            f"(seed {mine[-1]['seed']}); two samples together would not be random. Leave out "
             "--sample and --seed to go on with it."
         )
     number = number or _usual_size(store, protocol, attribute)

@@ -98,13 +98,13 @@ def check_state(now: State, known: Sequence[ValueChoice]) -> None:
     if now.value and now.value not in {one.value for one in known}:
         raise UsageError(f"'{now.value[:80]}' is not on the list.")
     if now.value and now.skipped:
-        raise UsageError("What is skipped has no value.")
+        raise UsageError("An item that is skipped cannot have a value.")
     if not now.skipped.isprintable():
-        raise UsageError("A reason is one line of characters that can be seen.")
+        raise UsageError("A reason to skip must be one line of printable characters.")
     if now.opened not in ("", "1"):
-        raise UsageError("A prompt was opened or it was not.")
+        raise UsageError('\'opened\' must be "" or "1".')
     if not _MARKS.fullmatch(now.marks):
-        raise UsageError("Marks are made of PLACE:WHOSE.")
+        raise UsageError("Marks must be written as POSITION:WHOSE, separated by blanks.")
     for name in ("skipped", "note", "marks"):
         if len(getattr(now, name)) > MOST_CHARACTERS[name]:
             raise UsageError(f"This is longer than {MOST_CHARACTERS[name]} characters.")

@@ -169,8 +169,8 @@ def _label(lists: _Lists, where: str, row: RawRow) -> Label:
     name = lists.clean(_text_of(row, "annotator")) or NAMELESS
     if name in lists.machines or (":" in name and registry.is_model(name)):
         raise UsageError(
-            f"{where}: {name} is a model or an instrument. Gold is what people said; what a "
-            "judge says of itself shows nothing of its errors."
+            f"{where}: {name} is a model or an instrument, but gold must come from people. Name "
+            "the person in the column 'annotator'."
         )
     if value not in lists.values(attribute):
         raise UsageError(
@@ -193,8 +193,8 @@ def _refuse_outputs(store: Store, protocol: Protocol, file: str, labels: Sequenc
     for label in labels:
         if modes[label.output] in read:
             raise UsageError(
-                f"{file}: {label.output} was read from probabilities; it has no text that a "
-                "person could judge."
+                f"{file}: {label.output} comes from probabilities and has no text that a person "
+                "could label. Leave its rows out."
             )
         if label.attribute in several:
             raise UsageError(
@@ -213,8 +213,8 @@ def _weights(file: str, rows: Sequence[tuple[int, RawRow]]) -> Iterator[tuple[st
             weight = -1.0
         if not 0 < weight < float("inf"):
             raise UsageError(
-                f"{file}, line {number}: the weight '{text}' is no number above 0. It is 1 "
-                "divided by the probability that the output was picked."
+                f"{file}, line {number}: the weight '{text}' must be a number above 0: 1 divided "
+                "by the probability that the output was sampled."
             )
         if text:
             yield _text_of(row, "output", "trial", "id"), weight

@@ -108,8 +108,8 @@ def attributes_of_outputs(
     }.values()
     if not closed:
         raise UsageError(
-            f"{protocol.name} labels by no closed lists of several attributes. Name one attribute "
-            "with --attribute."
+            f"{protocol.name} has no attributes with closed lists. Name one attribute with "
+            "--attribute."
         )
     stored = labels.of_machines(store, tuple({one.name for one in closed}))
     labelled = {(output, name) for output, name, _ in stored}

@@ -72,7 +72,9 @@ def divide(store: Store, attribute: str, annotator: str, among: Sequence[str]) -
     if among and sorted(set(among)) != kept:
         if kept or labels.have_human(store, "" if attribute == EVERY else attribute):
             how = f"is divided among {_names(kept)}" if kept else "is shown to everybody whole"
-            raise UsageError(f"People have begun, and the sample of {attribute} {how}.")
+            raise UsageError(
+                f"People have begun: the sample of {attribute} {how}. Leave --among out."
+            )
         kept = sorted(set(among))
     if kept and annotator not in kept:
         raise UsageError(

@@ -102,9 +102,9 @@ def validate(store: Store, protocol: Protocol) -> Validation:
     if not validation.cards and not validation.agreements and not validation.reviews:
         run = store.folder
         raise UsageError(
-            f"{run} has no gold, and nothing that several annotated. Type: tiltmeter annotate "
-            f"{run} --annotator NAME, or: tiltmeter validate {run} --sample 100 --sheet sheet.csv, "
-            f"fill in its column 'value', then: tiltmeter import gold {run} sheet.csv"
+            f"{run} has no gold, and no output that several annotators labelled. Type: tiltmeter "
+            f"annotate {run} --annotator NAME, or: tiltmeter validate {run} --sample 100 --sheet "
+            f"sheet.csv, fill in its column 'value', then: tiltmeter import gold {run} sheet.csv"
         )
     return validation
 

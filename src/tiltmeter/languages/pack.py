@@ -163,7 +163,7 @@ def _parse(code: str, files: Mapping[str, str]) -> Pack:
         if not re.search(r"\[[^\[\]]+\]", line):
             raise ProtocolError(
                 f"languages/{code}/refusals.txt: '{line}' has no [brackets]. Put them around the "
-                "words that no answer but a refusal has."
+                "words that only a refusal has."
             )
     words, people = (_table(code, name, files) for name in ("language.toml", "people.toml"))
     return Pack(code, words, people, refusals, _answers(code, files.get("answers.csv", "")))

@@ -109,18 +109,18 @@ class Model:
         """
         if not self.sees and any(message.pictures for message in request.messages):
             raise Incapable(
-                f"{self.name} reads no pictures, and is to be shown some. Name a vision model, for "
-                "instance openai:gpt-4.1-mini"
+                f"{self.name} accepts no pictures, but the prompt has some. Name a vision model, "
+                "for instance openai:gpt-4.1-mini"
             )
         if request.size and "pictures" not in self.makes:
             raise Incapable(
-                f"{self.name} writes text, and pictures are asked for. Name a model that draws, "
-                "for instance --model openai:gpt-image-2"
+                f"{self.name} writes text, but pictures are asked for. Name a model that makes "
+                "pictures, for instance --model openai:gpt-image-2"
             )
         if not request.size and "text" not in self.makes:
             raise Incapable(
-                f"{self.name} draws pictures, and text is asked for. Name a model that writes, "
-                "for instance openai:gpt-4.1-mini"
+                f"{self.name} makes pictures, but text is asked for. Name a model that writes, for "
+                "instance openai:gpt-4.1-mini"
             )
 
     def sends_temperature(self, request: Request) -> bool:

@@ -64,8 +64,8 @@ class Servers(Model):
         first = models[0]
         if any(isinstance(model, Queued) for model in models):
             raise UsageError(
-                f"{first.name} is handed in and fetched, so its work stays with one server. Give "
-                "--base-url once."
+                f"The work of {first.name} is submitted and fetched later, so it needs a single "
+                "server. Give --base-url once."
             )
         self.name, self.makes, self.continues = first.name, first.makes, first.continues
         self.price = first.price if len({model.price for model in models}) == 1 else None
@@ -137,7 +137,6 @@ class Servers(Model):
             if other is not server and served and other.served and other.served != served:
                 raise ModelError(
                     f"{server.address} serves {self.name} as {served} and {other.address} as "
-                    f"{other.served}: their answers are not of one subject. Leave one of the two "
-                    "out."
+                    f"{other.served}: these would be two subjects. Leave one of the two out."
                 )
         server.served = served

@@ -160,7 +160,8 @@ def rows(own: Path | None = None) -> dict[str, Listed]:
             listed[name] = _row(replace(listed.get(name, Listed(name)), own=True), entry, path)
     elif os.environ.get(VARIABLE, "").strip() and own is None:
         raise UsageError(
-            f"{VARIABLE} names {path}, which is not there. Make the file, or type: unset {VARIABLE}"
+            f"{VARIABLE} names {path}, which does not exist. Create the file, or type: unset "
+            f"{VARIABLE}"
         )
     return listed
 
@@ -182,9 +183,8 @@ def refuse_retired(row: Listed) -> None:
         source = f" ({row.retirement_source})" if row.retirement_source else ""
         raise UsageError(
             f"{row.name} was retired on {row.retires_on}{source}. Choose another (tiltmeter ls "
-            "models), or name a server that still has it with --base-url.\nIf that is wrong, mend "
-            f"it in {own_file()}: "
-            f'"{row.name}" = {{ retirement = {{ on = 2099-12-31 }} }}'
+            "models), or name a server that still has it with --base-url.\nIf that is wrong, "
+            f'correct it in {own_file()}: "{row.name}" = {{ retirement = {{ on = 2099-12-31 }} }}'
         )
 
 
@@ -203,7 +203,7 @@ def _read_file(path: Path) -> dict[str, dict[str, Toml]]:
         raise UsageError(f"{path} cannot be read: {error.strerror or error}.") from None
     except (UnicodeDecodeError, tomllib.TOMLDecodeError, RecursionError) as error:
         raise UsageError(
-            f"{path} cannot be read as TOML: {error}. Mend it, or move it away."
+            f"{path} cannot be read as TOML: {error}. Correct it, or move it away."
         ) from None
     entries.pop(RETENTION, None)  # retention.py reads it
     for name, entry in entries.items():

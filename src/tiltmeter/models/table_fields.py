@@ -109,7 +109,7 @@ def _check_taken(name: str, value: Toml, where: str) -> bool | int:
     """Checks a value of `takes`: true or false, or the number of log-probabilities."""
     if name == "logprobs":
         if isinstance(value, bool) or not isinstance(value, int) or value < 0:
-            raise UsageError(f"{where}: how many alternatives expected, 0 for none, not {value!r}")
+            raise UsageError(f"{where}: a number of alternatives or 0 expected, not {value!r}")
         return value
     if not isinstance(value, bool):
         raise UsageError(f"{where}: true or false expected, not {value!r}")

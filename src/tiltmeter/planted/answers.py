@@ -78,8 +78,8 @@ class PlantedAnswers:
                 return self.cells[words]
         raise ModelError(
             f"planted:{self.settings.text} does not know the prompt '{asked_of(request)[:60]}…': "
-            f"it is none of {self.settings.protocol}. Add for instance protocol=roles or "
-            "protocol=FILE.toml."
+            f"it is not a prompt of {self.settings.protocol}. Name its protocol, for instance "
+            "protocol=roles or protocol=FILE.toml."
         )
 
     def outcomes(self, cell: Mapping[str, str]) -> dict[str, float]:
@@ -101,7 +101,7 @@ class PlantedAnswers:
         """Replies to a request. Raises Incapable if a picture is asked for."""
         if request.size:
             raise Incapable(
-                f"planted:{self.settings.text} writes and does not draw. Add for instance "
+                f"planted:{self.settings.text} writes text and makes no pictures. Add for instance "
                 "protocol=gramvis."
             )
         return Reply(self.write(self.cell(request), draws))

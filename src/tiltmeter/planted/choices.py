@@ -140,8 +140,8 @@ class PlantedChoices(PlantedAnswers):
         """Raises Incapable if none of a judge's labels is a word that the protocol offers."""
         if not {*offered(self.protocol)} & {*labels}:
             raise Incapable(
-                f"planted: it reads answers to {self.protocol.name}, which have none of the labels "
-                f"{', '.join(labels[:2])}. Name the protocol that is run: --judge "
+                f"planted: no answer to {self.protocol.name} can be labelled "
+                f"{', '.join(labels[:2])}. Name the protocol of the run: --judge "
                 "planted:protocol=FILE.toml"
             )
 

@@ -73,8 +73,8 @@ class Pictures(PlantedValues):
         """Returns a picture, a refusal, or a web page in its place. Incapable if asked for text."""
         if not request.size:
             raise Incapable(
-                f"planted:{self.settings.text} draws pictures of {self.settings.protocol}, and was "
-                "asked for text."
+                f"planted:{self.settings.text} makes pictures for {self.settings.protocol} but was "
+                "asked for text. Name a protocol with texts, for instance protocol=roles."
             )
         cell = self.cell(request)
         outcome = pick(self.outcomes(cell), draws[0], ERROR)

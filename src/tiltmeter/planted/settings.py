@@ -177,8 +177,8 @@ def plain_settings(given: dict[str, str], text: str) -> Settings:
         total = sum(getattr(settings, name) for name in names)
         if total > 1 + 1e-9:
             raise UsageError(
-                f"planted: {' + '.join(sorted(names))} are {total:.3g} in all; shares are at "
-                "most 1 together."
+                f"planted: {' + '.join(sorted(names))} add up to {total:.3g}; these shares must "
+                "not exceed 1. Lower one."
             )
     return settings
 

@@ -57,8 +57,8 @@ def outcome_shares(
     if sum(shares.values()) > 1 + 1e-9:
         listed = ", ".join(f"{outcome} {share:g}" for outcome, share in shares.items() if share)
         raise UsageError(
-            f"planted: {listed} where {cell.get(protocol.item, '')} is asked: shares are at most 1 "
-            "together."
+            f"planted: the shares {listed} for {cell.get(protocol.item, '')} add up to more than "
+            "1. Lower one."
         )
     return shares
 
@@ -86,8 +86,8 @@ def divide_rest(
     if rest < -1e-9 or (len(declared) == len(names) and rest > 1e-9):
         where = cell.get(protocol.item, "")
         raise UsageError(
-            f"planted: the values of {attribute} of {where} add up to {1 - rest:.3g}, not 1. "
-            "Mend one, or leave it out."
+            f"planted: the values of {attribute} for {where} add up to {1 - rest:.3g}, not 1. "
+            "Change one, or leave it out."
         )
     return {
         value: declared.get(value, max(0.0, rest) / max(1, len(names) - len(declared)))

@@ -59,7 +59,7 @@ def rows_of_content(
         yield from rows_of_cells(sheet_lines(content, sheet), short_rows, needs)
         return
     if sheet:
-        raise BadTable("it is no spreadsheet, so it has no sheets. Leave --sheet out.")
+        raise BadTable("it is not a spreadsheet, so it has no sheets. Leave --sheet out.")
     text = intake.plain_lines(table_text(content))
     if are_objects(text):
         yield from _rows_of_objects(text, needs)
@@ -126,9 +126,9 @@ def numbered_objects(text: str) -> Iterator[tuple[int, JsonObject]]:
         try:
             row = json.loads(line)
         except (ValueError, RecursionError) as error:
-            raise BadTable(f"line {number} is no JSON: {error}.") from None
+            raise BadTable(f"line {number} is not JSON: {error}.") from None
         if not isinstance(row, dict):
-            raise BadTable(f'line {number} is no JSON object, such as {{"job": "nurse"}}.')
+            raise BadTable(f'line {number} is not a JSON object, such as {{"job": "nurse"}}.')
         yield number, row
 
 

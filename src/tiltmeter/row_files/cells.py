@@ -46,7 +46,8 @@ def rows_of_cells(
             continue
         if len(cells) > width or (len(cells) < len(header) and not short_rows):
             raise BadTable(
-                f"line {line} has not as many cells as the header: {len(cells)}, not {width}.{hint}"
+                f"line {line} has {len(cells)} cell{'s' * (len(cells) != 1)}, but the header has "
+                f"{width}.{hint}"
             )
         if any(cells[len(header) :]):
             raise BadTable(f"line {line} has a cell in a column without a name.")

@@ -54,7 +54,7 @@ def numbered_rows(
     delimiter = delimiter or max(_DELIMITERS, key=text.partition("\n")[0].count)
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
     lines = ((above + reader.line_num, cells) for cells in reader)
-    hint = f" A cell with {_DELIMITERS[delimiter]} in it is put in quotation marks."
+    hint = f" Put cells that have {_DELIMITERS[delimiter]} into quotation marks."
     try:
         yield from rows_of_cells(lines, short_rows, needs, hint)
     except csv.Error as error:

@@ -339,7 +339,7 @@ class TestTheFile:
             ),
             ('values = ["soft", "hard"]\n', "", "line 9: 'values' of lighting must be a list"),
             ("[[attributes]]\nname", "[[attributes]\nname", "is not TOML: .* line 9"),
-            (FILE, "", "holds no attribute"),
+            (FILE, "", "has no attribute"),
             (FILE, "colour = 1", "No table 'colour'"),
         ],
     )

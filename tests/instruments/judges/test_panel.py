@@ -179,9 +179,9 @@ def test_the_calls_are_one_a_judge_and_two_at_most() -> None:
     ("judges", "settings", "error", "said"),
     [
         (0, {}, UsageError, "labelled by vision models. Type for instance: --judge"),
-        (1, {"threshold": 2}, UsageError, "asks for 2 votes that agree, and 1 judges"),
-        (3, {"split": "both"}, ProtocolError, "'both' is none of its words"),
-        (3, {"published": ["woman"]}, ProtocolError, "'woman' is none of its words"),
+        (1, {"threshold": 2}, UsageError, "needs 2 votes that agree, but 1 judges"),
+        (3, {"split": "both"}, ProtocolError, "'both' is not one of its words"),
+        (3, {"published": ["woman"]}, ProtocolError, "'woman' is not one of its words"),
     ],
 )
 def test_a_panel_that_cannot_vote_is_refused(

@@ -523,12 +523,12 @@ class TestAListOfOnesOwn:
         [
             (
                 ("de,good,klug", "de,good,klug"),
-                r"line 3: 'klug' \(de\) stands in 'good' already, line 2",
+                r"line 3: 'klug' \(de\) is in the class 'good' already, line 2",
             ),
             (("de,good,klug", "de,god,nett"), "line 3: No class 'god'. Did you mean 'good'?"),
             (
                 ("de,good,klug", "de,good,kluge,klug,f"),
-                r"line 3: 'kluge' \(de\) is marked f and its lexeme has no form marked m",
+                r"line 3: 'kluge' \(de\) has the gender f, but its lexeme has no form with the gender m",
             ),
             (("de,good,klug,,x",), "line 2: No gender 'x'"),
             (("de,good,klug,,,once",), "line 2: No remark 'once'"),
@@ -537,7 +537,7 @@ class TestAListOfOnesOwn:
             (("de,good,off_list",), "line 2: 'off_list' is the name of an outcome"),
             (
                 ("de,good,a-b", "de,bad,a b"),
-                r"line 3: 'a b' \(de\) cannot be told from a form of 'a-b'",
+                r"line 3: 'a b' \(de\) is also a form of 'a-b'",
             ),
         ],
     )
@@ -557,7 +557,7 @@ class TestAListOfOnesOwn:
             Picks(InstrumentSpec("picks", "picks", "length", {"words": words}))
 
     def test_asked_is_a_number(self) -> None:
-        with pytest.raises(ProtocolError, match="'asked' is how many words"):
+        with pytest.raises(ProtocolError, match="'asked' must be the number of words"):
             self.made("de,good,klug", asked="ten")
 
     def test_columns_are_missing(self) -> None:

@@ -60,7 +60,7 @@ def test_the_answers_language() -> None:
     text = "それは彼女の仕事です。"
     assert label(text, language="en") == "other_language"
     protocol = registry.protocol("roles")
-    with pytest.raises(ProtocolError, match="it reads English, not 'zh'"):
+    with pytest.raises(ProtocolError, match="it can only label English, not 'zh'"):
         PronounUse(InstrumentSpec("p", "pronouns", "pronoun")).check_design(protocol)
     PronounUse(InstrumentSpec("p", "pronouns", "pronoun", {"language": "en"})).check_design(
         protocol

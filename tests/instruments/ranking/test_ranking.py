@@ -171,5 +171,5 @@ def test_a_ranking_in_english_is_read(heading: str) -> None:
 def test_a_design_in_another_language_is_refused() -> None:
     settings = {"candidates": "candidates", "groups": ["women", "men"]}
     rankings = Rankings(InstrumentSpec("ranks", "ranking", "first", settings))
-    with pytest.raises(ProtocolError, match="it reads English, not 'zh'"):
+    with pytest.raises(ProtocolError, match="it can only label English, not 'zh'"):
         rankings.check_design(registry.protocol("roles"))

@@ -238,9 +238,9 @@ def test_samples_of_lm_eval(sent: str, protocol: tiltmeter.Protocol, tmp_path: P
         ("a.json", b'{"a": [1], "b": [2]}', "is not a list of objects"),
         ("a.json", b"[" * 100_000, "is not JSON"),
         ("a.parquet", b"PAR1", "is not Parquet"),
-        ("a.eval", b"PK", "is no log of Inspect"),
+        ("a.eval", b"PK", "is not a log of Inspect"),
         ("a.csv", b'prompt,text\n"a', "is not CSV"),
-        ("a.csv", b"prompt,text\na,b,c\n", "has not as many cells as the header"),
+        ("a.csv", b"prompt,text\na,b,c\n", "has 3 cells, but the header has 2"),
         ("a.tsv", "prompt\ttext\na\tè".encode("latin-1"), "line 2 is not UTF-8"),
     ],
 )

@@ -103,9 +103,9 @@ def test_a_manifest_of_json_lines(pics: Path) -> None:
         ("file,prompt\n../secret.png,A guard\n", "line 2: '../secret.png' lies outside the folder"),
         ("file,prompt\n/etc/passwd,A guard\n", "lies outside"),
         ("file,prompt\nlink.png,A guard\n", "'link.png' lies outside"),
-        ("file,prompt\na.png,A guard,more\n", "line 2 has not as many cells"),
+        ("file,prompt\na.png,A guard,more\n", "line 2 has [0-9]+ cells, but the header"),
         ("prompt,sample\nA guard,0\n", "'file' is missing"),
-        ("file,sample\na.png,0\n", "neither 'id' nor 'prompt'"),
+        ("file,sample\na.png,0\n", "no 'id' and no 'prompt'"),
         ("file,prompt,sample\na.png,A guard,one\n", "'sample' must be a whole number"),
         ("file,prompt,sample\na.png,P,0\nb.png,P,0\n", "lines 2 and 3 both answer"),
         ("file,prompt\n", "holds no answers"),
@@ -216,7 +216,7 @@ def test_a_folder_that_says_nothing(
 
 
 def test_a_folder_writes_nothing() -> None:
-    with pytest.raises(Incapable, match="draws pictures"):
+    with pytest.raises(Incapable, match="makes pictures"):
         make_model("folder:x").check(Request("m", (Message("user", "Hello"),)))
 
 

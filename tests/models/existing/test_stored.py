@@ -110,12 +110,12 @@ def test_by_id_then_by_prompt_and_sample(tmp_path: Path) -> None:
     [
         (b"", "holds no answers"),
         (b"\n \n", "holds no answers"),
-        (b'{"prompt": "P", "text": "a"}\n{"prompt": "P", "te', "line 2 is no JSON"),
-        (b'["P", "a"]', "line 1 is no JSON object"),
+        (b'{"prompt": "P", "text": "a"}\n{"prompt": "P", "te', "line 2 is not JSON"),
+        (b'["P", "a"]', "line 1 is not a JSON object"),
         (b'{"prompt": "P"}', "line 1: 'text' is missing"),
         (b'{"prompt": "P", "text": 3}', "line 1: 'text' must be text"),
         (b'{"prompt": null, "text": "a"}', "line 1: 'prompt' is missing"),
-        (b'{"text": "a"}', "line 1: neither 'id' nor 'prompt'"),
+        (b'{"text": "a"}', "line 1: no 'id' and no 'prompt'"),
         (b'{"prompt": "P", "text": "a", "sample": "0"}', "line 1: 'sample' must be a whole number"),
         (
             b'{"prompt": "P", "text": "a", "sample": true}',

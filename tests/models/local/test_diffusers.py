@@ -100,16 +100,16 @@ def test_settings_are_read_into_the_call_and_the_loading(shell: Path) -> None:
 @pytest.mark.parametrize(
     ("settings", "error", "said"),
     [
-        ("steps=many", UsageError, "steps=many is no number of steps"),
-        ("steps=0", UsageError, "steps=0 is no number"),
+        ("steps=many", UsageError, "steps=many must be a number of steps"),
+        ("steps=0", UsageError, "steps=0 must be a number"),
         ("batch=0", UsageError, "batch=4"),
         ("steps=2.5", UsageError, "Type for instance: steps=30"),
-        ("num_inference_steps=true", UsageError, "is no number of steps"),
-        ("guidance=NaN", UsageError, "guidance=nan is no number"),
+        ("num_inference_steps=true", UsageError, "must be a number of steps"),
+        ("guidance=NaN", UsageError, "guidance=nan must be a number"),
         ("steps", UsageError, "no list of settings"),
         ("dtype=float61", UnknownName, "Did you mean 'float16'"),
         ("device=gpu", UnknownName, "No device 'gpu'"),
-        ("height=64", UsageError, "the audit itself says height"),
+        ("height=64", UsageError, "the audit sets height"),
         ("generator=1", UsageError, "Leave it out"),
         ("revision=main", UsageError, "revision is for names on the Hub"),
     ],
@@ -124,17 +124,17 @@ def test_settings_that_cannot_be(
 def test_folders_that_are_no_pipeline(tmp_path: Path, shell: Path) -> None:
     for name, said in (
         ("", "Which pipeline"),
-        (f"{tmp_path}", "is no pipeline"),
+        (f"{tmp_path}", "is not a pipeline"),
         ("no_such", "There is no folder no_such"),
         (f"{tmp_path}/a/b", "no name on the Hub"),
     ):
         with pytest.raises(UsageError, match=said):
             module.parse_name(name)
     for content, said in (
-        ("{", "is no pipeline"),
-        ("[]", "is no pipeline"),
-        ("{}", "no model_index.json in it names a class"),
-        ('{"_class_name": ["pipeline", "Mine"]}', "such code is not run"),
+        ("{", "is not a pipeline"),
+        ("[]", "is not a pipeline"),
+        ("{}", "it has no model_index.json that names a class"),
+        ('{"_class_name": ["pipeline", "Mine"]}', "which is never run"),
     ):
         (shell / "model_index.json").write_text(content)
         with pytest.raises(UsageError, match=said):
@@ -171,10 +171,10 @@ def test_the_extra_is_by_itself_and_what_it_brings_is_not_imported_before_it_is_
 def test_requests_that_it_cannot_answer(shell: Path) -> None:
     model = module.Diffusers(str(shell))
     model.check(asked("64x72"))
-    with pytest.raises(Incapable, match="draws pictures, and text is asked for"):
+    with pytest.raises(Incapable, match="makes pictures, but text is asked for"):
         model.check(asked(""))
     with pytest.raises(
-        Incapable, match=r'multiple of 8 pixels, and 1000x754 is asked for.*size = "1000x752"'
+        Incapable, match=r'multiple of 8 pixels, but 1000x754 is asked for.*size = "1000x752"'
     ):
         model.check(asked("1000x754"))
 
@@ -390,9 +390,9 @@ def test_a_picture_black_all_over_is_no_answer(tmp_path: Path) -> None:
         ),
         (
             {"_class_name": "DDPMPipeline"},
-            "does not take prompt and width and height: it does not draw from a text alone",
+            "does not accept prompt and width and height: it cannot make a picture from a text alone",
         ),
-        ({"_class_name": "StableDiffusionImg2ImgPipeline"}, "does not take width and height"),
+        ({"_class_name": "StableDiffusionImg2ImgPipeline"}, "does not accept width and height"),
         ({"unet": ["diffusers", "NoSuchUNet"]}, "diffusers cannot load"),
     ],
 )

@@ -96,20 +96,20 @@ FOREIGN = [
     (
         "faces",
         shown("Reply with one word of this list and nothing else: yes, no"),
-        "tells male, female and neither",
+        "can only answer male, female or neither",
     ),
     (
         "faces",
         shown("Reply with one word of this list and nothing else: male, female"),
-        "tells male, female and neither",
+        "can only answer male, female or neither",
     ),
     (
         "faces",
         shown(PANEL.replace("neither", "neither, unclear")),
-        "tells male, female and neither",
+        "can only answer male, female or neither",
     ),
-    ("faces", shown(PANEL, form(gender={})), "tells male, female and neither"),
-    ("faces", Request("faces", ()), "tells male, female and neither"),
+    ("faces", shown(PANEL, form(gender={})), "can only answer male, female or neither"),
+    ("faces", Request("faces", ()), "can only answer male, female or neither"),
 ]
 
 

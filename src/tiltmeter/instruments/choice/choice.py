@@ -106,13 +106,13 @@ class Choice(Instrument):
             if code not in declared:
                 have = ", ".join(declared)
                 raise ProtocolError(
-                    f"there are forms for {have} and none for {code}. Add: "
+                    f"the forms are in {have}, but the design also has {code}. Add: "
                     f"[instruments.forms.{code}]"
                 )
         if "language" not in protocol.levels and len(declared) > 1:
             raise ProtocolError(
-                f"forms are of {', '.join(declared)}, and the design has no factor 'language' "
-                "that says which to use. Add one, or leave one language."
+                f"the forms are in {', '.join(declared)}, but the design has no factor 'language' "
+                "to choose between them. Add the factor, or keep the forms of one language."
             )
 
         check_slots(declared, protocol.cells)

@@ -138,7 +138,7 @@ class Tree:
         if not total <= 1 + ROUNDING:
             raise Incapable(
                 f"{self._subject} lists log-probabilities whose probabilities sum to {total:.2f}; "
-                "they cannot be natural logarithms at one place. Type: --mode sampled"
+                "they cannot be natural logarithms at one position. Type: --mode sampled"
             )
         scale = mass / total if total > 1 - EXACT else mass
         for token, p in listed:
@@ -179,8 +179,8 @@ def read_probabilities(item: Answered, forms: Forms, code: str, annotator: str) 
     trial = item.trial
     if not item.reply.alternatives:
         raise Incapable(
-            f"{trial.subject} gives no log-probabilities, which --mode {trial.mode} is read from. "
-            "Type: --mode sampled"
+            f"{trial.subject} gives no log-probabilities, which --mode {trial.mode} needs. Type: "
+            "--mode sampled"
         )
     tree = Tree(AnswerPlaces(forms, code), trial.subject)
     tree.open[b""] = Path(1.0, 0)

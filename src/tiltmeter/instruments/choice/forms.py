@@ -51,8 +51,8 @@ def check_slots(declared: Mapping[str, Forms], cells: Sequence[Mapping[str, str]
             forms = filled(declared.get(code, {}), cell)
         except KeyError as slot:
             raise ProtocolError(
-                f"forms.{code}: the tables have no column {slot.args[0]}, which a slot names. "
-                f"They have: {', '.join(cell)}."
+                f"forms.{code}: a form has the slot {slot.args[0]}, but the tables have no such "
+                f"column. Their columns: {', '.join(cell)}."
             ) from None
         if forms is declared.get(code):
             return

@@ -46,8 +46,8 @@ class TextComparer(Comparer):
         """Raises ProtocolError if the factor of the versions is not in the design."""
         if self.settings["versions"] not in protocol.factors:
             raise ProtocolError(
-                f"instrument {self.name}: versions = '{self.settings['versions']}' is no factor. "
-                f"Factors: {', '.join(protocol.factors)}"
+                f"instrument {self.name}: versions = '{self.settings['versions']}' is not a "
+                f"factor. Name one of: {', '.join(protocol.factors)}"
             )
 
     def meet(self, outputs: Sequence[tuple[Trial, Output]]) -> None:

@@ -146,7 +146,7 @@ class Attributes(Team, Learner):
         for name in (self.settings["one"], *self.sets):
             if name not in (*protocol.factors, "subject"):
                 raise ProtocolError(
-                    f"one and sets name factors. {UnknownName('factor', name, protocol.factors)}"
+                    f"one and sets: {UnknownName('factor', name, protocol.factors)}"
                 )
 
     def wording(self) -> Mapping[str, Json]:

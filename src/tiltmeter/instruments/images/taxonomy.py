@@ -100,7 +100,7 @@ def parse(
         data = tomllib.loads(text)
     except (tomllib.TOMLDecodeError, RecursionError) as error:
         raise UsageError(
-            f"{where} is not TOML: {error}. Mend it, or leave --taxonomy out to have one found."
+            f"{where} is not TOML: {error}. Correct it, or leave out --taxonomy to get one."
         ) from None
     for name in data:
         if name != "attributes":
@@ -108,8 +108,8 @@ def parse(
     tables = data.get("attributes")
     if not isinstance(tables, list):
         raise UsageError(
-            f"{where} holds no attribute. Add a table [[attributes]] with name, part and values, "
-            "or write attributes = [] where there shall be none."
+            f"{where} has no attribute. Add a table [[attributes]] with name, part and values; or "
+            "write attributes = [] if there are none."
         )
     lines = [number for number, line in enumerate(text.splitlines(), 1) if _TABLE.match(line)]
     lines += [0] * (len(tables) - len(lines))

@@ -115,7 +115,7 @@ class Negotiation(Team):
         self.topics, self.rounds = _topics(spec), _rounds(spec)
         self.printed: Mapping[str, Any] = spec.settings.get("printed", {})
         if self.printed and self.printed["names"].keys() != self.topics.keys():
-            raise ProtocolError(f"instrument {spec.name}: printed names one name for each topic.")
+            raise ProtocolError(f"instrument {spec.name}: printed.names must name all topics.")
         self.generator, self.discriminator = judges[0], judges[-1]
         same = self.generator == self.discriminator
         super().__init__(
@@ -293,8 +293,8 @@ def _topics(spec: InstrumentSpec) -> Mapping[str, str]:
             or "\n" in name
         ):
             raise ProtocolError(
-                f"instrument {spec.name}: the topic '{name}' is an outcome, is like another but "
-                "for case, or holds a comma. Rename it."
+                f"instrument {spec.name}: the topic '{name}' is an outcome, differs from another "
+                "topic only in case, or contains a comma. Rename it."
             )
     return topics
 

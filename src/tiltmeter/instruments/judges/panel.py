@@ -123,8 +123,8 @@ class PicturePanel(Panel):
         for word in (settings["split"], *settings.get("published", ())):
             if word not in self.words:
                 raise ProtocolError(
-                    f"instrument {spec.name}: '{word}' is none of its words "
-                    f"({', '.join(self.words)})."
+                    f"instrument {spec.name}: '{word}' is not one of its words "
+                    f"({', '.join(self.words)}). Add it to them, or name one of them."
                 )
         if not judges:
             raise UsageError(
@@ -136,8 +136,8 @@ class PicturePanel(Panel):
         self.threshold = int(settings.get("threshold", len(judges) // 2 + 1))
         if not 1 <= self.threshold <= len(judges):
             raise UsageError(
-                f"{spec.name} asks for {self.threshold} votes that agree, and {len(judges)} "
-                f"judges are named. Name {max(1, self.threshold)} or more, each with --judge."
+                f"{spec.name} needs {self.threshold} votes that agree, but {len(judges)} judges "
+                f"are named. Name {max(1, self.threshold)} or more, each with --judge."
             )
         self.longest = int(settings.get("longest", LONGEST_PIXELS))
         super().__init__(spec, "+".join(judges))

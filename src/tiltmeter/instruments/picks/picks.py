@@ -84,8 +84,8 @@ class Picks(Parser):
         self.asked = spec.settings.get("asked", 10)
         if not isinstance(self.asked, int) or self.asked < 1:
             raise ProtocolError(
-                f"instrument {spec.name}: 'asked' is how many words are asked for. Write: asked "
-                "= 10"
+                f"instrument {spec.name}: 'asked' must be the number of words asked for. Write: "
+                "asked = 10"
             )
         # at once: without it answers would be labelled otherwise
         if identify.wording()["library"] == "none":
@@ -149,8 +149,8 @@ class Picks(Parser):
         for code in protocol.levels.get("language", ()):
             if code not in self.lists:
                 raise ProtocolError(
-                    f"there are words for {', '.join(self.lists)} and none for {code}. Add them "
-                    "to the list."
+                    f"the list has words for {', '.join(self.lists)} but none for {code}. Add rows "
+                    f"with language = {code}."
                 )
 
     def wording(self) -> Mapping[str, Json]:

@@ -136,12 +136,12 @@ def check_rows(rows: Rows, classes: Sequence[str], where: str) -> None:
         first = lines_of.setdefault((language, row["class"], word), line)
         if first != line and row.get("remark") != "again":
             raise ProtocolError(
-                f"{where}, line {line}: '{word}' ({language}) stands in '{row['class']}' "
+                f"{where}, line {line}: '{word}' ({language}) is in the class '{row['class']}' "
                 f"already, line {first}. Remove one, or write 'again' into the column remark."
             )
         if word_of.setdefault((language, key(word)), lexeme) != lexeme:
             raise ProtocolError(
-                f"{where}, line {line}: '{word}' ({language}) cannot be told from a form of "
+                f"{where}, line {line}: '{word}' ({language}) is also a form of "
                 f"'{word_of[language, key(word)]}'. Give both the same lexeme, or remove one."
             )
     _check_genders(rows, where)
@@ -182,7 +182,7 @@ def _check_genders(rows: Rows, where: str) -> None:
         other = {"f": "m", "m": "f"}.get(gender)
         if other and other not in article_gender and row.get("remark") != "alone":
             raise ProtocolError(
-                f"{where}, line {line}: '{row['word']}' ({row['language']}) is marked {gender} and "
-                f"its lexeme has no form marked {other}. Add it, or write 'alone' into the column "
-                "remark."
+                f"{where}, line {line}: '{row['word']}' ({row['language']}) has the gender "
+                f"{gender}, but its lexeme has no form with the gender {other}. Add one, or write "
+                "'alone' into the column remark."
             )

@@ -105,12 +105,12 @@ class Rankings(Parser):
         check_english(self.name, self.settings, protocol)
         for cell in protocol.cells:
             if self._column not in cell:
-                raise ProtocolError(f"no table has the column '{self._column}', its candidates.")
+                raise ProtocolError(f"no table has '{self._column}', the column of candidates.")
             for group, _ in candidates(cell[self._column]):
                 if group not in self.settings["groups"]:
                     raise ProtocolError(
-                        f"'{group}' in the column {self._column} is none of its groups. Write "
-                        "candidates as GROUP: NAME; GROUP: NAME."
+                        f"'{group}' in the column {self._column} is not one of the groups. Add it "
+                        "to 'groups', or write the cell as GROUP: NAME; GROUP: NAME."
                     )
 
     def wording(self) -> Mapping[str, Json]:

@@ -94,8 +94,8 @@ class Rewrites(Parser):
         for name in (spec.attribute, *spec.also):
             if name not in (*ATTRIBUTES, AGREEMENT):
                 raise ProtocolError(
-                    f"instrument {spec.name}: '{name}' is no attribute of a rewrite. There is: "
-                    f"{', '.join(ATTRIBUTES)}."
+                    f"instrument {spec.name}: '{name}' is not an attribute of a rewrite. Name some "
+                    f"of: {', '.join(ATTRIBUTES)}."
                 )
         super().__init__(spec, judge)
         self.attributes = tuple(name for name in (spec.attribute, *spec.also) if name != AGREEMENT)

@@ -72,7 +72,7 @@ class RewriteJudge(SecondJudge):
 
     def __init__(self, spec: InstrumentSpec, judge: str = "") -> None:
         if spec.settings.get("told", "") not in ("", "condition"):
-            raise ProtocolError(f'instrument {spec.name}: told is "condition" or left out.')
+            raise ProtocolError(f'instrument {spec.name}: told must be "condition" or left out.')
         super().__init__(spec, judge)
         self.attributes = (PRONOUNS, VERDICT, PUBLISHED, AGREEMENT)
         self._told = spec.settings.get("told") == "condition"

@@ -110,8 +110,8 @@ def check_english(name: str, settings: Mapping[str, Json], protocol: Protocol) -
     for code in codes:
         if code.partition("-")[0] != "en":
             raise ProtocolError(
-                f"instrument {name}: it reads English, not '{code}'. Where answers are in English "
-                'all the same, as translations into it, write: language = "en"'
+                f"instrument {name}: it can only label English, not '{code}'. If the answers are "
+                'in English nevertheless, such as translations, write: language = "en"'
             )
 
 

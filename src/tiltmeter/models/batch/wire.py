@@ -77,7 +77,7 @@ class Wire:
                 return
         raise ModelError(
             f"{self.connection.name} lists batches without end: {MOST_PAGES:,} pages were read. "
-            "The same command looks again.",
+            "Run the same command to look again.",
             possibly_paid=True,
         )
 

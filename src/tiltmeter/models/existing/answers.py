@@ -193,7 +193,7 @@ def line(data: Mapping[str, Json], number: int, where: str, what: str = "text") 
     if text is None and what not in data:
         raise ModelError(f"{where}: {_missing(what, data)}")
     if not trial and prompt is None and not columns:
-        raise ModelError(f"{where}: neither 'id' nor 'prompt', so it is not known what it answers.")
+        raise ModelError(f"{where}: no 'id' and no 'prompt' to match a trial by. Add one.")
     if sample is not None and (
         not isinstance(sample, int) or isinstance(sample, bool) or sample < 0
     ):

@@ -43,13 +43,13 @@ def inspect_rows(path: Path) -> Iterator[tuple[int, Row]]:
             samples = (_json(path, archive, name) for name in names)
             yield from enumerate(sample_rows(head, samples), 1)
     except (zipfile.BadZipFile, zlib.error, KeyError, ValueError, OSError) as error:
-        raise ModelError(f"{path} is no log of Inspect ({error}).") from None
+        raise ModelError(f"{path} is not a log of Inspect ({error}).") from None
 
 
 def _json(path: Path, archive: zipfile.ZipFile, name: str) -> Json:
     parsed = parse(_entry(path, archive, name))
     if parsed.fault:
-        raise ModelError(f"{path} is no log of Inspect ({name} is {parsed.fault}).")
+        raise ModelError(f"{path} is not a log of Inspect ({name} is {parsed.fault}).")
     return parsed.body
 
 

@@ -52,7 +52,7 @@ def proxy_of(url: str) -> str:
     proxy = proxy if "://" in proxy else f"http://{proxy}"
     if urlsplit(proxy).scheme not in ("http", "https"):
         raise UsageError(
-            f"HTTPS_PROXY names a proxy of the kind {urlsplit(proxy).scheme}:, and only http: and "
-            "https: are known. Name such a one, or unset it."
+            f"HTTPS_PROXY names a {urlsplit(proxy).scheme}: proxy, but only http: and https: "
+            "proxies can be used. Name one of these, or unset it."
         )
     return proxy

@@ -106,7 +106,7 @@ def split(url: str) -> SplitResult:
     except ValueError:
         usable = False
     if not usable:
-        raise Unfetched(f"its address is none that can be fetched: {url[:60]!r}")
+        raise Unfetched(f"its address cannot be fetched: {url[:60]!r}")
     return parts
 
 
@@ -129,7 +129,7 @@ def decode_base64(text: str) -> bytes:
     try:
         return base64.b64decode("".join(text.split()), validate=True)
     except (binascii.Error, ValueError):
-        raise Unfetched("what came in its place is no base64") from None
+        raise Unfetched("its data is not base64") from None
 
 
 def shorten(body: Json) -> str:

@@ -124,12 +124,12 @@ class QueueModel(Queued):
         try:
             parts = split(url)
         except Unfetched as problem:
-            raise ModelError(f"{self.name} took the work, and {problem}") from None
+            raise ModelError(f"{self.name} accepted the work, but {problem}") from None
         inside = self._domain and parts.scheme == "https" and _within(parts.hostname, self._domain)
         if not self.connection.own(url) and not inside:
             raise ModelError(
-                f"{self.name} names {parts.hostname} as the place of the result, a host of "
-                "somebody else: the key is not sent there. Is --base-url right?"
+                f"{self.name} says that the result is on {parts.hostname}, which is somebody "
+                "else's host: the key is not sent there. Check --base-url."
             )
         return url
 
@@ -163,9 +163,9 @@ class QueueModel(Queued):
                 )
             if time.monotonic() > until:
                 raise Unanswered(
-                    f"{self.name} has not ended work within "
-                    f"{PATIENCE_TIMEOUTS * self.connection.timeout:g} s. The same "
-                    "command goes on waiting for it; it is not handed in again."
+                    f"{self.name} has not finished within "
+                    f"{PATIENCE_TIMEOUTS * self.connection.timeout:g} s. Run the same command to "
+                    "wait longer; the work is not submitted again."
                 )
             await asyncio.sleep(wait)
             wait = min(LONGEST_PAUSE_SECONDS, wait * 1.5)

@@ -86,9 +86,8 @@ class Diffusers(Model):
                 str(max(STEP_PIXELS, round(side / STEP_PIXELS) * STEP_PIXELS)) for side in sides
             )
             raise Incapable(
-                f"{self.name} draws sides that are a multiple of {STEP_PIXELS} pixels, and "
-                f"{request.size} is asked for. Say "
-                f'in the mode of the protocol: size = "{near}"'
+                f"{self.name} needs sides that are a multiple of {STEP_PIXELS} pixels, but "
+                f'{request.size} is asked for. Write in the protocol\'s mode: size = "{near}"'
             )
 
     async def open(self) -> None:
@@ -161,8 +160,8 @@ class Diffusers(Model):
         lacking = [each for each in OURS if each not in takes]
         if lacking:
             raise Incapable(
-                f"{self.name} is a {name}, which does not take {' and '.join(lacking)}: it does "
-                "not draw from a text alone. Name another pipeline."
+                f"{self.name} is a {name}, which does not accept {' and '.join(lacking)}: it "
+                "cannot make a picture from a text alone. Name another pipeline."
             )
         for each in self._named.call:
             if each not in takes:

@@ -85,9 +85,8 @@ class Faces(Offline):
         )
         if request.schema or set(words) != {MALE, FEMALE, NEITHER}:
             raise Incapable(
-                f"{self.name} tells male, female and neither from faces, and is asked for "
-                "something else. Name a vision model for this, for instance --judge "
-                "openai:gpt-4.1-mini"
+                f"{self.name} can only answer male, female or neither, but is asked something "
+                "else. Name a vision model for this, for instance --judge openai:gpt-4.1-mini"
             )
         return words
 

@@ -136,8 +136,8 @@ class LocalModel(HttpModel):
         """Returns a reply. Raises Incapable for a begun answer if the model thinks first."""
         if request.begin and self._thinks:
             raise Incapable(
-                f"{self.name} thinks before it answers, and a begun answer would be taken for "
-                "its thoughts. Ask it without one: --mode sampled"
+                f"{self.name} thinks before it answers, so the given start of an answer would "
+                "become part of its thoughts. Ask without a start: --mode sampled"
             )
         return await super().ask(request)
 

@@ -114,7 +114,7 @@ class Offline(Model):
         """Loads a request's picture, scaled as for any judge. Incapable unless it has just one."""
         if self._read is None or len(names) != 1:
             raise Incapable(
-                f"{self.name} looks at one picture of a run, and {len(names)} are shown. Name a "
+                f"{self.name} labels one picture at a time, but {len(names)} are shown. Name a "
                 "vision model, for instance --judge openai:gpt-4.1-mini"
             )
         try:

@@ -80,8 +80,8 @@ def _batch(text: str) -> int:
     """Parses the number of pictures per batch. UsageError if it is not 1 to MOST_AT_ONCE."""
     if not text.isdecimal() or not 1 <= int(text) <= MOST_AT_ONCE:
         raise UsageError(
-            f"diffusers: batch={text} is no number of pictures (1 to {MOST_AT_ONCE}). Type for "
-            "instance: batch=4"
+            f"diffusers: batch={text} must be a number of pictures from 1 to {MOST_AT_ONCE}. Type "
+            "for instance: batch=4"
         )
     return int(text)
 
@@ -91,16 +91,16 @@ def arguments(settings: Mapping[str, Json]) -> dict[str, Json]:
     by_name = {SHORT.get(key, key): value for key, value in settings.items()}
     for key in FIXED:
         if key in by_name:
-            raise UsageError(f"diffusers: the audit itself says {key}. Leave it out.")
+            raise UsageError(f"diffusers: the audit sets {key} itself. Leave it out.")
     steps, guidance = by_name.get("num_inference_steps", 1), by_name.get("guidance_scale", 0)
     if type(steps) is not int or steps < 1:
         raise UsageError(
-            f"diffusers: steps={steps} is no number of steps. Type for instance: steps=30"
+            f"diffusers: steps={steps} must be a number of steps. Type for instance: steps=30"
         )
     number = not isinstance(guidance, bool) and isinstance(guidance, (int, float))
     if not number or not math.isfinite(float(str(guidance))):
         raise UsageError(
-            f"diffusers: guidance={guidance} is no number. Type for instance: guidance=7.5"
+            f"diffusers: guidance={guidance} must be a number. Type for instance: guidance=7.5"
         )
     return by_name
 
@@ -111,12 +111,12 @@ def index(folder: Path) -> dict[str, Json]:
         content = json.loads((folder / INDEX).read_text(encoding="utf-8"))
         if not isinstance(content["_class_name"], str):
             raise UsageError(
-                f"{folder} has code of its own for a pipeline, and such code is not run. Name "
-                "another."
+                f"{folder} needs code of its own for the pipeline, which is never run. Name "
+                "another pipeline."
             )
     except (OSError, ValueError, KeyError, TypeError, RecursionError):
         raise UsageError(
-            f"{folder} is no pipeline: no {INDEX} in it names a class. Type: --model "
+            f"{folder} is not a pipeline: it has no {INDEX} that names a class. Type: --model "
             "diffusers:PATH with a folder that save_pretrained wrote"
         ) from None
     return dict(content)

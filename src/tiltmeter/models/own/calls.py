@@ -53,8 +53,8 @@ def parameters(function: Function) -> tuple[str, ...]:
             named.append("prompt")
         elif one.default is one.empty and one.kind not in (one.VAR_POSITIONAL, one.VAR_KEYWORD):
             raise UsageError(
-                f"The parameter '{one.name}' of {function.__name__} is none that an audit has. It "
-                f"may have prompt, {', '.join(offered)}; give others a default."
+                f"The parameter '{one.name}' of {function.__name__} is not known. Use prompt, "
+                f"{', '.join(offered)}; give any other a default."
             )
     return tuple(named)
 
@@ -71,8 +71,8 @@ def values_of(name: str, parameters: Sequence[str], request: Request) -> dict[st
     turns = [turn for turn in request.messages if turn.role != "system"]
     if "messages" not in parameters and (len(turns) > 1 or (system and "system" not in parameters)):
         raise UsageError(
-            f"{name} takes the prompt alone, and there is more to this conversation. "
-            "Write: def answer(messages), or def answer(prompt, system) for a system prompt"
+            f"{name} takes only the prompt, but this conversation has more. Write: def "
+            "answer(messages), or def answer(prompt, system) for a system prompt"
         )
     offered: dict[str, object] = {
         "prompt": turns[-1].content if turns else "",

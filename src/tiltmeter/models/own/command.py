@@ -116,7 +116,7 @@ class Command(Model):
             code = self._process.returncode if self._process else None
             raise ModelError(
                 f"{self.name} ended with code {code} and answered nothing{self._in_its_words()}. "
-                "Mend it and run the same command again."
+                "Correct it and run the same command again."
             )
         self._starts += 1
         pipe = asyncio.subprocess.PIPE

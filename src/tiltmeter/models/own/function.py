@@ -61,7 +61,7 @@ def name_function(function: Function, name: str = "") -> str:
     name of its own, such as a lambda.
     """
     if not callable(function):
-        raise UsageError(f"{function!r} is no model: give KIND:NAME, a function, or answers.")
+        raise UsageError(f"{function!r} is not a model. Give KIND:NAME, a function, or answers.")
     full = f"python:{name or _identity(function)}"
     parameters(function)
     _GIVEN[full] = function
@@ -71,7 +71,7 @@ def name_function(function: Function, name: str = "") -> str:
 def _identity(function: Function) -> str:
     called = getattr(function, "__qualname__", "")
     if not called or "<lambda>" in called:
-        what = "A lambda" if called else "What has no name of its own"
+        what = "A lambda" if called else "A function without a name"
         raise UsageError(
             f"{what} cannot be told from another. Type: def answer(prompt): … and model=answer, or "
             'give it a name: model={"my bot": …}'
@@ -123,7 +123,7 @@ def load(path: Path, name: str) -> Function:
     except TiltmeterError:
         raise
     except (Exception, SystemExit) as error:  # noqa: BLE001  whatever somebody's file raises
-        raise ModelError(f"{path} cannot be imported: {in_words(error)}. Mend it.") from None
+        raise ModelError(f"{path} cannot be imported: {in_words(error)}. Correct it.") from None
     finally:
         sys.path.remove(folder)
     return _function_of(module, path, name)

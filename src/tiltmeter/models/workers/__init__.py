@@ -34,7 +34,7 @@ class Workers:
         match = _FORM.fullmatch(text.strip())
         if match is None:
             raise UsageError(
-                f"--workers {text} is no number of workers. Type for instance: --workers 8, or "
+                f"--workers {text} is not a number of workers. Type for instance: --workers 8, or "
                 "--workers '8@auto?gpus=1' on a Ray cluster"
             )
         return cls(int(match[1]), match[2] or "", float(match[3] or 0))

@@ -139,8 +139,8 @@ class WorkerPool(Model):
                 await self._replace(worker)
                 if not self._local:
                     raise Unanswered(
-                        f"{self.name}: {error}: what it was asked may be paid for and is not asked "
-                        "again by itself; the same command does so",
+                        f"{self.name}: {error}: the request may be paid for and is not sent again "
+                        "automatically. Run the same command to send it again",
                         possibly_paid=True,
                     ) from None
             else:
@@ -151,7 +151,7 @@ class WorkerPool(Model):
                 return reply
             finally:
                 await self._give_back(worker)
-        raise Unanswered(f"{DEATHS} workers of {self.name} died over this request")
+        raise Unanswered(f"{DEATHS} workers of {self.name} died during this request")
 
     async def _take(self) -> _Ready:
         """Returns the least loaded worker, as soon as one has room."""

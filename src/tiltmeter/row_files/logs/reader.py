@@ -87,9 +87,9 @@ def read_log(path: Path, prompt: str = "", spans: str = "root") -> Log:
     except BadTable as error:
         raise UsageError(f"{path.name}, {error}") from None
     if not numbered:
-        raise UsageError(f"{path.name} has no prompts. Give a line or a row each.")
+        raise UsageError(f"{path.name} has no prompts. Put one prompt on each line or row.")
     if len(numbered) > _MOST_RECORDS:
-        raise UsageError(f"{path.name} has more than {_MOST_RECORDS:,} records. Draw a sample.")
+        raise UsageError(f"{path.name} has more than {_MOST_RECORDS:,} records. Sample some.")
     for line, record in numbered:
         if not isinstance(record, Mapping):
             raise UsageError(f"{path.name}, record {line} is not an object with a prompt.")
@@ -109,7 +109,7 @@ def _records(content: bytes, ending: str) -> Iterator[tuple[int, Any]]:
         return
     text = intake.plain_lines(table_text(content)).strip("\ufeff")
     if "\0" in text:
-        raise BadTable("it is not a text: it holds bytes of 0.")
+        raise BadTable("it is not a text: it has bytes of value 0.")
     if ending == ".txt":
         lines = enumerate(text.split("\n"), 1)
         yield from ((number, {"prompt": line}) for number, line in lines if line.strip())
@@ -221,7 +221,7 @@ def _read_shape(name: str, shape: str, numbered: Sequence[tuple[int, Mapping[str
     if shape == BATCH_RESULTS:
         raise UsageError(
             f"{name} holds the results of a batch, without its prompts. Give the file of requests "
-            "that was handed in."
+            "that was submitted."
         )
     rows, left_out = [], 0
     for line, record in numbered:
@@ -244,9 +244,7 @@ def _read_columns(name: str, numbered: Sequence[tuple[int, Mapping[str, Any]]], 
     columns = list(dict.fromkeys(column for _, record in numbered for column in record))
     column = prompt or _prompt_column(name, columns, numbered)
     if column not in columns:
-        raise UsageError(
-            f"{name} has no column of the name that --prompt gives. It has: {_columns(columns)}"
-        )
+        raise UsageError(f"{name} has no column as named by --prompt. It has: {_columns(columns)}")
     answer_column = next((one for one in columns if one.lower() in ANSWERS and one != column), "")
     rows = []
     for line, record in numbered:

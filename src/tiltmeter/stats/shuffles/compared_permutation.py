@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike
 from tiltmeter.stats.arguments import Codes, Floats
 from tiltmeter.stats.shuffles.permutation import Permuted, not_measured, smallest_share, summaries
 from tiltmeter.stats.shuffles.pooled_permutation import SCORES, Score
-from tiltmeter.stats.shuffles.row_statistics import Statistic, mean_over
+from tiltmeter.stats.shuffles.row_statistics import Statistic, mean_of, mean_over
 from tiltmeter.stats.shuffles.shuffling import Cell, Shuffles, cell_of, coded_groups
 
 METHOD = "{}, second less first, rows permuted between models inside each prompt"
@@ -65,7 +65,7 @@ def score_difference(*, cells: Sequence[ComparedCell], score: Score) -> Compared
         nothing = not_measured(method, draws, (), "no cell has every prompt in both models")
         return ComparedScores(None, None, nothing, 0)
     first, second = (float(np.mean([cell.seen[side] for cell in measured])) for side in (0, 1))
-    drawn = mean_over(np.stack([cell.drawn for cell in measured], axis=-1))
+    drawn = mean_of([cell.drawn for cell in measured])
     sizes = tuple(sum(cell.sizes[side] for cell in measured) for side in (0, 1))
     smallest = max(1 / (1 + len(drawn)), math.prod(cell.smallest for cell in measured))
     (row,) = summaries(

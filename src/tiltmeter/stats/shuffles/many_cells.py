@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from tiltmeter.stats.arguments import Codes, Floats
 from tiltmeter.stats.shuffles.permutation import shuffled_statistic
-from tiltmeter.stats.shuffles.row_statistics import mean_divergence, mean_over
+from tiltmeter.stats.shuffles.row_statistics import mean_divergence, mean_of, mean_over
 from tiltmeter.stats.shuffles.shuffling import Cell, Shuffles, cell_of
 from tiltmeter.stats.special import gammaincc, ndtr
 
@@ -311,7 +311,7 @@ def _mean_divergence(counted: Sequence[_Counted]) -> Floats:
         is_measured = ~np.isnan(observed)
         if is_measured.any():
             means.append(np.append(observed[is_measured].mean(), _shuffled_mean(part, is_measured)))
-    return mean_over(np.stack(means, axis=-1)) if means else np.zeros(0)
+    return mean_of(means) if means else np.zeros(0)
 
 
 def _shuffled_mean(part: _Counted, is_measured: NDArray[np.bool_]) -> Floats:

@@ -156,7 +156,7 @@ def _permute(
     if measured.any():
         mean = shuffles.keep((statistic, cell.key), lambda: mean_over(shuffled[:, measured]))
         observed = np.append(observed, observed[measured].mean())
-        shuffled = np.column_stack([shuffled, mean])
+        shuffled = np.vstack([shuffled.T, mean]).T  # each column in one piece
     rows = summaries(observed, shuffled, method, sizes, smallest, two_sided)
     if not measured.any():
         return not_measured(

@@ -30,6 +30,7 @@ from tiltmeter.stats.shuffles.row_statistics import (
     mean_concentration,
     mean_distance,
     mean_divergence,
+    mean_of,
     mean_over,
 )
 from tiltmeter.stats.shuffles.shuffling import Shuffles, cell_of, coded_groups
@@ -106,7 +107,7 @@ def pooled_score(*, cells: Sequence[PooledCell], score: Score, by_name: bool = T
         ]
         columns.append(_mean_of_cells(of_name))
     observed = np.array([value for value, _ in columns])
-    shuffled = np.column_stack([drawn for _, drawn in columns])
+    shuffled = np.stack([drawn for _, drawn in columns]).T  # each column in one piece
     smallest = max(1 / (1 + len(shuffled)), _smallest(kept))
     rows = summaries(observed, shuffled, method, sizes, smallest, score == "concentration")
     lost = len(cells) - len(scored)
@@ -145,7 +146,7 @@ def _shuffle(
 def _mean_of_cells(parts: Sequence[tuple[float, Floats]]) -> tuple[float, Floats]:
     """Averages over cells, observed and shuffled; in each shuffle, skips cells without a value."""
     observed = float(np.mean([value for value, _ in parts]))
-    return observed, mean_over(np.stack([drawn for _, drawn in parts], axis=-1))
+    return observed, mean_of([drawn for _, drawn in parts])
 
 
 def _smallest(cells: Sequence[PooledCell]) -> float:

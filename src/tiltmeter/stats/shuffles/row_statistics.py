@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from itertools import combinations
 
@@ -54,7 +54,7 @@ def _mean_over_pairs(
         bits = _root_or_bits(np.clip(each @ cell.member, 0.0, 1.0), root)
         void = (outcomes[i] == 0) | (outcomes[j] == 0)
         by_pair.append(np.where(void, np.nan, bits) if void.any() else bits)
-    return by_pair[0] if len(by_pair) == 1 else mean_over(np.stack(by_pair, axis=-1))
+    return mean_of(by_pair)
 
 
 @lru_cache(maxsize=64)
@@ -154,6 +154,12 @@ SUMS: dict[Statistic, tuple[Callable[[Cell], Floats], Callable[[Cell, Floats], F
     mean_distance: (_pair_table, lambda _, bits: _root_or_bits(bits.clip(0.0, 1.0), True)),
     mean_concentration: (_concentration_table, _whole_concentration),
 }
+
+
+def mean_of(parts: Sequence[Floats]) -> Floats:
+    """Returns the mean of arrays of one shape, ignoring NaN."""
+    total = sum(parts[1:], start=parts[0])
+    return mean_over(np.stack(parts, axis=-1)) if np.isnan(total).any() else total / len(parts)
 
 
 def mean_over(values: Floats) -> Floats:

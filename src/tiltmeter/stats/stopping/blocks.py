@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from tiltmeter.stats.arguments import Codes, Floats
 from tiltmeter.stats.shuffles.many_cells import MOST_LOG, largest_scores, minus_log_p
 from tiltmeter.stats.shuffles.pooled_permutation import SCORES, Score
-from tiltmeter.stats.shuffles.row_statistics import Statistic, mean_divergence, mean_over
+from tiltmeter.stats.shuffles.row_statistics import Statistic, mean_divergence, mean_of, mean_over
 from tiltmeter.stats.shuffles.shuffling import IN_FLIGHT, Cell, Shuffles, cell_of, coded_groups
 from tiltmeter.stats.stopping.design import StoppingDesign
 from tiltmeter.stats.stopping.paths import TICKS, Ticks
@@ -78,7 +78,7 @@ def cell_scores(data: CellBlocks, design: StoppingDesign) -> Ticks:
             continue
         largest = largest_scores(present, design.draws - 1)
         means = [_statistics(mean_divergence, tally.cell, tally.sums) for tally in present]
-        top = minus_log_p(mean_over(np.stack(means, axis=-1)))
+        top = minus_log_p(mean_of(means))
         scores[look] = np.maximum(minus_log_p(largest), np.nan_to_num(top))
     return np.rint(scores * (TICKS / MOST_T)).astype(np.int32)
 
