@@ -498,14 +498,14 @@ def test_a_bad_row_is_named_and_nothing_is_written(
 
 def test_a_doubled_word_is_named(tmp_path: Path) -> None:
     with pytest.raises(
-        UsageError, match=r"line 3 \(Wache\): the word stands in line 2 already"
+        UsageError, match=r"line 3 \(Wache\): line 2 already has this word"
     ) as error:
         tiltmeter.import_outputs(
             "gramvis",
             counted(tmp_path, {"Native_Word": "wache"}, {"Native_Word": "Wache"}),
             tmp_path / "run",
         )
-    assert "same language and subject" in str(error.value)
+    assert "same language and" in str(error.value)
 
 
 def test_missing_columns_are_named(tmp_path: Path) -> None:

@@ -126,7 +126,7 @@ class CountTable:
         return float(weight) <= float(self.rows["outputs"].sum()) + 1e-6
 
     def values(self, measure: MeasureSpec) -> list[tuple[dict[str, str], tuple[str, ...]]]:
-        """Returns [(levels to add to the condition, hits)]: per value if EVERY, else one entry."""
+        """Returns [(levels to add to the condition, hits)]: one pair, or for EVERY one a value."""
         if measure.values != (EVERY,):
             return [({}, measure.values)]
         return [({measure.attribute: value}, (value,)) for value in self.answers(measure)]

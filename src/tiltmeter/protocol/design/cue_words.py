@@ -107,7 +107,7 @@ def check_cue_words(protocol: Protocol, columns: Collection[str], place: SourceL
     if protocol.cue_words not in ("", NONE) and not protocol.cues:
         raise ProtocolError(
             f"{place.at('cue_words')}: no measure compares a factor whose table has the column "
-            f"{protocol.cue_words}. Put it into the table of the factor, beside its levels."
+            f"{protocol.cue_words}. Put this column into the table of the factor's levels."
         )
 
 

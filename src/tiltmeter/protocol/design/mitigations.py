@@ -78,8 +78,8 @@ def with_mitigations(
     usable = [row for row in rows if not _other_language(row, languages)]
     if not usable:
         raise UsageError(
-            f"No mitigation is written in {' or '.join(languages)}. Leave the column language "
-            "empty for a text that is asked in every language."
+            f"No mitigation is in {' or '.join(languages)}. To use a text in every language leave "
+            "its cell in the column language empty."
         )
     none = {FACTOR: NONE, MITIGATED: TEXT, SYSTEM: ""}
     levels = [none, *(_level(row, pictures) for row in usable)]

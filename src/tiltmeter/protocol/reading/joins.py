@@ -24,9 +24,8 @@ def refuse_unjoined(tables: Sequence[Sequence[Row]], place: SourceLocation) -> N
                 for side in (rows, table)
             )
             raise ProtocolError(
-                f"{place.at('tables', number)}: no row agrees with the tables before it in the "
-                f"column {', '.join(shared)} ({sides}). Write the values alike, or rename the "
-                "column."
+                f"{place.at('tables', number)}: in the column {', '.join(shared)} no row has a "
+                f"value of the tables above ({sides}). Write the same values, or rename the column."
             )
         rows = joined
 

@@ -77,8 +77,8 @@ def _read(path: Path) -> tuple[dict[str, Json], SourceLocation]:
         raise ProtocolError(f"{where} is not a protocol file: {error}. Save it as UTF-8.") from None
     except (ValueError, RecursionError) as error:
         raise ProtocolError(
-            f"{where} is not a protocol file: {error}. Text stands in quotation marks, tables in "
-            "[ ]."
+            f"{where} is not a protocol file: {error}. Write texts in quotation marks, and names "
+            "of tables in [ ]."
         ) from None
     except OSError as error:
         raise ProtocolError(

@@ -164,7 +164,8 @@ def _reference(
     if isinstance(reference, Mapping):
         if kind.reference == "column":
             raise ProtocolError(
-                f"{place}: a {measure.kind} needs a column with a share for each item."
+                f"{place}: a {measure.kind} needs as its reference a column with a share for each "
+                "item."
             )
         for value in reference:
             if known is not None:
