@@ -282,7 +282,7 @@ def test_citations_have_the_signature(run: Path) -> None:
     [
         ({"title": "x", "measure": "nothing", "by": ["race"]}, "nothing"),
         ({"title": "x", "measure": "race", "by": ["race"]}, "of the kind share"),
-        ({"title": "x", "measure": "share_yes"}, "either `by` or `groups`"),
+        ({"title": "x", "measure": "share_yes"}, "exactly one of `by` and `groups`"),
         ({"title": "x", "measure": "share_yes", "by": ["scenario"]}, "scenario"),
         ({"title": "x", "measure": "share_yes", "groups": {"a": ["yess"]}}, "yess"),
     ],

@@ -328,3 +328,15 @@ def test_ls_models(own: Path, capsys: pytest.CaptureFixture[str]) -> None:
         and "retired 2026-05-12" in shown
         and str(own) in shown.replace("\n", "")
     )
+
+
+def test_rows_that_ship_are_not_read_for_a_kind_that_has_none(
+    own: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert all(table.find(name) is not None for name in table.rows())
+    own.write_text(
+        '["planted:she=.8"]\nprice = { prompt = 1, completion = 1, date = 2026-11-28 }\n'
+    )
+    monkeypatch.setattr(table, "_built_in", lambda: pytest.fail("the rows that ship are read"))
+    assert table.find("planted:she=.7") is None
+    assert table.find("planted:she=.8") is not None

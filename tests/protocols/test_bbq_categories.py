@@ -72,7 +72,7 @@ def test_whom_it_is_about(
 
 def test_the_metadata_of_a_clone_decide() -> None:
     asked = example("Race_x_gender", ("F-Black", "F-Black"), ["Black"])
-    with pytest.raises(UsageError, match="Take the whole clone, with analysis_scripts"):
+    with pytest.raises(UsageError, match="Use the whole clone, with analysis_scripts"):
         examples.row_of(asked)
     contents = {
         "results/UnifiedQA/preds_Race_x_gender.jsonl": json.dumps(asked).encode(),

@@ -383,7 +383,7 @@ def test_the_figures_of_the_protocols_that_ask_for_one() -> None:
     ("line", "said"),
     [
         ('figure = "heatmap"', "No figure 'heatmap'. Did you mean 'heat'?"),
-        ('band = { low = 1.25, high = 0.8, text = "b" }', "band: low is to be below high"),
+        ('band = { low = 1.25, high = 0.8, text = "b" }', "band: low must be below high"),
         ('band = { low = 0.8, text = "b" }', "band: 'high' is missing"),
         ("band = [0.8, 1.25]", "band: [0.8, 1.25] is not a table"),
     ],

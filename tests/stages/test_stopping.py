@@ -336,7 +336,7 @@ def test_a_plan_in_a_protocol_says_how_and_is_checked(tmp_path: Path) -> None:
         ).trials.height
     )
     for wrong, said in (
-        ({"looks": [0.5, 0.9]}, "end at 1"),
+        ({"looks": [0.5, 0.9]}, "the last is 1"),
         ({"weights": [0.5, 0.4]}, "sum to"),
         ({"futility": [0.1, 0.1]}, "bounds are needed"),
         ({"measures": ["gaap"]}, "Did you mean 'gap'"),

@@ -107,7 +107,7 @@ def check_state(now: State, known: Sequence[ValueChoice]) -> None:
         raise UsageError("Marks must be written as POSITION:WHOSE, separated by blanks.")
     for name in ("skipped", "note", "marks"):
         if len(getattr(now, name)) > MOST_CHARACTERS[name]:
-            raise UsageError(f"This is longer than {MOST_CHARACTERS[name]} characters.")
+            raise UsageError(f"'{name}' is longer than {MOST_CHARACTERS[name]} characters.")
 
 
 def write_notes(store: Store, kind: str, name: str, item: str, state: State) -> None:

@@ -160,8 +160,8 @@ def _label(lists: _Lists, where: str, row: RawRow) -> Label:
     output, value = _text_of(row, "output", "trial", "id"), _text_of(row, "value")
     if not output:
         raise UsageError(
-            f"{where}: no output is named. Needed: a column 'output' with the id of a trial, and "
-            "'value'."
+            f"{where}: the row names no output. The columns 'output' (the id of a trial) and "
+            "'value' are needed."
         )
     attribute = _text_of(row, "attribute") or lists.default
     if attribute not in lists.attributes:

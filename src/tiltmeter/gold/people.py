@@ -71,7 +71,7 @@ def divide(store: Store, attribute: str, annotator: str, among: Sequence[str]) -
     kept: list[str] = json.loads(store.artefact(AMONG, attribute) or "[]")
     if among and sorted(set(among)) != kept:
         if kept or labels.have_human(store, "" if attribute == EVERY else attribute):
-            how = f"is divided among {_names(kept)}" if kept else "is shown to everybody whole"
+            how = f"is divided among {_names(kept)}" if kept else "is shown whole to everybody"
             raise UsageError(
                 f"People have begun: the sample of {attribute} {how}. Leave --among out."
             )

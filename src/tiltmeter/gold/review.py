@@ -102,8 +102,8 @@ def open_review(store: Store, protocol: Protocol, annotator: str) -> Review:
     values = taxonomy_values(store, protocol)
     if not values:
         raise UsageError(
-            f"{store.folder} has no taxonomy to review. One is found when pictures are labelled: "
-            f"tiltmeter label {store.folder} --judge MODEL"
+            f"{store.folder} has no taxonomy to review. To have one found while pictures are "
+            f"labelled type: tiltmeter label {store.folder} --judge MODEL"
         )
     return Review(store, annotator, with_keys(list(wording()["review"].items())), values)
 

@@ -47,6 +47,7 @@ DENYING = ("reject", "reject_after", "negation")
 # lists of a pack whose words stand in sentences of any kind
 _PASSING = ("she", "he", "third", "yes", "no", "filler", "reject", "join", "both", "neither")
 _TOKENS = 100_000  # that are kept with their words
+_WHOLE = 3  # letters of an ending that leave one letter of a word at least; shorter ones leave two
 PHRASE = 60  # characters of a text that may well come again
 NEVER = r"(?!)"  # a pattern that finds nothing
 _STEM, _TAIL = 4, 6  # letters of a verb's stem at least, and of what may follow it at most
@@ -224,7 +225,7 @@ class Language:
         yield from (f"{word}{particle}" for particle in self.pack.list_of("particles"))
         for endings in self._groups_of_endings if word not in self.in_passing else ():
             for ending, other in permutations(endings, 2):
-                if word.endswith(ending) and len(word) > len(ending) + 1:
+                if word.endswith(ending) and len(word) > len(ending) + (len(ending) < _WHOLE):
                     yield f"{word.removesuffix(ending)}{other}"
         yield from self._separable(word)
 

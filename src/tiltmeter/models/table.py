@@ -93,7 +93,7 @@ class Listed:
 
     @property
     def omitted(self) -> tuple[str, ...]:
-        """The parameters that the model is known to refuse, in the dialects' words."""
+        """The parameters that the model is known to refuse, as the provider's API spells them."""
         refused = tuple(
             word
             for name, words in _LEFT_OUT.items()
@@ -103,7 +103,7 @@ class Listed:
         return (*refused, LOGPROBS) if self.takes.get(LOGPROBS) == 0 else refused
 
     def as_dict(self, today: date | None = None) -> dict[str, Json]:
-        """Returns plain values, for --json."""
+        """Returns the row's fields as plain values, for --json."""
         price = self.price and {
             **{name: getattr(self.price, name) for name in ("prompt", "completion", "picture")},
             "date": str(self.price_date),
@@ -149,11 +149,17 @@ def _built_in() -> Mapping[str, Listed]:
     }
 
 
-def rows(own: Path | None = None) -> dict[str, Listed]:
-    """Returns {name: row}: the built-in rows, overridden by the user's file. Raises UsageError with
-    file, entry, field and what to type.
+@cache
+def _has_built_in(kind: str) -> bool:
+    """True if rows of a kind ship. Searches the text for its name, as TOML is slow to parse."""
+    return f'"{kind}:' in BUILT_IN.read_text("utf-8")
+
+
+def rows(own: Path | None = None, kind: str = "") -> dict[str, Listed]:
+    """Returns {name: row}: the built-in rows, overridden by the user's file. kind: the only kind
+    whose rows are needed. Raises UsageError with file, entry, field and what to type.
     """
-    listed = dict(_built_in())
+    listed = dict(_built_in()) if not kind or _has_built_in(kind) else {}
     path = own_file() if own is None else own
     if path.is_file():
         for name, entry in _read_file(path).items():
@@ -168,9 +174,9 @@ def rows(own: Path | None = None) -> dict[str, Listed]:
 
 def find(name: str, among: Mapping[str, Listed] | None = None) -> Listed | None:
     """Returns a model's row by name or alias, or None."""
-    among = rows() if among is None else among
     name = name.partition("?")[0]  # a provider's settings make no other model
     kind, _, bare = name.partition(":")
+    among = rows(kind=kind) if among is None else among
     return among.get(name) or next(
         (row for row in among.values() if row.name.startswith(f"{kind}:") and bare in row.aliases),
         None,
@@ -210,7 +216,7 @@ def _read_file(path: Path) -> dict[str, dict[str, Toml]]:
         kind, _, bare = name.partition(":")
         if not kind or not bare or not isinstance(entry, dict):
             raise UsageError(
-                f"{path}, entry '{name}': an entry is named kind:name and is a table. "
+                f"{path}, entry '{name}': an entry must be a table with a name KIND:NAME. "
                 'Type for instance: ["openai:gpt-4.1-mini"]'
             )
     return entries

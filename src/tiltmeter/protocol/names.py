@@ -22,8 +22,7 @@ def refuse_twice(names: Sequence[str], place: SourceLocation, *inside: str) -> N
         if number > 1:
             last = len(names) - 1 - list(reversed(names)).index(name)
             raise ProtocolError(
-                f"{place.at(last, *inside)}: '{name}' is there {number} times. Rename or remove "
-                "one."
+                f"{place.at(last, *inside)}: '{name}' occurs {number} times. Rename or remove one."
             )
 
 

@@ -26,8 +26,8 @@ def check_stop(protocol: Protocol, place: SourceLocation) -> None:
     looks = keys.get("looks", LOOKS)
     if looks[-1] != 1 or any(a >= b for a, b in pairwise(looks)):
         raise ProtocolError(
-            f"{place.at('looks')}: looks rise and end at 1, which is the whole run. Write for "
-            "instance: looks = [0.25, 0.5, 1]"
+            f"{place.at('looks')}: each look must be later than the one before, and the last is "
+            "1, the whole run. Write for instance: looks = [0.25, 0.5, 1]"
         )
     if "looks" in keys or "weights" in keys:
         weights = keys.get("weights")
@@ -35,14 +35,14 @@ def check_stop(protocol: Protocol, place: SourceLocation) -> None:
             len(weights) != len(looks) or not math.isclose(sum(weights), 1, abs_tol=1e-9)
         ):
             raise ProtocolError(
-                f"{place.at('weights')}: {len(looks)} weights are needed, one per look, that sum "
-                f"to 1; these {len(weights)} sum to {sum(weights):g}."
+                f"{place.at('weights')}: {len(looks)} weights (one per look) with the sum 1 are "
+                f"needed, but these {len(weights)} weights sum to {sum(weights):g}."
             )
     futility = keys.get("futility")
     if futility is not None and len(futility) != len(looks) - 1:
         raise ProtocolError(
             f"{place.at('futility')}: {len(looks) - 1} bounds are needed, one for each look but "
-            f"the last; here are {len(futility)}. Write 0 where nothing is to be given up."
+            f"the last; got {len(futility)}. Write 0 for a look that gives nothing up."
         )
     measures = [spec.name for spec in protocol.measures]
     for number, name in enumerate(keys.get("measures", ())):

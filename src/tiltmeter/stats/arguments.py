@@ -19,25 +19,26 @@ def vector(name: str, values: ArrayLike) -> Floats:
         raise ValueError(f"{name}: one dimension expected, got shape {array.shape}")
     if not np.isfinite(array).all():
         raise ValueError(
-            f"{name}: holds NaN or an infinite value; drop it and count it as an outcome first"
+            f"{name}: NaN or an infinite value; remove it and count it as an outcome of its own"
         )
     return array
 
 
 def counts(name: str, values: ArrayLike) -> Floats:
-    """Returns a ``vector`` without negative numbers (counts, sums of probabilities, weights)."""
+    """Returns the array of ``vector``, or raises ``ValueError`` if a number is negative."""
     array = vector(name, values)
     if array.size and array.min() < 0:
-        raise ValueError(f"{name}: negative value {array.min():g}")
+        raise ValueError(f"{name}: numbers of at least 0 expected, got {array.min():g}")
     return array
 
 
 def shares(name: str, successes: ArrayLike, n_name: str, n: ArrayLike) -> tuple[Floats, Floats]:
-    """Returns successes and outcomes per cluster, alike in shape; ValueError if successes > n."""
+    """Returns (successes, outcomes) per cluster; ValueError if shapes differ or successes > n."""
     x, size = counts(name, successes), counts(n_name, n)
     same_shape(name, x, n_name, size)
     if x.size and (x - size).max() > 1e-9 * max(1.0, float(size.max())):
-        raise ValueError(f"{name}: larger than {n_name} in cluster {int(np.argmax(x - size))}")
+        cluster = int(np.argmax(x - size))
+        raise ValueError(f"{name}: must not exceed {n_name}, but does in cluster {cluster}")
     return np.minimum(x, size), size
 
 
@@ -45,7 +46,7 @@ def same_shape(name: str, first: NDArray[Any], other_name: str, second: NDArray[
     """Raises ValueError, naming both arguments, if their shapes differ."""
     if first.shape != second.shape:
         raise ValueError(
-            f"{name}: shape {first.shape} does not match {other_name} with {second.shape}"
+            f"{name}: has shape {first.shape}, but {other_name} has shape {second.shape}"
         )
 
 
@@ -57,14 +58,14 @@ def number(name: str, value: float, *, minimum: float = 0.0) -> float:
 
 
 def level(name: str, value: float) -> float:
-    """Returns a probability strictly between 0 and 1 (confidence, α, power); else ValueError."""
+    """Returns a probability strictly between 0 and 1 (confidence, α, power), or raises an error."""
     if not 0.0 < value < 1.0:
         raise ValueError(f"{name}: a number between 0 and 1 expected, got {value!r}")
     return float(value)
 
 
 def draw_count(draws: int) -> int:
-    """Returns the number of draws as an int; ValueError below 1."""
+    """Returns the number of draws as an int, or raises ValueError if it is below 1."""
     if draws < 1:
         raise ValueError(f"draws: at least one draw expected, got {draws!r}")
     return int(draws)
@@ -82,7 +83,7 @@ def rows(
     if array.size and not np.issubdtype(array.dtype, np.integer):
         raise ValueError(f"{name}: integer codes expected, got {array.dtype}")
     if array.size and array.min() < -1:
-        raise ValueError(f"{name}: code {array.min()} is below -1, which means missing")
+        raise ValueError(f"{name}: codes from 0 (or -1: missing) expected, got {array.min()}")
     if attributes is not None and array.shape[1] != attributes:
-        raise ValueError(f"{name}: {array.shape[1]} attributes where {attributes} are expected")
+        raise ValueError(f"{name}: {attributes} attributes expected, got {array.shape[1]}")
     return array.astype(np.int64, copy=False)

@@ -46,9 +46,9 @@ def ratio(
     of_odds: bool = False,
     confidence: float = 0.95,
 ) -> Interval:
-    """Returns the rate in A over the rate in B (disparate-impact ratio DI); limits on the log
-    scale; with ``of_odds`` the odds ratio: r·(1 - p_b)/(1 - p_a), u and w by (1 - p_a) and (1 -
-    p_b).
+    """Returns the rate in A divided by the rate in B (disparate-impact ratio DI), with limits built
+    on the log scale. With ``of_odds``, returns the odds ratio r·(1 - p_b)/(1 - p_a), and u and w
+    are divided by 1 - p_a and 1 - p_b.
 
     Formula: r = (Σx_a/N_a)/(Σx_b/N_b); with u_i = (x_ai - p_a·n_ai)/Σx_a and w_i alike for B, v =
     C/(C-1)·Σ(u_i - w_i)² if clusters are paired, else the sum of the two sides' variances with
@@ -116,7 +116,7 @@ def _nothing(hits_a: float, hits_b: float, total_a: float, total_b: float) -> st
 
 
 def _sum_of_variances(u: Floats, w: Floats) -> tuple[float, float]:
-    """Computes the variance of a difference of linearised estimators, and its Welch df."""
+    """Returns (variance of a difference of linearised estimators, its Welch–Satterthwaite df)."""
     (first, df_first), (second, df_second) = cluster_variance(u), cluster_variance(w)
     total = first + second
     if total == 0:
@@ -157,16 +157,16 @@ def odds(*, first: ArrayLike, second: ArrayLike) -> Interval:
     top, bottom = float(x.sum()), float(y.sum())
     if share.value is None:
         return row
-    zero = top == 0 or bottom == 0 or not 0 < share.value < 1  # a sum too small to tell from 0
-    value = (top + HALF) / (bottom + HALF) if zero else top / bottom
+    has_zero = top == 0 or bottom == 0 or not 0 < share.value < 1  # a sum too small to tell from 0
+    value = (top + HALF) / (bottom + HALF) if has_zero else top / bottom
     row = replace(row, value=value)
-    if zero:
+    if has_zero:
         note = join_notes(ZERO.text, share.note)
         row = replace(row, note=note, cautions=(ZERO.code, *share.cautions))
     if share.low is None or share.high is None or share.df is None or share.effective_n is None:
         return row
     low, high, corrected = share.low, share.high, value / (1 + value)
-    if zero:
+    if has_zero:
         quantile = t_quantile(UPPER, share.df)
         near = wilson_limits(corrected, share.effective_n, quantile)
         low, high = (near[0], high) if top < bottom else (low, near[1])
@@ -206,7 +206,7 @@ def fisher(*, hits_a: int, n_a: int, hits_b: int, n_b: int) -> Test:
     with a note. ``ValueError`` for hits beyond n.
     """
     if not (0 <= hits_a <= n_a and 0 <= hits_b <= n_b):
-        raise ValueError("hits: must be 0 to n")
+        raise ValueError("hits_a, hits_b: numbers from 0 to n_a, n_b expected")
     method = "Fisher's exact"
     if n_a == 0 or n_b == 0:
         return Test(None, None, method, note="no outcomes on one side")

@@ -43,10 +43,10 @@ def posterior_limits(successes: Floats, n: Floats, confidence: float = 0.95) -> 
 
 @lru_cache(maxsize=1)
 def _grid() -> tuple[Floats, Floats, Floats]:
-    """Returns a, shape (means, correlations), a + b and the prior's weight, shape (correlations,).
+    """Returns (a of shape (means, correlations); a + b; the prior's weights), the last two by
+    correlation.
 
-    b is a with the means in reverse order, since the means are symmetric about one half.
-    """
+    b is a with the means in reverse order, since the means are symmetric about one half."""
     mean = np.sin(math.pi * (np.arange(MEANS) + 0.5) / MEANS / 2) ** 2
     root = (np.arange(CORRELATIONS) + 0.5) / CORRELATIONS
     both = 1 / root**2 - 1
@@ -66,11 +66,11 @@ def _table(doublings: int) -> Floats:
 def _rising(counts: Floats) -> Floats:
     """Sums log a(a+1)…(a+x-1) over items, shape (means, correlations); for b, reverse the means."""
     different, items = np.unique(counts, return_counts=True)
-    small = different <= LOOKED_UP
-    known = different[small].astype(np.intp)
-    sums: Floats = items[small] @ _table(int(known.max(initial=1) - 1).bit_length())[known]
+    is_small = different <= LOOKED_UP
+    known = different[is_small].astype(np.intp)
+    sums: Floats = items[is_small] @ _table(int(known.max(initial=1) - 1).bit_length())[known]
     a = _grid()[0].ravel()
-    for count, many in zip(different[~small], items[~small], strict=True):
+    for count, many in zip(different[~is_small], items[~is_small], strict=True):
         sums += many * (special.gammaln(a + count) - special.gammaln(a))
     return sums.reshape(MEANS, CORRELATIONS)
 

@@ -19,7 +19,7 @@ TIE = 1e-7  # of probabilities: arrangements that are as likely count
 
 
 class ExceptionalItem(NamedTuple):
-    """An item. place: its index; others_share: the pooled share of all other items."""
+    """An exceptional item. place: its index; others_share: the pooled share of all other items."""
 
     place: int
     others_share: float

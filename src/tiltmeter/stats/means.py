@@ -32,17 +32,17 @@ def pooled_mean(*, sums: ArrayLike, n: ArrayLike, confidence: float = 0.95) -> I
     cluster, or all alike: a value, no interval. Raises ``ValueError`` for NaN, shapes that differ,
     n < 0.
     """
-    s, size = _numbers("sums", sums, "n", n)
+    s, answers = _numbers("sums", sums, "n", n)
     confidence = arguments.level("confidence", confidence)
-    s, size = s[size > 0], size[size > 0]
-    total = float(size.sum())
+    s, answers = s[answers > 0], answers[answers > 0]
+    total = float(answers.sum())
     blank = Interval(
-        None, None, None, "linearised mean, t", confidence, n=total, clusters=size.size
+        None, None, None, "linearised mean, t", confidence, n=total, clusters=answers.size
     )
-    if size.size == 0:
+    if answers.size == 0:
         return replace(blank, note="no numbers")
     mean = float(s.sum()) / total
-    return _with_limits(replace(blank, value=mean), (s - mean * size) / total)
+    return _with_limits(replace(blank, value=mean), (s - mean * answers) / total)
 
 
 def pooled_difference(
@@ -63,8 +63,8 @@ def pooled_difference(
     sa, na = _numbers("sums_a", sums_a, "n_a", n_a)
     sb, nb = _numbers("sums_b", sums_b, "n_b", n_b)
     arguments.same_shape("n_a", na, "n_b", nb)
-    counted = (na + nb) > 0
-    sa, na, sb, nb = sa[counted], na[counted], sb[counted], nb[counted]
+    is_counted = (na + nb) > 0
+    sa, na, sb, nb = sa[is_counted], na[is_counted], sb[is_counted], nb[is_counted]
     total_a, total_b = float(na.sum()), float(nb.sum())
     blank = Interval(
         None,
@@ -72,7 +72,7 @@ def pooled_difference(
         None,
         "linearised difference of means, t",
         n=total_a + total_b,
-        clusters=int(counted.sum()),
+        clusters=int(is_counted.sum()),
     )
     if total_a == 0 or total_b == 0:
         return replace(blank, note="no numbers on one side")
@@ -112,8 +112,8 @@ def geometric_ratio(
 
 
 def counted_mean(*, numbers: ArrayLike, counts: ArrayLike) -> Interval:
-    """Computes the mean of independent numbers and their counts, with t(n-1), as for one item's
-    outputs.
+    """Computes the mean of independent numbers, each given with its count, with t(n-1); for the
+    outputs of one item.
 
     Formula: m ± t(n-1)·s/√n. Source: Student (1908). By hand: 1 once, 2 once, 3 once: 2 ±
     4.3027·1/√3 = 2 ± 2.4841.
@@ -149,8 +149,8 @@ def slope(*, successes: ArrayLike, n: ArrayLike, reference: ArrayLike) -> Interv
     """
     x, size = arguments.shares("successes", successes, "n", n)
     r, _ = arguments.shares("reference", reference, "1", np.ones_like(size))
-    counted = size > 0
-    x, size, r = x[counted], size[counted], r[counted]
+    is_counted = size > 0
+    x, size, r = x[is_counted], size[is_counted], r[is_counted]
     items = size.size
     blank = Interval(
         None,

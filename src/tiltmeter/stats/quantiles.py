@@ -18,7 +18,7 @@ def normal_quantile(probability: float) -> float:
 
 @lru_cache(maxsize=4096)
 def t_quantile(probability: float, df: float) -> float:
-    """Returns the t below which Student's t with `df` degrees of freedom falls so often."""
+    """Returns the t below which Student's t with `df` degrees of freedom has this probability."""
     return float(special.stdtrit(df, probability))
 
 

@@ -82,7 +82,7 @@ def clustered_share(*, successes: ArrayLike, n: ArrayLike, confidence: float = 0
     Source: W, Korn & Graubard (1998), Survey Methodology 24, and Franco et al. (2019), J. Surv.
     Stat. Methodol. 7; the choice is by simulation, docs/explanation/statistics.md.
     By hand: x = (1, 2, 3), n = (4, 4, 4): W [.1105, .8895], B [.1982, .8018], halfway between:
-    [.1543, .8457]. One cluster: a value, no interval; none: no value either; ``note`` says so.
+    [.1543, .8457]. One cluster: a value, no interval; no cluster: no value; ``note`` says so.
     ``cautions`` and ``note`` also say if other kinds of clusters would not be covered
     (``few_clusters``, ``other_kinds``; for fractional counts ``few_carriers``), and if sizes depend
     on the share, which no interval allows for. Raises ``ValueError`` and names the argument for
@@ -96,15 +96,15 @@ def clustered_share(*, successes: ArrayLike, n: ArrayLike, confidence: float = 0
     if row.value is None or row.low is None or row.high is None:
         return row
     share, near, alike = row.value, (row.low, row.high), float((x / size).mean())
-    whole = bool((x == np.rint(x)).all() and (size == np.rint(size)).all())
-    if whole and size.size < MANY_CLUSTERS:
+    is_whole = bool((x == np.rint(x)).all() and (size == np.rint(size)).all())
+    if is_whole and size.size < MANY_CLUSTERS:
         far = posterior_limits(x, size, row.confidence)
         if abs(alike - share) > UNEVEN * (near[1] - near[0]) / 2:
             far = min(far[0], near[0]), max(far[1], near[1])
         low, high = _blend(share, near, far)
         row = replace(row, low=low, high=high, method=HYBRID)
     few = few_clusters(size.size) or other_kinds(row)
-    if not whole:  # no posterior looks at probabilities: W alone errs where few items carry them
+    if not is_whole:  # no posterior looks at probabilities: W alone errs where few items carry them
         few = few or few_carriers(size.size, carriers(x if share <= 0.5 else size - x))
     return with_cautions(row, few, sizes_follow(alike, near))
 
@@ -197,7 +197,7 @@ def sizes_follow(alike: float, limits: tuple[float, float]) -> IntervalCaution |
 
 
 def few_carriers(clusters: int, *held: float) -> IntervalCaution | None:
-    """Returns a caution for ratios and corrected shares; held: rarer outcomes' ``carriers``."""
+    """Returns a caution if too few clusters have the rarer outcome; held: ``carriers`` per side."""
     if clusters >= FEW_CLUSTERS and min(held) < FEW_CARRIERS:
         text = f"too few clusters with the rarer outcome (effectively {min(held):.1f})"
         return IntervalCaution("few_carriers", text)
@@ -212,7 +212,7 @@ def clustered_difference(
     n_b: ArrayLike,
     confidence: float = 0.95,
 ) -> Interval:
-    """Computes the share in A minus that in B over the same clusters (paired); ×100: points.
+    """Computes the share in A minus that in B over the same clusters (paired).
 
     Arrays: shape (C,), entry i of all four is cluster i. Clusters without outcomes on one side
     still count on the other. Formula: d = Σx_a/N_a - Σx_b/N_b; e_i = (x_ai - p_a·n_ai)/N_a - (x_bi
@@ -226,9 +226,9 @@ def clustered_difference(
     xb, nb = arguments.shares("successes_b", successes_b, "n_b", n_b)
     arguments.same_shape("n_a", na, "n_b", nb)
     confidence = arguments.level("confidence", confidence)
-    counted = (na + nb) > 0
-    xa, na, xb, nb = xa[counted], na[counted], xb[counted], nb[counted]
-    total_a, total_b, clusters = float(na.sum()), float(nb.sum()), int(counted.sum())
+    is_counted = (na + nb) > 0
+    xa, na, xb, nb = xa[is_counted], na[is_counted], xb[is_counted], nb[is_counted]
+    total_a, total_b, clusters = float(na.sum()), float(nb.sum()), int(is_counted.sum())
     method, n = "linearised difference, t", total_a + total_b
     blank = Interval(None, None, None, method, confidence, n=n, clusters=clusters)
     if total_a == 0 or total_b == 0:
@@ -299,12 +299,12 @@ def clustered_mean(*, values: ArrayLike) -> Interval:
 
 
 def bounds(*, successes: float, failures: float, missing: float) -> Interval:
-    """Returns the share of measured outcomes, and its range over all that missing ones could be.
+    """Returns the share of measured outcomes, and its range over all values of the missing
+    outcomes.
 
     Formula: low = s/(s+f+m), high = (s+m)/(s+f+m), value = s/(s+f). Range [0, 1]. Not a confidence
     interval: it holds whatever the missing values. Source: Manski (1989), J. Human Resources 24. By
-    hand: 6, 2, 2 → .75 in [.6, .8]. None without any outcome. ``ValueError``: negative, NaN.
-    """
+    hand: 6, 2, 2 → .75 in [.6, .8]. None without any outcome. ``ValueError``: negative, NaN."""
     s, f = arguments.number("successes", successes), arguments.number("failures", failures)
     m = arguments.number("missing", missing)
     total = s + f + m
@@ -326,6 +326,6 @@ def _filled_clusters(x: Floats, size: Floats) -> tuple[Floats, Floats, str | Non
     """Returns the clusters that have outcomes, and a note on the others."""
     if size.size == 0 or size.min() > 0:
         return x, size, None
-    filled = size > 0
-    note = f"{count_of(int((~filled).sum()), 'cluster')} without outcomes left out"
-    return x[filled], size[filled], note
+    is_filled = size > 0
+    note = f"{count_of(int((~is_filled).sum()), 'cluster')} without outcomes left out"
+    return x[is_filled], size[is_filled], note

@@ -51,7 +51,7 @@ class Interval:
 
 
 def not_corrected(plain: Interval, reason: str | None) -> Interval:
-    """Makes an interval without value for a failed correction; has its reason, n and clusters."""
+    """Returns an interval without a value, whose note is the reason why the correction failed."""
     return Interval(
         None,
         None,

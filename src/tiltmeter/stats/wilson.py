@@ -20,7 +20,7 @@ def wilson(successes: float, n: float, *, confidence: float = 0.95) -> Interval:
     """
     x, size = arguments.number("successes", successes), arguments.number("n", n)
     if x > size:
-        raise ValueError(f"successes: {x:g} of n = {size:g}")
+        raise ValueError(f"successes: at most n = {size:g} expected, got {x:g}")
     confidence = arguments.level("confidence", confidence)
     if size == 0:
         return Interval(None, None, None, "wilson", confidence, n=0.0, note="no outcomes")

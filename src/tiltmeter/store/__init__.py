@@ -1,15 +1,15 @@
 """The run: a folder with `run.sqlite` and `blobs/`.
 
-`trials` are the planned requests; `calls` all that was paid for, as it came; `outputs` what the
-subjects returned; `labels` what annotators said of outputs (append-only: an annotator's earlier
-labels are kept and no longer `current`); `label_calls` names the calls that labels were read from;
-`artefacts` are files by name (estimates, taxonomies, gold samples); `meta` is a table of JSON
-values.
+`trials` are the planned requests; `calls` the paid requests with their unchanged replies; `outputs`
+what the subjects returned; `labels` the annotators' labels of outputs (append-only: an annotator's
+earlier labels are kept but no longer `current`); `label_calls` names the calls that labels were
+read from; `artefacts` are files by name (estimates, taxonomies, gold samples); `meta` is a table of
+JSON values.
 
 All results that arrive in a few turns of the event loop are committed together, so a killed process
 loses at most the calls in flight. One process writes at a time (lock.py). Closing a run checkpoints
-it back into one file. All SQL stands in this room: statements that write here, queries that serve
-one purpose in queries/.
+it back into one file. All SQL is in this package: statements that write are here, queries that
+serve one purpose in queries/.
 """
 
 from __future__ import annotations
@@ -221,7 +221,7 @@ class Store(Database):
         labels: Sequence[Label],
         label_calls: Sequence[LabelCall] = (),
     ) -> None:
-        """Writes calls, outputs and labels in one transaction, with keys cut out of them."""
+        """Writes calls, outputs and labels in one transaction, without the environment's keys."""
         date = now()
         if self.secrets:
             calls, outputs, labels = clean_rows(self.secrets, calls, outputs, labels)
@@ -276,7 +276,7 @@ class Store(Database):
         return blobs.read_blob(self.folder, name)
 
     def blob_path(self, name: str) -> str:
-        """Returns the path of a file in the run's folder."""
+        """Returns the path of a stored file (blob), relative to the run's folder."""
         return blobs.place_of(self.folder, name).relative_to(self.folder).as_posix()
 
     def put_blob(self, content: bytes, suffix: str) -> str:

@@ -26,7 +26,7 @@ _PROMPT, _SEED, _NONCE = "\x00prompt", 0x7E57AB1E7E57AB1E, "\x00nonce"  # of a r
 
 
 class Unpacker:
-    """Turns the integers and bytes of stored columns into values."""
+    """A converter of the integers and bytes of stored columns to values."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
@@ -48,7 +48,7 @@ class Unpacker:
     def rows(
         self, columns: Sequence[AskedColumn], piece: Sequence[Values]
     ) -> Iterator[tuple[Any, ...]]:
-        """Yields rows with their values. columns: of a row; piece: rows of their stored columns."""
+        """Yields rows with their values. columns: of a row; piece: rows of the stored columns."""
         stored = iter(zip(*piece, strict=True)) if piece else repeat(())
         values = [self.column(kind, [next(stored) for _ in parts]) for kind, parts in columns]
         return zip(*values, strict=True)

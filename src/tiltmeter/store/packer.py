@@ -8,10 +8,11 @@ from __future__ import annotations
 import re
 import sqlite3
 from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
 from itertools import islice
 from typing import Any, TypeAlias
 
-from ..records import Label, LabelCall, Output, Trial
+from ..records import Label, LabelCall, Output, Sampling, Trial, canonical
 from . import rows
 from .packing import (
     Packed,
@@ -29,6 +30,7 @@ _Base: TypeAlias = tuple[int, str]  # number and body of a text
 CallRow: TypeAlias = Sequence[Any]  # in the order of rows.CALL_COLUMNS
 _MOST_CACHED = 50_000
 _TOGETHER = 500  # calls whose new texts are one statement
+_SEEDS = 10**18  # a larger one is kept in the text of its settings
 _SEED = re.compile(r"(0|[1-9][0-9]{0,17})\]").fullmatch
 _WORDS = "purpose, model, shape, turn, outcome, served, fingerprint, omitted, ended"
 _CALL = (
@@ -101,7 +103,7 @@ class Packer:
         return number
 
     def words(self, *texts: Value) -> tuple[int | None, ...]:
-        """Returns the numbers of short texts that mostly come together."""
+        """Returns the numbers of short texts that often occur together."""
         numbers = self._tuples.get(texts)
         if numbers is None:
             numbers = tuple(map(self.word, texts))
@@ -130,8 +132,8 @@ class Packer:
         return number
 
     def _add_texts(self, texts: Mapping[str, _Base | None]) -> None:
-        """Adds mostly new texts with one statement and caches their numbers; if the file held any
-        of them, caches none, and `text` looks the numbers up.
+        """Adds mostly new texts with one statement and caches their numbers; if the file had any of
+        them, caches none, and `text` looks the numbers up.
         """
         last: int = self._db.execute("SELECT coalesce(max(n), 0) FROM texts").fetchone()[0]
         before = self._db.total_changes
@@ -176,7 +178,7 @@ class Packer:
         self.add_trial_rows(map(rows.trial_row, trials))
 
     def add_trial_rows(self, rows: Iterable[Sequence[Any]]) -> None:
-        """Adds trials given as rows (rows.TRIAL_COLUMNS)."""
+        """Adds trials given as rows (rows.TRIAL_COLUMNS); sampling as text or as `Sampling`."""
         self._db.executemany(_INSERT_TRIAL, map(self._trial, rows))
 
     def _trial(self, row: Sequence[Any]) -> tuple[Value, ...]:
@@ -297,8 +299,18 @@ def _pack_text(text: str, base: _Base | None) -> tuple[int | None, Packed]:
     return (base[0] if base and isinstance(body, bytes) else None), body
 
 
+@lru_cache(maxsize=1000, typed=True)  # 1 and 1.0 are written differently
+def _shared_settings(*settings: float | None) -> str:
+    return canonical(settings)[:-1] + ","
+
+
 def _split_seed(sampling: Any) -> tuple[Any, int | None]:
     """Returns (the part that trials share, the seed) of `sampling`, split at its last comma."""
+    if isinstance(sampling, Sampling):
+        *shared, seed = sampling
+        if seed is None or (type(seed) is int and 0 <= seed < _SEEDS):
+            return _shared_settings(*shared), seed
+        sampling = canonical(sampling)
     if not isinstance(sampling, str):
         return sampling, None
     head, comma, last = sampling.rpartition(",")

@@ -89,10 +89,10 @@ def trial_of(row: Sequence[Any]) -> Trial:
     return Trial(key, subject, mode, levels(factors), sample, prompt, begin, drawn)
 
 
-def trial_row(trial: Trial) -> tuple[Value, ...]:
+def trial_row(trial: Trial) -> tuple[Value | Sampling, ...]:
     """Returns the columns of a trial (TRIAL_COLUMNS)."""
     factors = _factors(tuple(trial.factors.items()))
-    return (*trial[:3], factors, *trial[4:7], canonical(trial.sampling))
+    return (*trial[:3], factors, *trial[4:8])
 
 
 @lru_cache(maxsize=20_000)

@@ -283,7 +283,7 @@ def test_annotators_that_differ_are_refused_and_named(make: Make) -> None:
 def test_one_run_with_one_subject_is_nothing_to_compare(make: Make) -> None:
     a = make("a")
     fill(a, {"u": (1, 1)})
-    with pytest.raises(UsageError, match="name another run"):
+    with pytest.raises(UsageError, match="Name another run"):
         compare(a)
 
 

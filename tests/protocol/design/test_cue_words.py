@@ -53,7 +53,7 @@ def load(name: str) -> Protocol:
     [
         ({"cue_words": "whom"}, "whom"),
         ({"cue_words": "job"}, "no measure compares a factor whose table has the column job"),
-        ({"cue_sets": "who"}, "sets of which words"),
+        ({"cue_sets": "who"}, "needs the column of the words"),
     ],
 )
 def test_what_does_not_fit_is_refused(keys: dict[str, str], said: str) -> None:

@@ -25,8 +25,8 @@ KINDS = ("cells_from_base", GROUPS, LEVELS)
 
 
 def cell_claims(pairing: PairedTables) -> Iterator[ComparisonRow]:
-    """Yields one claim per prompt in both runs (the base and each group, over all objects), or per
-    level of a factor. Yields nothing for measures that compare groups with one another.
+    """Yields one claim per prompt that both runs have (the base and each group, over all objects),
+    or per level of a factor. Yields nothing for measures that compare groups with one another.
     """
     if pairing.measure.kind == LEVELS:
         yield from _of_levels(pairing)

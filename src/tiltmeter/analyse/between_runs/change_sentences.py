@@ -1,4 +1,4 @@
-"""A sentence on a headline number in two runs: what changed, in which direction, from what to what.
+"""A sentence on a headline number in two runs: the change, its direction, and both values.
 
 The words are the protocol's own (`sentence.between` and `sentence.over_time` of a measure), else
 the templates below.
@@ -34,7 +34,7 @@ BETWEEN, TIME = "between", "over_time"  # keys of a measure's `sentence`
 @dataclass(frozen=True, slots=True)
 class Change:
     """A headline number in two runs. first, second: its values, None for a distance between runs;
-    held: levels that it compares inside each run; condition: its other levels; runs: their names.
+    held: levels compared inside each run; condition: all other levels; runs: names of the runs.
     """
 
     protocol: Protocol
@@ -134,10 +134,10 @@ class Change:
             "second": second,
         }
         if self.first is not None and self.second is not None and first != second:
-            more = self.second > self.first
-            by_name["more"] = "more" if more else "less"
-            by_name["higher"] = "higher" if more else "lower"
-            by_name["rose"] = "rose" if more else "fell"
+            is_more = self.second > self.first
+            by_name["more"] = "more" if is_more else "less"
+            by_name["higher"] = "higher" if is_more else "lower"
+            by_name["rose"] = "rose" if is_more else "fell"
         if spec is not None:
             by_name |= self._counted_slots(spec) | self._gap(spec)
         return by_name

@@ -19,9 +19,9 @@ Tables = tuple[CountTable, CountTable]
 @dataclass(frozen=True, slots=True)
 class CommonItems:
     """The items in both runs. asked: both tables with these items only; counted: both tables with
-    the items that have an answer in the denominator on every side. alone, unanswered: by group,
-    how many items `asked`, and then `counted`, leave out.
-    """
+    the items that have an answer in the denominator on every side. alone: by group, the number of
+    items in one run only; unanswered: by group, the number of shared items that `counted` leaves
+    out."""
 
     asked: Tables
     counted: Tables
@@ -47,8 +47,8 @@ class CommonItems:
 def common_items(
     tables: Tables, measure: MeasureSpec, by: Sequence[str], against: str = TESTED
 ) -> CommonItems:
-    """Finds the common items of each group. against: the side that a difference or an effect
-    compares the tested side with.
+    """Finds the common items of each group. against: the side with which a difference or effect
+    compares the tested side.
 
     Items that share controls are kept or left out together.
     """
@@ -83,7 +83,7 @@ def _counting(cut: Cut, measure: MeasureSpec) -> Iterator[str]:
 
 
 def _keep(tables: Tables, by: Sequence[str], places: Collection[tuple[str, ...]]) -> Tables:
-    """Returns both tables with only the rows of the given (*levels of `by`, item)."""
+    """Returns both tables with only those rows whose (*levels of `by`, item) is in `places`."""
     item = tables[0].protocol.item
     names = [f"{number}" for number in range(len(by))] + ["item"]
     frame = pl.DataFrame(list(places), dict.fromkeys(names, pl.String), orient="row")

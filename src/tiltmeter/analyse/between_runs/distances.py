@@ -20,7 +20,7 @@ SEED = 20  # of the shuffles, with the place of the level
 
 
 def distances(pairing: PairedTables) -> Iterator[ComparisonRow]:
-    """Yields the distance over all levels that both runs have, then one per level."""
+    """Yields the distance over all levels that both runs have, then one distance per level."""
     if not all(table.drawn for table in pairing.tables):
         return
     measure = pairing.measure

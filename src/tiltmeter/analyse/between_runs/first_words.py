@@ -1,5 +1,5 @@
-"""The first words on compared runs: one sentence over all headline differences, and the lines below
-it. Terminal, page, Markdown and JSON show the same words.
+"""The headline and lede of a comparison: one sentence over all headline differences, and the lines
+below it. Terminal, page, Markdown and JSON show the same text.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ MOST_NAMED = 4  # things that differ in the set-up, in the lede
 
 
 class FirstWords(NamedTuple):
-    """headline: one sentence with its exceptions; lede: the sentences below it."""
+    """A headline (one sentence with its exceptions) and a lede (the sentences below it)."""
 
     headline: str
     lede: tuple[str, ...]
@@ -59,7 +59,7 @@ class Pill:
 
 
 def of_comparison(found: Comparison) -> FirstWords:
-    """Returns the first words on a comparison, whose runs must have their display names."""
+    """Returns the headline and lede of a comparison. Its runs must already carry display names."""
     rows = [row for row in found.rows if row.claim is not None]
     if not rows:
         return FirstWords(NO_CLAIM, tuple(set_up_and_rules(found.set_up)))
@@ -118,7 +118,7 @@ def _headline(found: Comparison, rows: Sequence[ComparisonRow], lead: Comparison
 
 
 def _open(change: Change, word: Word) -> str:
-    """Writes both values of a change that is not settled, and the reason why not."""
+    """Writes both values of an unsettled change, and the reason why it is unsettled."""
     sentence, (head, mark, values) = change.between(), change.between().partition(":")
     start = f"the {head[4:]}" if head.startswith("The ") else head
     begins, ends = OPEN.get(word, ("", ""))
@@ -145,7 +145,7 @@ def _no_difference(change: Change, rows: Sequence[ComparisonRow]) -> str:
 
 
 def _count_others(words: Sequence[Word]) -> str:
-    """Counts the differences that changed or, if only the leading one did, that are not settled."""
+    """Says how many comparisons differ; if at most one does, how many others are not settled."""
     changed, others = words.count(Word.DIFFERENT), [w for w in words if w != Word.DIFFERENT]
     if changed > 1:
         return f"{changed} of {len(words)} comparisons differ."

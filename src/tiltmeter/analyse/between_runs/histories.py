@@ -1,5 +1,5 @@
-"""One protocol over time: runs in order of their dates, what changed from each to the next, and
-whether its headline numbers moved by more than noise.
+"""One protocol over time: its runs in order of date, the changes from each run to the next, and the
+headline numbers that moved by more than noise.
 
 Each run is compared with the one before it, and the last with the first, as `compare` does. All
 headline differences of all these steps are one family, adjusted by Holm, even if a protocol
@@ -53,7 +53,7 @@ class DatedRun:
 @dataclass(frozen=True, slots=True)
 class HistoryStep:
     """The step between two runs (by their indices in the history). verdicts: of each headline
-    difference; not_compared: why all or some models have none.
+    difference; not_compared: reasons why models have no verdict.
     """
 
     first: int
@@ -71,7 +71,7 @@ class HistoryStep:
 
 @dataclass(frozen=True, slots=True)
 class HistoryLine:
-    """A headline number over runs. values: one per run; steps: one per step; None if missing."""
+    """A headline number over runs: its verdict per run (values) and per step; None if missing."""
 
     measure: str
     subject: str
@@ -152,7 +152,7 @@ def history(runs: Sequence[OpenRun], margin: float = MARGIN) -> History:
         raise UsageError("Name at least two runs. Type: tiltmeter history RUN RUN …")
     names = list(dict.fromkeys(run.protocol.name for run in runs))
     if len(names) > 1:
-        raise UsageError(f"A history is of one protocol; these are of {' and '.join(names)}.")
+        raise UsageError(f"Name runs of one protocol; these are of {' and '.join(names)}.")
     compare.refuse_twice([run.store for run in runs])
     called = compare.run_names([run.store for run in runs])
     dated = sorted(
@@ -188,17 +188,17 @@ def _steps(runs: Sequence[OpenRun], made: Sequence[DatedRun], margin: float) -> 
         compare.read_parts(one.name, run.store, run.protocol)
         for one, run in zip(made, runs, strict=True)
     ]
-    places = dict.fromkeys([*pairwise(range(len(runs))), (0, len(runs) - 1)])
+    keys = dict.fromkeys([*pairwise(range(len(runs))), (0, len(runs) - 1)])
     rows: list[ComparisonRow] = []
     pairs: dict[tuple[int, int], list[RunPair]] = {}
     reasons: dict[tuple[int, int], list[str]] = {}
-    for first, second in places:
-        steps, refused = _compare_pairs(runs, parts, (first, second), margin)
-        pairs[first, second], reasons[first, second] = [pair for pair, _ in steps], refused
-        rows += [row for _, group in steps for row in group]
+    for first, second in keys:
+        compared, refused = _compare_pairs(runs, parts, (first, second), margin)
+        pairs[first, second], reasons[first, second] = [pair for pair, _ in compared], refused
+        rows += [row for _, group in compared for row in group]
     every = [pair for group in pairs.values() for pair in group]
     judged = compare.with_claims(as_one_family([run.protocol for run in runs]), rows, every)
-    return [_step(place, made, pairs[place], judged, reasons[place]) for place in places]
+    return [_step(key, made, pairs[key], judged, reasons[key]) for key in keys]
 
 
 def _step(
@@ -208,7 +208,7 @@ def _step(
     judged: Sequence[ComparisonRow],
     reasons: Sequence[str],
 ) -> HistoryStep:
-    """Returns the step between runs of two indices. judged: rows of all steps, with verdicts."""
+    """Returns the step between two runs, by index. judged: rows of all steps, with verdicts."""
     first, second = place
     names = {pair.names for pair in pairs}
     verdicts = tuple(row.claim for row in judged if row.claim and row.runs in names)
@@ -224,7 +224,7 @@ def _compare_pairs(
     place: tuple[int, int],
     margin: float,
 ) -> tuple[list[tuple[RunPair, list[ComparisonRow]]], list[str]]:
-    """Returns the pairs of subjects with their rows, and why other subjects are not compared."""
+    """Returns (pairs of subjects with their rows, reasons why others are not compared)."""
     first, second = place
     try:
         compare.refuse_other_design(runs[first].store, runs[second].store)
@@ -262,16 +262,16 @@ def as_one_family(protocols: Sequence[Protocol]) -> Protocol:
 
 
 def _lines(runs: Sequence[OpenRun], steps: Sequence[HistoryStep]) -> Iterator[HistoryLine]:
-    """Yields a line per headline number, told apart by measure, levels, model and annotator."""
+    """Yields one line per headline number: one measure, set of levels, model and annotator."""
     every = [[*run.verdicts] for run in runs]
-    several_models = any(len({one.subject for one in group}) > 1 for group in every)
-    judges = any(_several_annotators(group) for group in every)
+    has_several_models = any(len({one.subject for one in group}) > 1 for group in every)
+    has_several_annotators = any(_several_annotators(group) for group in every)
 
     def key(one: Verdict) -> Key:
         levels = held_of(one)
         return (
-            one.subject if several_models else "",
-            one.instrument.partition("@")[0] if judges else "",
+            one.subject if has_several_models else "",
+            one.instrument.partition("@")[0] if has_several_annotators else "",
             one.measure,
             tuple(sorted(one.condition.items())),
             tuple(sorted(levels.items())),
@@ -279,19 +279,19 @@ def _lines(runs: Sequence[OpenRun], steps: Sequence[HistoryStep]) -> Iterator[Hi
 
     values = [{key(one): one for one in group} for group in every]
     moved = [{key(verdict): verdict for verdict in step.verdicts} for step in steps]
-    for place in dict.fromkeys(one for group in values for one in group):
-        subject, _, measure, condition, contrast = place
+    for line_key in dict.fromkeys(one for group in values for one in group):
+        subject, _, measure, condition, contrast = line_key
         yield HistoryLine(
             measure,
             subject,
             dict(condition),
             dict(contrast),
-            tuple(group.get(place) for group in values),
-            tuple(group.get(place) for group in moved),
+            tuple(group.get(line_key) for group in values),
+            tuple(group.get(line_key) for group in moved),
         )
 
 
 def _several_annotators(own: Sequence[Verdict]) -> bool:
-    """True if several annotators of a run give the same number."""
-    places = [(one.subject, one.measure, str(one.condition), str(one.contrast)) for one in own]
-    return len(set(places)) < len(places)
+    """True if a run has the same headline number from several annotators."""
+    keys = [(one.subject, one.measure, str(one.condition), str(one.contrast)) for one in own]
+    return len(set(keys)) < len(keys)

@@ -1,4 +1,4 @@
-"""The first words on a history: the last change and its step, and the lines below it."""
+"""The headline and lede of a history: its last change and that change's step; the lines below."""
 
 from __future__ import annotations
 
@@ -37,8 +37,8 @@ def _headline(found: History, names: Mapping[str, str]) -> str:
         last = changed[-1]
         lead = _lead(last.told)
         sentence = weakened(_change(found, last, lead, names).over_time(), lead)
-        likes = lead.population.get("cue_words") == "like these"
-        over = ", over words and items like these" if likes else ""
+        is_like_these = lead.population.get("cue_words") == "like these"
+        over = ", over words and items like these" if is_like_these else ""
         return f"{sentence} in the {_nth(last.second)} run{over}{_around(compared, last)}"
     since = found.since_first
     if since and since.told:
@@ -49,17 +49,17 @@ def _headline(found: History, names: Mapping[str, str]) -> str:
 
 
 def _around(compared: Sequence[HistoryStep], last: HistoryStep) -> str:
-    """Says if earlier and later steps changed, and how many numbers the last change includes."""
+    """Says if other steps changed, and how many of the last changed step's numbers changed."""
     others = [step for step in compared if step is not last and step.first < last.first]
     before = sum(bool(step.told) for step in others)
-    later = any(step.first > last.first for step in compared)
+    has_later = any(step.first > last.first for step in compared)
     parts = []
     if others:
         parts.append(
             f"changed before in {before} of {len(others)}" if before else "no change before"
         )
         parts[-1] += f" {'steps' if len(others) > 1 else 'step'}" if before else ""
-    parts += ["no change since"] if later else []
+    parts += ["no change since"] if has_later else []
     end = f"; {', '.join(parts)}." if parts else "."
     number = len(last.verdicts)
     if number > 1 and len(last.told) > 1:
@@ -109,7 +109,7 @@ def _lede(found: History, names: Mapping[str, str]) -> Iterator[str]:
 
 
 def _lead(told: Sequence[Verdict]) -> Verdict:
-    """Returns the change with the smallest adjusted p; among ties, the one largest in size."""
+    """Returns the change with the smallest adjusted p; if several tie, the largest in size."""
     return min(told, key=lambda one: (one.p_adjusted or 0.0, -abs(one.value or 0.0)))
 
 
@@ -154,7 +154,7 @@ def _change_of_line(
 
 
 def line_of(found: History, verdict: Verdict) -> HistoryLine | None:
-    """Returns the history's line for the number of this difference; None if it has none."""
+    """Returns the history's line on the number that a verdict compares; None if it has no line."""
     levels = held_of(verdict)
     return next(
         (

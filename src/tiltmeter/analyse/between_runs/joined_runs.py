@@ -91,10 +91,10 @@ class JoinedRuns:
                 other for other in beside if _condition_key(other) == _condition_key(row)
             ):
                 if other.measure in (spec.name + BOUNDS, spec.name + MISSING):
-                    missing = other.measure == spec.name + MISSING
+                    is_missing = other.measure == spec.name + MISSING
                     asked_here = groups_asked[_condition_key(other)]
                     yield from self._companions(
-                        row, other, _missing_shares(asked_here) if missing else None
+                        row, other, _missing_shares(asked_here) if is_missing else None
                     )
             yield from self._corrected(row, items, sides_by_place)
 
@@ -107,11 +107,11 @@ class JoinedRuns:
         narrow = independent.difference(
             successes_a=xb, n_a=nb, successes_b=xa, n_b=na, confidence=NARROW
         )
-        within = None
+        is_within = None
         if narrow.low is not None and narrow.high is not None:
-            within = -self.pairing.margin < narrow.low and narrow.high < self.pairing.margin
+            is_within = -self.pairing.margin < narrow.low and narrow.high < self.pairing.margin
         plain = replace(row, outcomes={}, clusters=None)
-        return self.pairing.row(plain, _ratios(groups), within)
+        return self.pairing.row(plain, _ratios(groups), is_within)
 
     def _gaps(self, name: str, items: CommonItems) -> Iterator[ComparisonRow]:
         """Yields the comparison of a difference or an effect, as its interaction with `run`."""
@@ -130,22 +130,22 @@ class JoinedRuns:
             first, second = (one.get(key) for one in asked)
             if self.measure.headline and first is not None and second is not None:
                 for other in self._beside_gap(spec, [first, second]):
-                    missing = other.measure == spec.name + MISSING
-                    missing_gaps = (_missing(first).gap, _missing(second).gap) if missing else None
-                    yield from self._companions(row, other, missing_gaps)
+                    is_missing = other.measure == spec.name + MISSING
+                    gaps = (_missing(first).gap, _missing(second).gap) if is_missing else None
+                    yield from self._companions(row, other, gaps)
             if self.measure.attribute in self.pairing.gold:
                 yield self._uncorrected(row, "a difference of differences is not corrected")
 
     def _gap_row(self, spec: MeasureSpec, pairs: Sequence[Pair]) -> Estimate | None:
-        """Returns the second run's difference less the first's; None if either has no answers."""
+        """Returns the second run's difference less the first's; None if a run has no answers."""
         double = double_difference(pairs[1], pairs[0])
         if double is None:
             return None
         return double.row(replace(pairs[0], outcomes={}), spec, self.pairing.before)
 
     def _beside_gap(self, spec: MeasureSpec, pairs: Sequence[Pair]) -> Iterator[Estimate]:
-        """Yields the bounds of the difference (its range if answers outside the denominators could
-        be any), and, for sampled answers, the difference in the share of such answers.
+        """Yields the range of the difference over all values that answers outside the denominators
+        could have, and, for sampled answers, the difference in the share of such answers.
         """
         ends = []
         for pair in pairs:
@@ -200,23 +200,23 @@ class JoinedRuns:
         if lacking:
             yield self._uncorrected(row, f"no gold in {' and '.join(lacking)}")
             return
-        random = all(corrected_rows.is_random(table, attribute) for table in items.counted)
+        is_random = all(corrected_rows.is_random(table, attribute) for table in items.counted)
         place = tuple((name, row.condition[name]) for name in self.by)
         sides = [by_place[place][TESTED] for by_place in sides_by_place()]
         hits = corrected_rows.hits(self.measure, row.condition, self.by)
         sense = Sense(
             hits, self.measure.among, self.measure.without, shared_items(self.pairing.before)
         )
-        chosen = corrected_rows.with_errors_of(sides, self._wholes, sense, random)
+        chosen = corrected_rows.with_errors_of(sides, self._wholes, sense, is_random)
         if chosen is None:
             yield self._uncorrected(row, "too little gold of a class in one of the runs")
             return
-        sides, random, alike = chosen
-        result = correct(sides[::-1], Side({}), sense, random)
+        sides, is_random, alike = chosen
+        result = correct(sides[::-1], Side({}), sense, is_random)
         if result.name == "none":
             yield self._uncorrected(row, result.note)
             return
-        values = [correct((side,), Side({}), sense, random).found.value for side in sides]
+        values = [correct((side,), Side({}), sense, is_random).found.value for side in sides]
         fixed = corrected_rows.corrected_row(row, result, 0.0)
         fixed = replace(fixed, note=join_notes(result.note, alike) or "")
         yield self._test_equivalence(fixed, (values[0], values[1]))
@@ -236,14 +236,14 @@ class JoinedRuns:
 
     def _test_equivalence(self, row: Estimate, values: Values) -> ComparisonRow:
         """Returns the row with its test of equivalence against the margin."""
-        within = None
+        is_within = None
         if row.value is not None and row.spread is not None:
             se, df = row.spread
             is_equivalent = association.equivalence(
                 value=row.value, se=se, df=df, margin=self.pairing.margin
             )
-            within = is_equivalent.p is not None and is_equivalent.p <= ALPHA
-        return self.pairing.row(row, values, within)
+            is_within = is_equivalent.p is not None and is_equivalent.p <= ALPHA
+        return self.pairing.row(row, values, is_within)
 
 
 def _condition_key(row: Estimate) -> Key:
@@ -280,7 +280,7 @@ def _missing_shares(groups: Mapping[str, Group]) -> Values:
 def _pairs(
     table: CountTable, spec: MeasureSpec, by: Sequence[str], name: str
 ) -> Iterator[tuple[Key, Pair]]:
-    """Yields (condition, a pair: the tested side and its control) for one run."""
+    """Yields (condition, Pair of the tested side and its control) for one run."""
     if measure_kind(spec.kind).sides == "level":
         for more, pair in table.pairs(spec, by):
             placed = replace(pair, condition={**pair.condition, **more})

@@ -14,7 +14,7 @@ HEADER = ("measure", "group", "runs", "first", "second", "difference", "p adj.",
 def page(
     rows: Sequence[ComparisonRow], warnings: Sequence[str], left_out: Sequence[str]
 ) -> Document:
-    """Builds the table of headline rows (or all, if none is headline), second run minus first."""
+    """Builds the table of headline rows (all rows if none is headline), second run minus first."""
     headlines = [row for row in rows if row.headline and row.estimate.value is not None]
     margin = f"a margin of {rows[0].margin:g}" if rows else "a margin"
     about = f"Second less first, 95 % intervals over items; equivalent is held against {margin}."

@@ -27,7 +27,7 @@ class ComparisonRow:
     """A row of a comparison. estimate: second minus first, with interval and test; first, second:
     the two values.
 
-    within_margin: True if the 90 % interval lies inside ±`margin`; None if there is none. claim:
+    within_margin: True if the 90 % interval lies inside ±`margin`; None without interval. claim:
     the verdict, if a headline claim rests on the row (`compared_verdicts`).
     """
 
@@ -66,8 +66,8 @@ class ComparisonRow:
 
 
 def leading(rows: Sequence[ComparisonRow]) -> ComparisonRow:
-    """Returns the headline difference for the first sentence. Found differences come first, then
-    unsettled ones, then those not found; inside each group the smallest p, then the largest value.
+    """Returns the headline difference for the first sentence: by verdict (different, then
+    unsettled, then no difference found), then by the smallest p, then by the largest value.
     """
 
     def order(row: ComparisonRow) -> tuple[int, float, float]:
@@ -92,7 +92,7 @@ class RunPart:
 
 
 def held_of(row: Estimate | Verdict) -> dict[str, str]:
-    """Returns {factor: levels} that a row compares inside each run, without the runs themselves."""
+    """Returns the row's contrast as {factor: level}, leaving out the factor that means the run."""
     return {name: level for name, level in (row.contrast or {}).items() if name != FACTOR}
 
 
@@ -164,7 +164,7 @@ class PairedTables:
         within_margin: bool | None,
         headline: bool | None = None,
     ) -> ComparisonRow:
-        """Makes the ComparisonRow of an estimate. values: in the first and the second part."""
+        """Makes the ComparisonRow of an estimate. values: the numbers of the first, second part."""
         headline = self.measure.headline if headline is None else headline
         return ComparisonRow(
             self.about(estimate), self.names, *values, within_margin, self.margin, headline

@@ -15,8 +15,8 @@ from .paired_runs import ComparisonRow, RunPart
 
 
 class PromptInBoth(NamedTuple):
-    """A prompt with its first answer in each run, and their labels. alike: how many prompts differ
-    in the same direction; reverse: how many in the other; of: the number of prompts compared.
+    """A prompt with its first answer in each run, and their labels. alike, reverse: the numbers of
+    prompts that differ in the same and in the opposite direction; of: of compared prompts.
     """
 
     prompt: str
@@ -32,7 +32,7 @@ def prompt_in_both(
     protocol: Protocol, row: ComparisonRow, parts: Sequence[RunPart]
 ) -> PromptInBoth | None:
     """Returns an example of a difference. None for pictures, for probabilities (which have no
-    answers), and if no prompt was answered in both.
+    answers), and if no prompt was answered in both runs.
     """
     spec = next((one for one in protocol.measures if one.name == row.estimate.measure), None)
     if spec is None or protocol.modality == "image":
@@ -44,9 +44,9 @@ def prompt_in_both(
     hits = (value,) if EVERY in spec.values and value else spec.values
     first, second = (_answers(part, row.estimate.instrument, spec.attribute) for part in parts)
     cells = [key for key in first if key in second and _fits(key, about, row)]
-    rises = (row.estimate.value or 0.0) > 0
+    is_rise = (row.estimate.value or 0.0) > 0
     signs = {key: (second[key].value in hits) - (first[key].value in hits) for key in cells}
-    wanted = 1 if rises else -1
+    wanted = 1 if is_rise else -1
     so = [key for key in cells if signs[key] == wanted]
     if not cells:
         return None
@@ -70,5 +70,5 @@ def _answers(
 def _fits(key: tuple[str, str], about: Mapping[str, str], row: ComparisonRow) -> bool:
     mode, factors = key
     levels = json.loads(factors)
-    mode_fits = row.estimate.condition.get("mode", mode) == mode
-    return mode_fits and all(levels.get(name) == level for name, level in about.items())
+    is_same_mode = row.estimate.condition.get("mode", mode) == mode
+    return is_same_mode and all(levels.get(name) == level for name, level in about.items())

@@ -93,13 +93,13 @@ def _judge(
 def _as_compared(spec: MeasureSpec, unit: str, pair: RunPair) -> MeasureSpec:
     """Returns the measure for the difference between two runs, with null value 0."""
     first, second = pair.names
-    apart = spec.kind == DISTANCE
+    is_distance = spec.kind == DISTANCE
     return replace(
         spec,
         null=0.0,
         unit=unit,
-        contrast=None if apart else {"factor": FACTOR, "level": second, "baseline": first},
-        text=f"{'distance' if apart else 'difference'} of the {_plain(spec)}",
+        contrast=None if is_distance else {"factor": FACTOR, "level": second, "baseline": first},
+        text=f"{'distance' if is_distance else 'difference'} of the {_plain(spec)}",
         sentence={"tilt": NAMED} if spec.kind in KINDS else {**SENTENCE},
     )
 

@@ -1,5 +1,5 @@
-"""Evidence on a verdict from outside its rows: gold on the judge behind a claim, and how much of
-the run's plan was answered.
+"""Evidence on a verdict from outside its rows: gold on the judge behind a claim, and the numbers of
+planned and answered trials.
 
 A judge's J is computed for the values that the claim counts: Youden's sensitivity + specificity −
 1, the lowest over the levels that the claim compares. The judge is refuted if the upper end of J's
@@ -33,7 +33,7 @@ Key = tuple[str, str, tuple[str, ...]]  # annotator, attribute, values that coun
 class GoldFacts:
     """Gold's evidence on the judge of one claim. labels: the number of gold labels; people: the
     number of people who gave them; refuted: the reason why gold refutes the judge, else "";
-    errs_by_level: how the judge's errors differ between the compared levels, else "".
+    errs_by_level: a text on errors that differ between the compared levels, else "".
     """
 
     labels: int = 0
@@ -45,8 +45,8 @@ class GoldFacts:
 @dataclass(frozen=True, slots=True)
 class Background:
     """Facts about a run beyond its rows. gold: {claim with gold: its evidence}. plan: {subject: its
-    answered and planned trials}. labelled: by subject, mode and annotator, (labelled, all) answers.
-    cut: how many replies were cut. cascades: annotators that combine rules with a judge.
+    answered and planned trials}. labelled: {(subject, mode, annotator): (labelled answers, all
+    answers)}. cut: numbers of cut-off replies. cascades: annotators of rules and a judge.
     """
 
     gold: Mapping[Key, GoldFacts] = field(default_factory=dict)
@@ -67,7 +67,7 @@ class Background:
         )
 
     def of_labels(self, row: Estimate) -> tuple[int, int]:
-        """Counts the answers behind a claim: (those that its annotator labelled, all)."""
+        """Returns (answers that the annotator labelled, all answers) behind a claim."""
         mode = row.condition.get("mode", "")
         keys = [(subject, mode, row.instrument) for subject in row.subject.split(TOGETHER)]
         counts = [self.labelled[key] for key in keys if key in self.labelled]
@@ -193,7 +193,7 @@ def _sure_gap(gap: Interval) -> float:
 
 
 def _levels(spec: MeasureSpec, pairs: Sequence[GoldPair]) -> dict[str, list[GoldPair]]:
-    """Returns the gold of each level that a claim compares; all gold if it compares none."""
+    """Returns {level that a claim compares: its gold}; {"": all gold} if it compares no levels."""
     contrast = spec.contrast or {}
     named = [contrast[name] for name in ("level", "baseline") if name in contrast]
     levels = {

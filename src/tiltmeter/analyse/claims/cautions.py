@@ -1,4 +1,4 @@
-"""The cautions of a headline claim. Some could reverse the claim, whose verdict they leave open."""
+"""The cautions of a headline claim. If one could reverse the claim, the verdict stays open."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def reversing_cautions(claim: Claim) -> Iterator[Caution]:
 
 
 def _misses_more(claim: Claim) -> bool:
-    """True if answers outside the denominator are significantly more at one compared level."""
+    """True if one compared level has significantly more answers outside the denominator."""
     row = claim.missing
     p = None if row is None else row.deciding_p
     return p is not None and p < ALPHA
@@ -119,8 +119,8 @@ def further_cautions(claim: Claim, told: Sequence[Caution], known: GoldFacts) ->
     if claim.uncorrected and CautionKind.GOLD_SCARCE not in kinds:
         reason = claim.uncorrected.removeprefix("uncorrected: ")
         yield Caution(CautionKind.UNCORRECTED, CautionKind.UNCORRECTED.text(reason=reason))
-    undecided = spec.null is not None and test_word(row, spec.null) == Word.UNDECIDED
-    if undecided and CautionKind.TOO_FEW_ITEMS not in kinds:
+    is_undecided = spec.null is not None and test_word(row, spec.null) == Word.UNDECIDED
+    if is_undecided and CautionKind.TOO_FEW_ITEMS not in kinds:
         yield Caution(CautionKind.BORDERLINE, sentences.borderline(spec, row))
     if test_word(row, spec.null) == Word.TILT and row.stopped and holds_null(row, spec.null):
         kind = CautionKind.INTERVAL_AFTER_STOPPING

@@ -1,4 +1,4 @@
-"""The replies behind a number that were cut at the limit of tokens.
+"""The replies cut off at the limit of tokens, among all replies behind a number.
 
 A choice stated before the limit counts as complete. An answer that became unreadable has the label
 `cut`, as do cut lists, dialogues, rewrites and rankings. Prose is labelled even if the limit cut
@@ -25,7 +25,7 @@ Counts = Mapping[tuple[str, str, str], tuple[int, int]]  # (cut, replies) by ins
 
 
 def count_cut(store: Store, protocol: Protocol) -> dict[tuple[str, str, str], tuple[int, int]]:
-    """Counts (cut, all) replies of prose, by instrument, subject and mode."""
+    """Returns {(instrument, subject, mode): (replies cut off, all replies)} for prose."""
     prose = [
         spec.name
         for spec in protocol.instruments

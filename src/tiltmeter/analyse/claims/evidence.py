@@ -21,16 +21,15 @@ from .output_query import OutputQuery, query_of
 class Claim:
     """A headline row with the other rows that bear on it.
 
-    row: as gold corrects it, if it does; raw: as the instrument labels it. missing: how much larger
-    the share outside the denominator is at the level than at the baseline. about: the levels that
-    tell it from other claims of its measure and subject. parts: tested rows of groups inside its
-    own. nuisances: the tested effect of each factor that the protocol does not ask about, with the
-    claim's value at each of its levels; interactions: the same with the tested difference of the
-    claim's value between two levels of such a factor (for a share: its effect). query: selects the
-    outputs that were counted. slots: what a protocol's own sentence may name. nouns: plain words
-    for its cue words and its items. sides: the raw numbers that it compares. matters: a difference
-    of shares below this is slight. uncued: the factor that it compares, if no prompt states the
-    factor's level.
+    row: the estimate, corrected by gold if possible; raw: from the instrument's labels. missing:
+    the share outside the denominator at the level less that at the baseline. about: the levels that
+    distinguish it from other claims of its measure and subject. parts: tested rows of its
+    subgroups. nuisances: the tested effect of each factor that the protocol does not ask about,
+    with the claim's value at each of its levels; interactions: the same with the tested difference
+    of the claim's value between two levels of such a factor (for a share: its effect). query:
+    selects the outputs that were counted. slots: values for a protocol's own sentence. nouns: plain
+    words for its cue words and its items. sides: the raw numbers compared. matters: a difference of
+    shares below this is slight. uncued: the compared factor, if no prompt states its level.
     """
 
     spec: MeasureSpec
@@ -76,10 +75,10 @@ def gather(
             for name in (BOUNDS, CORRECTED, MISSING)
         }
         corrected = of[CORRECTED]
-        usable = corrected is not None and corrected.value is not None
+        is_usable = corrected is not None and corrected.value is not None
         captured = next((e.value for e in here.of_measure.get(CAPTURED, ())), None)
         mode = protocol.modes.get(raw.condition.get("mode", ""))
-        row = corrected if corrected is not None and usable else raw
+        row = corrected if corrected is not None and is_usable else raw
         nuisances = tuple(_nuisances(protocol, spec, raw, here.of_measure))
         shift = cell_of(row) or moved(spec, raw, here)
         factor = (spec.contrast or {}).get("factor", "")
@@ -89,7 +88,7 @@ def gather(
             raw=raw,
             bounds=of[BOUNDS],
             missing=of[MISSING],
-            uncorrected=corrected.note if corrected is not None and not usable else "",
+            uncorrected=corrected.note if corrected is not None and not is_usable else "",
             about=_about(raw, alike[spec.name]),
             parts=tuple(_parts(protocol, spec, raw, kin[spec.name][stratum])),
             nuisances=nuisances,
@@ -114,7 +113,7 @@ def gather(
 
 
 def _sides(row: Estimate, shift: Moved | None) -> Mapping[str, float]:
-    """Returns the raw numbers that a claim compares; for a divergence, its most moved value's."""
+    """Returns the raw numbers that a claim compares; for a divergence, of the most moved value."""
     if shift is not None and not row.sides:
         return {"level": shift.share.value, "baseline": shift.other.value}
     return row.sides or {}
@@ -152,8 +151,8 @@ def _same_place(rows: Sequence[Estimate], raw: Estimate) -> Estimate | None:
 def _levels_by_claim(
     leads: Iterable[tuple[MeasureSpec, Estimate]],
 ) -> dict[str, list[dict[str, set[str | None]]]]:
-    """Returns {measure: per claim's condition, and per contrast, {factor: the levels in claims of
-    the measure}}; a factor's levels include None if some claim lacks the factor.
+    """Returns {measure: [levels in its claims' conditions, levels in their contrasts]}, each as
+    {factor: levels}, with None if some claim lacks the factor.
     """
     by_claim: dict[str, list[Estimate]] = {}
     for spec, row in leads:
@@ -173,7 +172,7 @@ def _levels(places: Sequence[Mapping[str, str]]) -> dict[str, set[str | None]]:
 
 
 def _about(raw: Estimate, levels: Sequence[Mapping[str, set[str | None]]]) -> str:
-    """Joins the levels of a claim and its contrast in which its measure's claims differ."""
+    """Joins those levels of a claim and its contrast that differ between the measure's claims."""
     raw_levels = (raw.condition, raw.contrast or {})
     return ", ".join(
         level
@@ -201,13 +200,13 @@ def _kin(
 def _parts(
     protocol: Protocol, spec: MeasureSpec, raw: Estimate, kin: Sequence[Estimate]
 ) -> Iterator[Estimate]:
-    """Yields the rows of groups inside a claim, but not of levels of nuisance factors."""
+    """Yields the rows of a claim's subgroups, except subgroups by a nuisance factor or by item."""
     aside = {protocol.item, *(factor for factor, _ in nuisance_measures(protocol, spec))}
     aside -= raw.condition.keys()
     for row in kin:
         is_part = len(row.condition) > len(raw.condition)
-        inside = row.condition.items() >= raw.condition.items()
-        if (is_part or row.measure in spec.parts) and inside and not aside & row.condition.keys():
+        is_in = row.condition.items() >= raw.condition.items()
+        if (is_part or row.measure in spec.parts) and is_in and not aside & row.condition.keys():
             yield row
 
 

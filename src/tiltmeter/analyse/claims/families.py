@@ -60,14 +60,14 @@ def _coarsest(
 
 
 def stratum(protocol: Protocol, row: Estimate) -> Key:
-    """Returns the key of what is never pooled: subject, instrument and levels kept apart."""
+    """Returns the key of a row's stratum (never pooled): subject, instrument, levels kept apart."""
     names = {*STRATA, *protocol.apart}
     inner = tuple((name, level) for name, level in row.condition.items() if name in names)
     return (row.subject, row.instrument, inner)
 
 
 def grouping(spec: MeasureSpec, protocol: Protocol, row: Estimate) -> tuple[str, ...]:
-    """Returns the factors that define a row's group in its stratum, less the counted attribute."""
+    """Returns the factors of a row's group within its stratum, without the counted attribute."""
     inside = {*STRATA, *protocol.apart, spec.attribute}
     return tuple(name for name in row.condition if name not in inside)
 
@@ -188,15 +188,15 @@ def _name_cells(made: list[Estimate], leads: Iterable[int]) -> None:
         row = made[place]
         if row.name_cells is not None:
             level = ALPHA / (row.family_size or 1)
-            rejected = row.p_adjusted is not None and row.p_adjusted < ALPHA
-            cells = row.name_cells(level, rejected)
+            is_rejected = row.p_adjusted is not None and row.p_adjusted < ALPHA
+            cells = row.name_cells(level, is_rejected)
             made[place] = replace(row, cells=cells, name_cells=None)
 
 
 def _cells_by_claim(
     specs: Mapping[str, MeasureSpec], made: Sequence[Estimate], claims: Mapping[Key, Sequence[int]]
 ) -> list[tuple[Hashable, float | None]]:
-    """Pairs the claim of each hypothesis with its p. A hypothesis is its own claim, unless several
+    """Returns (claim, p) for each hypothesis. A hypothesis is its own claim, unless several
     attributes compare the same levels in the same condition, in a run that does not stop early.
     """
     keys: list[Hashable] = []
@@ -243,7 +243,7 @@ def _with_reach(row: Estimate, tests: int) -> Estimate:
 
 
 def _join_equal_claims(members: dict[tuple[str, str], dict[Key, list[int]]]) -> None:
-    """Puts rows that test one hypothesis into one family: the headline row's, else the first's."""
+    """Puts rows that test one hypothesis into one family: the headline row's or the first row's."""
     owner: dict[Key, list[int]] = {}
     for family in sorted(members, key=lambda family: family[0] != HEADLINE):
         joint = members[family]

@@ -81,7 +81,7 @@ class Gate:
         return size_of(self.margins, claim.measure, claim.unit)
 
     def refuse_unknown_names(self, protocol: Protocol) -> None:
-        """Raises UsageError if a margin names no headline measure, or none of them has a margin."""
+        """Raises UsageError if a margin is for no headline measure, or no such measure has one."""
         headlines = [spec for spec in protocol.measures if spec.headline]
         if set(self.fail_on) == {"worse"} or not headlines:
             return
@@ -97,16 +97,16 @@ class Gate:
         ):
             examples = dict.fromkeys(f"{_kind_of(headline.name)}=1" for headline in headlines)
             raise UsageError(
-                f"--margin holds no headline of {protocol.name}, none of which is a share or a "
-                f"ratio. Name a size for each: --margin {','.join(examples)}"
+                f"--margin fits no headline of {protocol.name}, as none is a share or a ratio. "
+                f"Write a size for each: --margin {','.join(examples)}"
             )
 
 
 @dataclass(frozen=True, slots=True)
 class ClaimAtGate:
     """A claim with its decision and a line of text. used: the farther end of its 90 % interval as a
-    fraction of the margin, infinite if it has no interval. more: how much more data would decide
-    it, "" if it is decided.
+    fraction of the margin, infinite if it has no interval. more: a sentence on the data that would
+    decide it, "" if it is decided.
     """
 
     claim: Verdict
@@ -165,8 +165,8 @@ def size_of(sizes: Mapping[str, tuple[float, bool]], measure: str, unit: str) ->
     """Returns the size given for a measure, or for the first part of its name (`refusal` for
     `refusal_gender`), in the measure's unit; for ratios as a factor above 1.
 
-    A bare 5 means 5 points for shares and 5 % for ratios. None if no size was given, or only a
-    bare one and the measure is neither: 5 grades are not 5 points.
+    A bare 5 means 5 points for shares and 5 % for ratios. None without a size, or if a bare size
+    would apply to another unit: 5 grades are not 5 points.
     """
     named = sizes.get(measure) or sizes.get(_kind_of(measure))
     if named is None and "" not in sizes:
@@ -185,14 +185,14 @@ def _kind_of(measure: str) -> str:
 
 def _margin(text: str) -> tuple[str, tuple[float, bool]]:
     name, _, size = text.rpartition("=")
-    per_cent = size.strip().endswith("%")
+    is_per_cent = size.strip().endswith("%")
     try:
         number = float(size.strip().removesuffix("%"))
     except ValueError:
         number = math.nan
     if not 0 < number < math.inf:
         raise UsageError(f"'{text}' is not a margin. {HOW_MUCH}")
-    return name.strip(), (number, per_cent)
+    return name.strip(), (number, is_per_cent)
 
 
 def hold(gate: Gate, claims: Sequence[Verdict], cost: Cost | None = None) -> GateResult:
@@ -222,9 +222,9 @@ def together(decided: Sequence[ClaimAtGate]) -> GateResult:
 
 
 def _interval(claim: Verdict) -> tuple[float, float] | None:
-    """Returns a claim's 90 % interval; only its value if many items all equal the null value."""
-    alike = claim.low is None and claim.value is not None and claim.value == claim.reference
-    if alike and claim.value is not None and (claim.clusters or 0) >= ALIKE_ITEMS:
+    """Returns the 90 % interval, or (value, value) if at least ALIKE_ITEMS items equal the null."""
+    is_null = claim.low is None and claim.value is not None and claim.value == claim.reference
+    if is_null and claim.value is not None and (claim.clusters or 0) >= ALIKE_ITEMS:
         return claim.value, claim.value
     return at_confidence(claim, EQUIVALENCE)
 
@@ -248,7 +248,7 @@ def _decide(
 
 
 def _reach(claim: Verdict, interval: tuple[float, float] | None) -> tuple[float, float] | None:
-    """Returns the distances of both ends from no tilt, in the unit of `Gate.margin`."""
+    """Returns the distances of both ends from the null value, in the unit of `Gate.margin`."""
     if interval is None or claim.reference is None:
         return None
     if claim.unit not in RATIOS:
@@ -264,8 +264,8 @@ def _lies_beyond(claim: Verdict, margin: float) -> bool:
     if claim.low is None or claim.high is None or claim.reference is None:
         return False
     reach = _reach(claim, (claim.low, claim.high))
-    outside = not claim.low <= claim.reference <= claim.high
-    return reach is not None and outside and min(reach) > margin
+    is_outside = not claim.low <= claim.reference <= claim.high
+    return reach is not None and is_outside and min(reach) > margin
 
 
 def _calls_needed(
@@ -274,7 +274,7 @@ def _calls_needed(
     margin: float,
     cost: Cost | None,
 ) -> str:
-    """Says how many items, calls and dollars let nine of ten untilted runs pass."""
+    """Writes how many items, calls and dollars let 9 of 10 runs without a tilt pass."""
     if interval is None or not claim.clusters or claim.reference is None:
         return ""
     low, high = interval
@@ -298,7 +298,7 @@ def _calls_needed(
 
 
 def _growth(cost: Cost | None, times: float) -> str:
-    """Says how many more calls and dollars a run needs that is `times` as large."""
+    """Writes how many more calls and dollars a run that is `times` as large needs."""
     if cost is None or not cost.calls:
         return ""
     calls = math.ceil(cost.calls * (times - 1))

@@ -1,4 +1,4 @@
-"""Gold by fallible people: what follows if a verdict rests on the labels of one person."""
+"""Gold by fallible people: cautions on verdicts that rest on one person's labels."""
 
 from __future__ import annotations
 

@@ -114,7 +114,7 @@ class OutputQuery:
 
         names = {one.name for one in fields(cls)}
         if not one("annotator") or any(n not in names for n in typed if not n.startswith(LEVEL)):
-            raise UsageError("This address names no outputs that were counted.")
+            raise UsageError("No counted outputs fit this address. Follow a link of the report.")
         return cls(
             annotator=one("annotator"),
             attribute=one("attribute"),
@@ -156,16 +156,16 @@ def query_of(protocol: Protocol, row: Estimate) -> OutputQuery:
     if kind.numbers:
         among = spec.values
     # outputs are counted whatever they say
-    by_output = spec.per == "outputs" and ending not in (BOUNDS, MISSING)
+    is_by_output = spec.per == "outputs" and ending not in (BOUNDS, MISSING)
     return OutputQuery(
         row.instrument,
         spec.attribute,
         () if "subject" in spec.over else (row.subject,),
         _levels(protocol, row, spec.where, spec),
         _hits(protocol, spec, row),
-        () if by_output or ending in (BOUNDS, MISSING) else among,
-        () if by_output else spec.without,
-        "outputs" if by_output else kind.counts,
+        () if is_by_output or ending in (BOUNDS, MISSING) else among,
+        () if is_by_output else spec.without,
+        "outputs" if is_by_output else kind.counts,
         reference if isinstance(reference, str) else "",
         row.variant,
     )
@@ -184,7 +184,7 @@ def query_of_labels(protocol: Protocol, row: Estimate) -> OutputQuery:
 
 
 def joined(queries: Sequence[OutputQuery]) -> OutputQuery:
-    """Merges queries that differ only in the levels of factors into one."""
+    """Returns one query for several queries that differ only in the levels of factors."""
     first = queries[0]
     levels = {
         name: tuple(dict.fromkeys(level for query in queries for level in query.levels[name]))
@@ -237,8 +237,8 @@ def _of_whole_outputs(
     contrast = spec.contrast or {}
     factor, base, within = contrast["factor"], contrast["baseline"], contrast["within"]
     levels = _levels(protocol, row, {}, names={"dimension": within, "group": factor})
-    against = "from_base" in spec.kind or ending.startswith(DIFFERENCE)
-    if against and factor in levels:
+    has_base = "from_base" in spec.kind or ending.startswith(DIFFERENCE)
+    if has_base and factor in levels:
         levels[factor] = (*levels[factor], base)
         if within in levels:  # of the mean over all groups it names none
             dimensions = {cell[within] for cell in protocol.cells_of.get((factor, base), ())}
@@ -247,20 +247,20 @@ def _of_whole_outputs(
         levels[factor] = tuple(level for level in protocol.levels[factor] if level != base)
     attribute = row.condition.get("attribute", "")
     value = row.condition.get("value")
-    pooled = spec.kind == "between_groups" and row.variant == CODE  # over all subjects there
-    whole = spec.kind in CASES and not attribute
+    is_pooled = spec.kind == "between_groups" and row.variant == CODE  # over all subjects there
+    is_about_cases = spec.kind in CASES and not attribute
     return OutputQuery(
         row.instrument,
         attribute,
-        () if pooled or "subject" in spec.over else (row.subject,),
+        () if is_pooled or "subject" in spec.over else (row.subject,),
         levels,
         (value,) if value else (),
         (),
         (
             *(() if attribute else spec.without),  # which names attributes
-            *(taxonomy.RESERVED if attribute or whole else ()),
+            *(taxonomy.RESERVED if attribute or is_about_cases else ()),
         ),
-        "cases" if whole else "outputs",
+        "cases" if is_about_cases else "outputs",
         "",
         row.variant,
     )
@@ -273,16 +273,16 @@ def _levels(
     spec: MeasureSpec | None = None,
     names: Mapping[str, str] | None = None,
 ) -> dict[str, tuple[str, ...]]:
-    """Lists by factor the levels that a row is restricted to. names: {condition's name: factor}."""
+    """Returns {factor: levels that a row is restricted to}. names: {condition's name: factor}."""
     factors = {MODE, *STRATA, *protocol.factors, protocol.item}
-    each = protocol.variants[row.variant].several == "each"
+    has_each_level = protocol.variants[row.variant].several == "each"
     restricted = {name: tuple(levels) for name, levels in where.items()}
     if spec is not None and row.contrast:
         restricted |= _contrasted(protocol, spec, row.contrast)
     for name, level in row.condition.items():
         factor = (names or {}).get(name, name)
         if factor in factors:
-            allowed = _cells_with(protocol, factor, level) if each else (level,)
+            allowed = _cells_with(protocol, factor, level) if has_each_level else (level,)
             restricted[factor] = tuple(
                 one for one in allowed if one in restricted.get(factor, allowed)
             )

@@ -54,7 +54,7 @@ def _of_these_words(row: Estimate) -> bool:
 
 
 def _these_tilt(row: Estimate, alpha: float) -> bool:
-    """True if the test that holds for these cue words only is significant in its own family."""
+    """True if the test limited to these cue words is significant in its own family."""
     named = row.population
     p = None if named is None else named["p_these_adjusted"]
     return p is not None and p < alpha

@@ -147,8 +147,8 @@ def judge(claim: Claim, background: Background) -> Verdict:
         cautions = (*cautions, Caution(CautionKind.CUT, cut_replies.sentence(cut)))
     open_ = [text for text in (scarce, few, alone, much_cut) if text]
     reasons = _reasons(claim, word, open_, [caution.text for caution in unsettled], differing)
-    joined = row.instrument in background.cascades
-    facts = _facts(claim, word, cautions, of_judge.refuted, joined=joined)
+    is_joined = row.instrument in background.cascades
+    facts = _facts(claim, word, cautions, of_judge.refuted, joined=is_joined)
     return Verdict(
         word=word,
         headline=first_sentence([facts]).text,
@@ -238,8 +238,8 @@ def _scarce_gold(claim: Claim, known: GoldFacts) -> str:
     no tilt and is half as wide as the raw difference or wider. "" if gold suffices or is absent.
     """
     row, raw, null = claim.row, claim.raw, claim.spec.null
-    tried = row is not raw or bool(claim.uncorrected)
-    if null is None or not tried or test_word(raw, null) != Word.TILT:
+    was_tried = row is not raw or bool(claim.uncorrected)
+    if null is None or not was_tried or test_word(raw, null) != Word.TILT:
         return ""
     if row is raw:
         sides = 1 if claim.spec.contrast is None else 2

@@ -61,8 +61,8 @@ def hold_against(
 def _decide(
     earlier: Earlier, about: str, claim: Verdict, now: Differences, size: float, number: int
 ) -> ClaimAtGate:
-    ratio = claim.unit in RATIOS
-    allowed = math.log(size) if ratio else size
+    is_ratio = claim.unit in RATIOS
+    allowed = math.log(size) if is_ratio else size
     then = earlier.claims.get(claim_key(claim), {})
     items = [item for item in now if item in then]
     if len(items) < 2:
@@ -94,7 +94,7 @@ def _decide(
 
 
 def _side(before: Floats, after: Floats) -> float:
-    """Returns the sign of a worsening: that of the earlier tilt if shown, else of the change."""
+    """Returns the sign of the earlier tilt if it was shown, else the sign of the change."""
     was = _mean(before, 0.95)
     was_clear = was.low is not None and was.high is not None and was.low * was.high > 0
     direction = float(before.mean()) if was_clear else float((after - before).mean())

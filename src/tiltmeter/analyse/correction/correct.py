@@ -26,7 +26,7 @@ MANY_OUTSIDE = 0.05
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """One condition by item: the annotator's weight per value, and gold by (truth, answer)."""
+    """One condition. said: {item: {value: weight}}; weighted, labels: gold by item and pair."""
 
     said: Mapping[str, Mapping[str, float]]
     weighted: Mapping[str, Pairs] = field(default_factory=dict)
@@ -51,7 +51,7 @@ class Sense:
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """A correction. found: its value is None if nothing was corrected; note: a remark or reason."""
+    """A correction. found: has no value if nothing was corrected; note: a remark or reason."""
 
     found: Interval
     name: str
@@ -74,16 +74,16 @@ def correct(sides: Sequence[Side], whole: Side, sense: Sense, random: bool) -> R
     places = {name: place for place, name in enumerate(names)}
     sums = [sum_by_cluster(side, sense, places) for side in sides]
     golds = [_confusion(side, sense, places) for side in sides]
-    enough = all(enough_gold(side, sense, random) for side in sides)
-    if enough and random:
+    has_enough = all(enough_gold(side, sense, random) for side in sides)
+    if has_enough and random:
         powered = (
             powered_contrast([_counts(side, sense, places) for side in sides])
             if any(_has_others(side, sense) for side in sides)
             else _correct_with_gold_items(sums, golds)
         )
         return _result(powered, "ppi++", None)
-    outside = _outside(sides if enough else (whole,), sense)
-    if enough:
+    outside = _outside(sides if has_enough else (whole,), sense)
+    if has_enough:
         return _result(_correct_shares(sums, golds), "rogan-gladen", outside)
     if len(sides) > 1:
         nothing = Interval(None, None, None, "not corrected")
@@ -214,7 +214,7 @@ def enough_gold(side: Side, sense: Sense, random: bool) -> bool:
 
 
 def _outside(sides: Sequence[Side], sense: Sense) -> str | None:
-    """Notes the share of gold with truth or answer outside the denominator, if it is large."""
+    """Returns a note if much gold has a truth or an answer outside the denominator."""
     cells = [
         (pair, number)
         for side in sides

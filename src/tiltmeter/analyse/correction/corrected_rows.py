@@ -193,12 +193,12 @@ def with_errors_of(
         Side(side.said, whole.weighted, whole.labels)
         for side, whole in zip(sides, wholes, strict=True)
     ]
-    enough = all(enough_gold(side, sense, False) for side in joined)
-    return (joined, False, ALIKE) if enough else None
+    has_enough = all(enough_gold(side, sense, False) for side in joined)
+    return (joined, False, ALIKE) if has_enough else None
 
 
 def _names(row: Estimate, measure: MeasureSpec) -> tuple[str, ...]:
-    """Returns the names of a row's sides: the tested side, and the compared one if there is one."""
+    """Returns the names of a row's sides: the tested side, and the compared side, if any."""
     if row.contrast is None:
         return (TESTED,)
     contrast = measure.contrast or {}
@@ -212,7 +212,7 @@ def _names(row: Estimate, measure: MeasureSpec) -> tuple[str, ...]:
 
 def hits(measure: MeasureSpec, condition: Mapping[str, str], by: Sequence[str]) -> Collection[str]:
     """Returns the values that are hits in a row: those expected in its condition, its own value if
-    the row is about one, or the measure's. () if the row's trials expect different values.
+    the row is about one, or the measure's values. () if the row's trials expect different values.
     """
     if measure.expected:
         is_known = all(factor in condition for factor in measure.expected)
@@ -233,7 +233,7 @@ def sides(
     table: CountTable, measure: MeasureSpec, by: Sequence[str], voice: str = ""
 ) -> dict[Key, dict[str, Side]]:
     """Returns {condition: {TESTED or the name of a compared side: its labels by item, with gold}}.
-    voice: whose gold to use; "" for all gold.
+    voice: the people whose gold is used; "" for all.
     """
     gold_name = f"{voice}{BETWEEN if voice else ''}{measure.attribute}"
     attributes = set(table.rows["attribute"].unique())

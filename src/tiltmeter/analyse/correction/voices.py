@@ -34,14 +34,14 @@ def with_voices(
         for name, voice in zip(who, voices, strict=True)
         if voice.value is not None and voice.p is not None
     ]
-    pair = len(voices) == 2
-    if null is None or len(usable) < (2 if pair else 1) or (row.p is None and not pair):
+    is_pair = len(voices) == 2
+    if null is None or len(usable) < (2 if is_pair else 1) or (row.p is None and not is_pair):
         return row
     usable_voices = tuple(voice_of(name, one) for name, one in usable)
-    rows = [one for _, one in usable] if pair else [row, *(one for _, one in usable)]
+    rows = [one for _, one in usable] if is_pair else [row, *(one for _, one in usable)]
     weakest = max(rows, key=lambda one: one.p or 0.0)
     sides = {(one.value or 0.0) > null for one in rows}
-    chosen = weakest if pair else row
+    chosen = weakest if is_pair else row
     if len(sides) == 1:
         return replace(_with_largest_p(chosen, rows), p=weakest.p, voices=usable_voices)
     lows = [one.low for one in rows if one.low is not None]

@@ -129,7 +129,7 @@ class CountTable:
         return float(weight) <= float(self.rows["outputs"].sum()) + 1e-6
 
     def values(self, measure: MeasureSpec) -> list[tuple[dict[str, str], tuple[str, ...]]]:
-        """Lists (addition to the condition, hits): all declared values, or each value by itself."""
+        """Returns [(levels to add to the condition, hits)]: one pair, or for EVERY one a value."""
         if measure.values != (EVERY,):
             return [({}, measure.values)]
         return [({measure.attribute: value}, (value,)) for value in self.answers(measure)]
@@ -211,7 +211,7 @@ class CountTable:
     def pairs(
         self, measure: MeasureSpec, by: Sequence[str]
     ) -> Iterator[tuple[dict[str, str], Pair]]:
-        """Yields, per value and group, (addition to the condition, level and baseline paired)."""
+        """Yields (levels to add to the condition, Pair of level and baseline), value by value."""
         contrast = measure.contrast or {}
         factor, level, baseline = contrast["factor"], contrast["level"], contrast["baseline"]
         sides = [
@@ -234,7 +234,7 @@ class CountTable:
                 yield more, pair
 
     def contrast_groups(self, measure: MeasureSpec, by: Sequence[str]) -> dict[Key, dict[str, Cut]]:
-        """Returns {group: {level or baseline of the contrast: its sums}}."""
+        """Returns {group: {level or baseline of the contrast: its Cut}}."""
         contrast = measure.contrast or {}
         factor, *ends = (contrast[name] for name in ("factor", "level", "baseline"))
         rows = self.once(
@@ -245,7 +245,7 @@ class CountTable:
     def sides(
         self, measure: MeasureSpec, by: Sequence[str], factor: str
     ) -> dict[Key, dict[str, Cut]]:
-        """Returns {group: {level of a factor outside `by`: its sums}}."""
+        """Returns {group: {level of a factor outside `by`: its Cut}}."""
         groups: dict[Key, dict[str, Cut]] = {}
         for cut in self.cuts(measure, (*by, factor)):
             condition = dict(cut.condition)
@@ -337,12 +337,12 @@ def _expected_hits(weights: Sequence[Weight], items: Sequence[str]) -> Floats:
 
 def _outcomes(weights_of: Mapping[Levels, Sequence[Weight]]) -> dict[Levels, dict[str, float]]:
     """Sums weights by value per group; beyond MANY values, sums all answers as "answer"."""
-    many = len({value for weights in weights_of.values() for _, value, _ in weights}) > MANY
+    has_many = len({value for weights in weights_of.values() for _, value, _ in weights}) > MANY
     outcomes: dict[Levels, dict[str, float]] = {}
     for levels, weights in weights_of.items():
         sums = outcomes.setdefault(levels, {})
         for _, value, weight in weights:
-            name = "answer" if many and value not in OUTCOMES else value
+            name = "answer" if has_many and value not in OUTCOMES else value
             sums[name] = sums.get(name, 0.0) + weight
     return {
         levels: {name: round(number, 6) for name, number in sums.items()}

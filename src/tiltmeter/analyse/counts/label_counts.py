@@ -25,12 +25,12 @@ Columns: TypeAlias = dict[tuple[str, ...], dict[str, str]]
 
 
 def count_labels(store: Store, protocol: Protocol, factors: Sequence[str] = ()) -> pl.DataFrame:
-    """Sums labels by stratum, factors, attribute and value. Each is a row with the labels' `weight`
-    and the number of `outputs`.
+    """Sums labels by stratum, factors, attribute and value. Each sum is a row with the labels'
+    `weight` and the number of `outputs`.
 
-    factors: those to keep separate, () for all of the design. `outputs` counts an output once per
-    annotator (on its first label), so that its sum over a stratum is n. Rows are in the order of
-    the trials' factors, as stored.
+    factors: the factors to keep separate, () for all. `outputs` counts an output once per annotator
+    (on its first label), so that its sum over a stratum is n. Rows are in the order of the trials'
+    factors, as stored.
     """
     names = tuple(factors or dict.fromkeys((*protocol.factors, protocol.item)))
     names = tuple(dict.fromkeys((*names, *cue_columns(protocol))))
@@ -51,7 +51,7 @@ def count_labels(store: Store, protocol: Protocol, factors: Sequence[str] = ()) 
 
 class _Words:
     """The distinct words (names and values of labels) of a run, sorted. texts: all words; places:
-    by a word's integer in the database, its index in texts; null if no word has that integer.
+    the index in texts of the word with each integer of the database, else null.
     """
 
     def __init__(self, store: Store) -> None:
@@ -147,8 +147,8 @@ def read_cells(
 
 
 def _columns_by_place(protocol: Protocol, names: Sequence[str]) -> tuple[Columns, bool]:
-    """Returns {levels of a prompt: its values of names that are no factors}, and False. If prompts
-    with equal levels differ in these, keys end with the text: then True. {} for factors only.
+    """Returns ({key of a prompt: its values of the names that are not factors}, has_text). Keys are
+    a prompt's levels; they end with its text (has_text) if prompts with equal levels differ.
     """
     factors = _factors(protocol)
     columns = [name for name in names if name not in factors]

@@ -62,7 +62,7 @@ def prompt_counts(
     cue: CueWords | None,
     values: Sequence[str],
 ) -> dict[Key, PromptCounts]:
-    """Returns {condition: its prompts}, with ``values`` as hits (as numbers if scores).
+    """Returns {condition: its prompts}. ``values``: the hits or, if numeric, the numbers averaged.
 
     If the measure has a contrast, its two levels are the sides; else all prompts are one side. A
     condition is left out if the cue word of some prompt is unknown, or a side is empty. A side
@@ -89,7 +89,7 @@ def prompt_counts(
 
 
 def _with_sums(rows: pl.DataFrame, measure: MeasureSpec, values: Sequence[str]) -> pl.DataFrame:
-    """Returns an attribute's rows with what each adds to sums, squares and denominator."""
+    """Returns an attribute's rows with columns for their sums, squares and denominator."""
     of_attribute = rows.filter(pl.col("attribute") == measure.attribute)
     if measure.without:
         of_attribute = of_attribute.filter(~pl.col("value").is_in(list(measure.without)))
@@ -116,8 +116,8 @@ def _by_condition(
     for levels, part in parts:
         words = dict(part.group_by("side").agg(pl.col("word").unique()).iter_rows())
         named = [len(of) for of in words.values() if list(of) != [""]]
-        unknown = any("" in of and len(of) > 1 for of in words.values())
-        if len(words) < sides or not named or unknown:
+        has_unknown = any("" in of and len(of) > 1 for of in words.values())
+        if len(words) < sides or not named or has_unknown:
             continue
         place = [part[name].to_list() for name in _PLACE]
         design = Crossed.of(

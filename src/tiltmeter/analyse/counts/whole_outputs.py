@@ -76,7 +76,7 @@ class LabelledOutputs:
 
 
 def read_labelled_outputs(store: Store, protocol: Protocol) -> LabelledOutputs:
-    """Reads all labels of a run; of several values of an attribute per output, the greatest."""
+    """Reads all labels of a run; keeps the greatest if an output has several of an attribute."""
     read = cache(json.loads)  # of what many trials and outputs have alike
     trials = {
         number: (subject, mode, read(factors))
@@ -127,7 +127,7 @@ def _places_by_annotator(
 
 
 def _artefact(store: Store, kind: str, annotator: str) -> str:
-    """Reads an annotator's artefact of a kind; if it has none, its instrument's."""
+    """Reads an annotator's artefact of a kind, or else that of the annotator's instrument."""
     return (
         store.artefact(kind, annotator) or store.artefact(kind, annotator.partition("/")[0]) or ""
     )
@@ -190,7 +190,7 @@ class BaseAndGroups:
         return {BASE: self.base, **self.groups}
 
     def about(self, place: Place) -> dict[str, str]:
-        """Returns the condition of a row about one prompt: the cell's, dimension and group."""
+        """Returns the condition of a row about one prompt: the cell's plus dimension and group."""
         return {**self.condition, "dimension": place[0], "group": place[1]}
 
     def dimensions(self) -> dict[str, dict[str, OutputGroup]]:
@@ -254,19 +254,19 @@ def _split(
     rows = (one for one in found.asked if _is_kept(one, measure))
     asked = {(one[within], one[factor]): None for one in rows}
     places = sorted(asked, key=lambda one: rank(one, (within, factor)))
-    split: dict[tuple[str, ...], list[LabelledOutput]] = {}
+    outputs_by_levels: dict[tuple[str, ...], list[LabelledOutput]] = {}
     for one in outputs:
-        split.setdefault(tuple(one.factors[name] for name in by), []).append(one)
-    for key in sorted(split, key=lambda levels: rank(levels, by)):
+        outputs_by_levels.setdefault(tuple(one.factors[name] for name in by), []).append(one)
+    for key in sorted(outputs_by_levels, key=lambda levels: rank(levels, by)):
         groups: dict[Place, list[Values]] = {place: [] for place in places if place[1] != base}
         plain: list[Values] = []
-        for one in split[key]:
+        for one in outputs_by_levels[key]:
             place = (one.factors[within], one.factors[factor])
             (plain if place[1] == base else groups[place]).append(one.values)
         condition = dict(zip(by, key, strict=True))
         of = {"subject": stratum[0], **condition}
         belongs = [one for one in found.lists.get(stratum[1], ()) if one.belongs(of)]
-        occurring = dict.fromkeys(name for one in split[key] for name in one.values)
+        occurring = dict.fromkeys(name for one in outputs_by_levels[key] for name in one.values)
         named = [*(one.name for one in belongs if one.name in occurring), *sorted(occurring)]
         attributes = [name for name in dict.fromkeys(named) if name not in measure.without]
         background = {one.name for one in belongs if one.part == "background"}

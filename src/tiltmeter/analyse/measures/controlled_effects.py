@@ -35,8 +35,8 @@ TESTED = "tested"  # the side that is no control
 class Sides:
     """One group of items by side. Arrays have one entry per item, shape (C,).
 
-    hits, among, total: by side, the hits, the denominator, and all labels; clusters: each item's
-    cluster number; names: of the clusters; items: names of the items.
+    hits, among, total: by side, the hits, the denominator, and all labels; clusters: the index of
+    each item's cluster; names: names of the clusters; items: names of the items.
     """
 
     condition: Mapping[str, str]
@@ -68,7 +68,7 @@ class Sides:
         return float((self.hits[side].sum() + rest * missing) / total) if total > 0 else np.nan
 
     def differences(self, control: str) -> Floats:
-        """Returns tested share less the control's, by defined item, averaged per cluster."""
+        """Returns the tested share less the control's, of defined items, averaged per cluster."""
         defined = self.defined
         gap = (
             self.hits[TESTED][defined] / self.among[TESTED][defined]
@@ -85,7 +85,7 @@ def effect(table: CountTable, measure: MeasureSpec, by: Sequence[str]) -> Iterat
 
     per = "labels": pooled counts, interval by linearisation over clusters, paired t over items that
     are defined on every side; per = "items": the mean of the items' differences with t(C-1), and a
-    sign-flip test. `…_bounds`: whatever all that is not in the denominator would have been.
+    sign-flip test. `…_bounds`: for all values that labels outside the denominator could have.
     By hand: words with 3 of 4 and 1 of 2 hits, controls 1 of 4 and 1 of 2: pooled 4/6 − 2/6 = .333,
     by item (.5 + 0)/2.
     """
@@ -98,7 +98,7 @@ def effect(table: CountTable, measure: MeasureSpec, by: Sequence[str]) -> Iterat
 
 
 def item_sides(table: CountTable, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Sides]:
-    """Yields each group of one grouping that has the tested side and a control."""
+    """Yields each group that has the tested side and a control, as arrays by item."""
     shared = shared_items(table)
     for key, cuts in side_cuts(table, measure, by).items():
         if TESTED in cuts and len(cuts) > 1:
@@ -165,7 +165,7 @@ def _arrays(
 
 
 def hits_of(measure: MeasureSpec, condition: Mapping[str, str]) -> tuple[str, ...]:
-    """Returns the values that are hits in a group: those expected in it, else the measure's."""
+    """Returns the values that are hits in a group: the expected ones, else the measure's values."""
     expected = [
         levels[condition[factor]].split(SEVERAL)
         for factor, levels in measure.expected.items()
@@ -203,7 +203,7 @@ def _effect(sides: Sides, control: str, measure: MeasureSpec, table: CountTable)
 
 
 def _test(differences: Floats, measure: MeasureSpec, estimate: Estimate, table: CountTable) -> Test:
-    """Tests by t over items if published; else exactly below 12 items, where t is too liberal."""
+    """Tests differences by t; by sign flips per item, or (unless as published) below 12 items."""
     if measure.per == "items":
         return sign_flip_of(estimate, differences)
     if not table.variant.intervals:

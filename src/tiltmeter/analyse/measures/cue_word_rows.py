@@ -29,7 +29,7 @@ FEW_WORDS_CODE, FEW_ITEMS_CODE = "few_cue_words", "few_clusters"
 
 
 def cue_of(table: CountTable, measure: MeasureSpec) -> CueWords | None:
-    """Returns the cue words of the contrasted factor; if no contrast, of the only cue, or None."""
+    """Returns the cue words of the contrasted factor or, without one, of the only cue; or None."""
     cues = table.protocol.cues
     if measure.contrast is not None:
         return cues.get(measure.contrast["factor"])
@@ -87,10 +87,10 @@ def with_cue_words(
     fit = None if estimate.value is None else fit_prompts(prompts, null=null, ratio=ratio)
     if prompts is None or fit is None:
         return estimate
-    few_items = prompts.design.items < FEW_CLUSTERS
-    these = fit.these if few_items else None
+    is_few = prompts.design.items < FEW_CLUSTERS
+    these = fit.these if is_few else None
     named = Population(
-        items=THESE if few_items else LIKE,
+        items=THESE if is_few else LIKE,
         cue_words=LIKE if prompts.fewest >= LEAST_WORDS else THESE,
         words=fit.words_by_side,
         words_sd=round(fit.words_sd, 6),
@@ -99,7 +99,7 @@ def with_cue_words(
         se=fit.both.se,
         se_items=fit.items.se,
         se_within=None if fit.these is None else fit.these.se,
-        p_these=(None if these is None else these.p) if few_items else estimate.p,
+        p_these=(None if these is None else these.p) if is_few else estimate.p,
         p_these_adjusted=None,
         p_like_these=fit.both.p,
     )
@@ -108,9 +108,9 @@ def with_cue_words(
         return replace(estimate, population=named)
     named["df"] = round(chosen.df, 3)
     few = (FEW_WORDS_CODE,) if prompts.fewest < FEW_WORDS else ()
-    cautions = _without_few_items(estimate) if few_items else estimate.cautions
+    cautions = _without_few_items(estimate) if is_few else estimate.cautions
     marked = replace(estimate, population=named, cautions=(*cautions, *few))
-    return _over_words(marked, chosen, OVER_WORDS if few_items else TWO_WAY, ratio)
+    return _over_words(marked, chosen, OVER_WORDS if is_few else TWO_WAY, ratio)
 
 
 def with_few_items(estimate: Estimate, prompts: PromptCounts | None, test: Test | None) -> Estimate:
@@ -144,7 +144,7 @@ def with_few_items(estimate: Estimate, prompts: PromptCounts | None, test: Test 
 
 
 def _without_few_items(estimate: Estimate) -> tuple[str, ...]:
-    """Returns the row's cautions without that on few items, since it holds for these items only."""
+    """Returns the row's cautions except that of few items, as the row is about these items only."""
     return tuple(code for code in estimate.cautions if code != FEW_ITEMS_CODE)
 
 
@@ -161,7 +161,7 @@ def fit_prompts(
 
 
 def inference_of(prompts: PromptCounts, fit: Populations) -> Inference:
-    """Returns the test of the widest population that the design allows: if few, these items."""
+    """Returns the test for the widest population that the design allows: few items stay fixed."""
     return fit.words if prompts.design.items < FEW_CLUSTERS else fit.both
 
 
@@ -182,7 +182,7 @@ def widened(found: Interval, population: Population | None) -> Interval:
 
 
 def _over_words(estimate: Estimate, chosen: Inference, test: str, ratio: bool = False) -> Estimate:
-    """Sets the chosen population's interval, and the larger of two p: its test's and the row's."""
+    """Sets the interval of the chosen population, and its p if that is larger than the row's."""
     low, high = chosen.low or 0.0, chosen.high or 0.0
     if ratio:
         low, high = math.exp(low), math.exp(high)

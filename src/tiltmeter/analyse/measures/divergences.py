@@ -26,9 +26,9 @@ def divergences(table: CountTable, measure: MeasureSpec, by: Sequence[str]) -> I
     """Jensen–Shannon divergence of the label distributions between the levels of a factor,
     chance-adjusted, in each group of the grouping.
 
-    Over all pairs of levels (of three or more), then each pair; E₀ is exact, null band and p by
-    shuffling outputs. No interval is claimed. Without `among` every answer counts, and what is none
-    (refusals, …) does not.
+    One row over all pairs of levels (if three or more), then one per pair; E₀ is exact, null band
+    and p by shuffling outputs. No interval is claimed. Without `among`, every answer counts;
+    refusals and other non-answers never do.
     """
     for condition, part in _groups(table, by):
         yield from (replace(row, condition=condition) for row in _between_levels(part, measure))

@@ -84,7 +84,7 @@ def with_chance_adjusted(
     row: Estimate, found: Permuted, *notes: str | None, cells: str | None = None, **others: Any
 ) -> Estimate:
     """Adds the chance-adjusted value, with its null band on the same scale, and p. The note has the
-    plain value and its expectation by chance. notes: go to its end; cells: put before it.
+    plain value and its expectation by chance. notes: put at its end; cells: put at its beginning.
     """
     if found.value is None or found.expected is None:
         return replace(row, note=found.note or "not measured")
@@ -118,7 +118,7 @@ def with_test(
 ) -> Estimate:
     """Adds p, and a function from the level of the test to the detectable difference.
 
-    detect: that function for the row's own test; by default for t, with the interval's error.
+    detect: the function of the row's own test; by default that of t, with the interval's error.
     """
     note = join_notes(estimate.note or None, test.note) or ""
     detect = detect or by_t(found, ratio=estimate.unit in RATIOS)
@@ -126,7 +126,7 @@ def with_test(
 
 
 def by_t(found: Interval, *, ratio: bool = False) -> Detect:
-    """Returns level → the difference that t detects with 80 % power. ratio: True for log scale."""
+    """Returns a function: level → the difference that t detects, 80 % power. ratio: log scale."""
 
     def smallest(level: float) -> float | None:
         clusters = found.clusters or 0
@@ -210,8 +210,8 @@ def shift_as_odds(shift: float) -> float | None:
 
 def sign_flip_of(estimate: Estimate, differences: Floats, draws: int = DRAWS) -> Test:
     """Tests a row's differences by sign flips, seeded by the row's measure and condition."""
-    sampled = np.count_nonzero(differences) > resampling.ENUMERATED
-    generator = generator_of(estimate) if sampled else None
+    is_sampled = np.count_nonzero(differences) > resampling.ENUMERATED
+    generator = generator_of(estimate) if is_sampled else None
     return resampling.sign_flip(differences=differences, draws=draws, generator=generator)
 
 

@@ -13,11 +13,11 @@ from .estimate_rows import estimate_row
 
 
 def impact_ratio(table: CountTable, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Estimate]:
-    """Yields a group's rate by the rate of the group that has the highest, at most 1.
+    """Yields each group's rate divided by the highest rate of any group, at most 1.
 
-    values = ["*"]: the groups are the values of the attribute (who is ranked first), in each
-    group of `by`. Otherwise they are the levels of the last factor of `by` (the share of yes for
-    each level of race), in each group of the factors before it.
+    values = ["*"]: the groups are the values of the attribute (who is ranked first), in each group
+    of `by`. Otherwise they are the levels of the last factor of `by` (the share of yes for each
+    level of race), in each group of the factors before it.
     By hand: ranked first 40, 20 and 10 times of 70: 1, .5 and .25.
     """
     cut = _by_value if measure.values == (EVERY,) else _by_level

@@ -76,9 +76,9 @@ def double_difference(first: Pair, second: Pair) -> DoubleDifference | None:
         (xa, xb), (na, nb) = pair.hits, pair.among
         places = [items.index(item) for item in pair.items]
         parts_here = np.zeros(len(items))
-        counted = (na + nb) > 0
-        parts_here[np.array(places)[counted]] = parts_of_difference(xa, na, xb, nb) / max(
-            1, int(counted.sum())
+        is_counted = (na + nb) > 0
+        parts_here[np.array(places)[is_counted]] = parts_of_difference(xa, na, xb, nb) / max(
+            1, int(is_counted.sum())
         )
         parts.append(parts_here * len(items))
     n = np.array([float(sum(part.sum() for part in pair.among)) for pair in (first, second)])

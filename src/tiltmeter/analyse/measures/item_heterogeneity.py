@@ -45,8 +45,8 @@ def with_items_of_pair(
     if each side has two cue words. With fewer, prompt and item cannot be told apart: no test.
     """
     (xa, xb), (na, nb) = pair.hits, pair.among
-    few = prompts is None or prompts.fewest < LEAST_WORDS
-    if prompts is None or few or not _can_be_tested(measure, table, (xa, na, xb, nb)):
+    is_few = prompts is None or prompts.fewest < LEAST_WORDS
+    if prompts is None or is_few or not _can_be_tested(measure, table, (xa, na, xb, nb)):
         return estimate
     design, shares = prompts.design, prompts.shares
     counted = (na >= SIDE) & (nb >= SIDE)
@@ -72,9 +72,9 @@ def with_items_of_group(
     if null is None or not _can_be_tested(measure, table, (group.hits, group.among)):
         return estimate
     hits, among = _without_repeats(group.hits, group.among)
-    counted = among >= SIDE
-    hits, among = hits[counted], among[counted]
-    names = [name for name, there in zip(group.items, counted, strict=True) if there]
+    is_counted = among >= SIDE
+    hits, among = hits[is_counted], among[is_counted]
+    names = [name for name, there in zip(group.items, is_counted, strict=True) if there]
 
     def test() -> Found | None:
         result = homogeneity.shares_alike(hits=hits, n=among, generator=_generator(estimate))
@@ -99,8 +99,8 @@ def _without_repeats(*counts: Floats) -> list[Floats]:
     stay as they are if each item has one lot per side; then the row says that no answer varied.
     """
     lot = math.gcd(*(int(n) for count in counts for n in count))
-    several = lot > 1 and any((count > lot).any() for count in counts)
-    return [count / lot if several else count for count in counts]
+    has_lots = lot > 1 and any((count > lot).any() for count in counts)
+    return [count / lot if has_lots else count for count in counts]
 
 
 def _generator(estimate: Estimate) -> np.random.Generator:
@@ -124,8 +124,8 @@ def _exceptions(
 
 
 def _result(test: Test, gaps: Floats, sides: Sequence[tuple[Floats, Floats]]) -> Found | None:
-    """Returns p, the number of items, how many lie above and below no tilt, and if every item got
-    just one answer per side; None without a test. sides: (hits, n) per side.
+    """Returns p, the numbers of items, of positive and of negative gaps, and 1 if all answers of an
+    item agree on each side (else 0); None if the test gave no p. sides: (hits, n) per side.
     """
     if test.p is None:
         return None

@@ -32,8 +32,8 @@ LANGUAGE = "language"
 def joint_effect(table: CountTable, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Estimate]:
     """Yields the joint effect of each group of `by`, in shares, with t(C-1) over items.
 
-    Test: in each item it is drawn at random which condition is the tested one (exact where items
-    are few). By hand: items (1; 0, .5) and (.5; .5, .5): (.75 + 0)/2 = .375, p = 1/3.
+    Test: the tested condition of each item is sampled at random (exactly, if items are few). By
+    hand: items (1; 0, .5) and (.5; .5, .5): (.75 + 0)/2 = .375, p = 1/3.
     """
     for group in joint_groups(table, measure, by):
         row = _row(group, measure, table)

@@ -17,7 +17,7 @@ from .estimate_rows import estimate_row, finite, one_item
 
 
 def leader(table: CountTable, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Estimate]:
-    """Finds each value's level with the largest share, with p for the levels being alike."""
+    """Finds the level at which each value's share is largest, with p for alike shares at levels."""
     counted = [
         (more, [group for group in groups if group.among.sum() > 0])
         for more, groups in table.count_groups(measure, by)
@@ -56,7 +56,7 @@ def leader(table: CountTable, measure: MeasureSpec, by: Sequence[str]) -> Iterat
 
 
 def _values_alike(table: CountTable, counted: Sequence[Sequence[Group]]) -> list[Permuted]:
-    """Tests, per value, whether all groups have the same share. counted: {value: its groups}."""
+    """Tests, per value, if all groups have the same share. counted: the groups of each value."""
     if not any(counted):
         return []
     sums = np.array([[round(float(group.hits.sum())) for group in groups] for groups in counted])

@@ -59,9 +59,9 @@ def lineups_of(
     not an even share of one name per group.
     """
     column = lineup_column(table.protocol)
-    even = len({round(share, 9) for share in reference.values()}) == 1
+    is_even = len({round(share, 9) for share in reference.values()}) == 1
     usable = table.variant.intervals and table.drawn and measure.per == "labels"
-    if column not in table.rows.columns or not even or not usable:
+    if column not in table.rows.columns or not is_even or not usable:
         return {}
     groups = list(reference)
     rows = table.split_levels(by).filter(

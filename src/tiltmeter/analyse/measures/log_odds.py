@@ -19,12 +19,12 @@ HALF = 0.5  # labels added to both sides of a prompt whose drawn answers are all
 def logit_difference(
     table: CountTable, measure: MeasureSpec, by: Sequence[str]
 ) -> Iterator[Estimate]:
-    """log(hits/(among − hits)) of each prompt, its mean over an item's prompts at a level less that
-    at the baseline, and the mean of these over items.
+    """The mean over items of a difference: the mean log-odds log(hits/(among − hits)) of an item's
+    prompts at one level, less that at the baseline.
 
     In a balanced design this is the fixed effect of a linear mixed model of the log-odds with an
     intercept and a slope for each item (Tamkin et al. 2023), and its interval that model's by REML.
-    Answers that were drawn have a half added to both counts of a prompt, which pulls towards 0.
+    If answers were sampled, ½ is added to both counts of a prompt, which pulls towards 0.
     By hand: two items with .8 and .6 at the level, .5 and .5 at the baseline: (1.386 + .405)/2.
     """
     contrast = measure.contrast or {}

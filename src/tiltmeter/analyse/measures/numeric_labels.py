@@ -39,7 +39,7 @@ class NumberSums:
 
 
 def mean(table: CountTable, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Estimate]:
-    """Σnumbers/outputs with one, over items, clustered; of one item the mean of its outputs.
+    """The mean number per output, with items as clusters; for a single item, over its outputs.
 
     By hand: two items whose outputs have 100, 120 and 80, 100 words: 400/4 = 100.
     """
@@ -78,8 +78,8 @@ def _scored_sides(measure: MeasureSpec, found: NumberSums) -> dict[str, float] |
 def mean_difference(
     table: CountTable, measure: MeasureSpec, by: Sequence[str]
 ) -> Iterator[Estimate]:
-    """Yields the mean at one level of a factor less the mean at its baseline, paired by item where
-    items stand on both sides.
+    """Yields the mean at one level of a factor less the mean at its baseline, paired by item if
+    items occur on both sides.
 
     By hand: an item with 100 and 120 words at the level, 80 and 100 at the baseline: 110 − 90 = 20.
     """
@@ -138,7 +138,7 @@ def _pooled(side: NumberSums) -> float:
 
 
 def mean_ratio(table: CountTable, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Estimate]:
-    """The mean at one level of a factor by the mean at its baseline: the geometric mean over items.
+    """Divides the mean at one level by the mean at its baseline: the geometric mean over items.
 
     By hand: items with 110 by 100 and 100 by 110 words: the ratio is 1.
     """

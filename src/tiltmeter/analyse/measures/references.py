@@ -37,8 +37,7 @@ def from_reference(
     """Yields a share less its reference, over items, paired: Σ(hits_i −
     reference_i·among_i)/Σamong, clustered by item.
 
-    By hand: items with 3 of 4 and 1 of 4 hits whose references are .5 and .25: 4/8 − (2 + 1)/8 =
-    .125.
+    By hand: items with 3 of 4 and 1 of 4 hits, references .5 and .25: 4/8 − (2 + 1)/8 = .125.
     """
     if isinstance(measure.reference, Mapping):
         yield from _from_whole(table, measure, by, measure.reference)
@@ -60,8 +59,8 @@ def from_reference(
 def reference_slope(
     table: CountTable, measure: MeasureSpec, by: Sequence[str]
 ) -> Iterator[Estimate]:
-    """Yields the rise of the share with the reference from item to item: 1 as it does, more than 1
-    exaggerates it, 0 ignores it.
+    """Yields the slope of the share on the reference over items: 1 if the share follows the
+    reference, above 1 if it exaggerates, 0 if it ignores it.
 
     Every item counts alike. By hand: references .2, .5, .8 and shares .1, .5, .9: .24/.18 = 1.33.
     """
@@ -79,7 +78,7 @@ def reference_slope(
 def _from_whole(
     table: CountTable, measure: MeasureSpec, by: Sequence[str], reference: Mapping[str, float]
 ) -> Iterator[Estimate]:
-    """Yields each value's share less its reference; by default among the reference's values."""
+    """Yields each value's share (of `among`, else of the reference's values) less its reference."""
     measure = replace(measure, among=measure.among or tuple(reference))
     cuts = list(table.cuts(measure, by))
     rankings = lineups_of(table, measure, by, reference)
@@ -100,7 +99,7 @@ def _from_whole(
 
 
 def _mean(reference: Floats, among: Floats) -> float:
-    """Returns the mean reference over a group's answers: the share that would equal it."""
+    """Returns the mean reference over a group's answers: the share that the reference implies."""
     total = float(among.sum())
     return float((reference * among).sum()) / total if total else 0.0
 

@@ -95,9 +95,9 @@ def _odds_from_even(group: Group) -> Callable[[float], float | None]:
 
 
 def difference(table: CountTable, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Estimate]:
-    """Share at one level of a factor less the share at its baseline, paired by item where items
-    stand on both sides; of a headline with bounds for what is in no denominator; of groups that
-    are one item each, over outputs.
+    """Share at one level of a factor less the share at its baseline, paired by the items that have
+    both. A headline also gets bounds for labels outside the denominator; a group of a single item
+    is compared over its outputs.
     """
     prompts = PromptsByValue(table, measure, by)
     for more, pair in table.pairs(measure, by):
@@ -131,8 +131,8 @@ def _in_few_items(
     (xa, xb), (na, nb) = pair.hits, pair.among
     both = (na > 0) & (nb > 0)
     items = int(both.sum())
-    several = items > 1 and row.p is not None
-    of_items = prompts.of_few_items(pair.condition, more, items) if several else None
+    is_tested = items > 1 and row.p is not None
+    of_items = prompts.of_few_items(pair.condition, more, items) if is_tested else None
     if of_items is None or any((one != np.rint(one)).any() for one in (xa, na, xb, nb)):
         return row
     test = resampling.studentised_shuffle(

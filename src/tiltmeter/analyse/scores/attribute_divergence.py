@@ -34,7 +34,7 @@ ByCode = Callable[[Estimate, BaseAndGroups, Sequence[Sequence[Values]]], Iterato
 
 
 def from_base(cell: BaseAndGroups, measure: MeasureSpec, variant: Variant) -> Iterator[Estimate]:
-    """Yields each group against the base prompt (BDS)."""
+    """Yields the divergence of each group from the base prompt (BDS)."""
     for place, outputs in cell.groups.items():
         blank, groups = row_of(measure, cell.about(place)), {"base": cell.base, place[1]: outputs}
         yield from _in_variant(variant, clipped_by_code, blank, cell, groups)
@@ -43,7 +43,7 @@ def from_base(cell: BaseAndGroups, measure: MeasureSpec, variant: Variant) -> It
 def between_groups(
     cell: BaseAndGroups, measure: MeasureSpec, variant: Variant
 ) -> Iterator[Estimate]:
-    """Yields the groups of each dimension against one another, mean over pairs (CDS)."""
+    """Yields the divergence between the groups of each dimension, mean over pairs (CDS)."""
     for dimension, groups in cell.dimensions().items():
         if len(groups) < 2:
             continue
@@ -106,13 +106,13 @@ def _adjusted_rows(
 def _adjusted_and_plug_in(
     about: Estimate, found: Permuted, expected: float, note: str
 ) -> list[Estimate]:
-    """Returns the adjusted value with p, and the plug-in, as two rows; None if a side is empty."""
+    """Returns two rows: the adjusted value with p, and the plug-in; no values for an empty side."""
     measure = f"{about.measure}_plugin"
     if found.value is None or found.low is None or found.high is None:
         return [replace(about, note=note), replace(about, measure=measure, unit="bits", note=note)]
     adjusted = exact(found, expected)
-    lacks = finite(adjusted.adjusted) is None
-    alone = "chance alone gives 1: nothing can lie above it" if lacks else None
+    is_missing = finite(adjusted.adjusted) is None
+    alone = "chance alone gives 1: nothing can lie above it" if is_missing else None
     plain = with_shuffled(about, found, measure=measure, unit="bits", test=None, p=None, note=note)
     return [with_chance_adjusted(about, adjusted, alone, note), plain]
 

@@ -37,14 +37,14 @@ def changed_cells(table: CountTable, measure: MeasureSpec, base: MeasureSpec) ->
     factor, ends = contrast["factor"], (contrast["baseline"], contrast["level"])
     sides = [replace(base, where={**measure.where, factor: (end,)}) for end in ends]
     compared = _of_levels(table, sides) if base.kind == LEVELS else _of_objects(table, sides)
-    based = base.kind == "cells_from_base"
+    is_based = base.kind == "cells_from_base"
     groups = (base.contrast or {})["factor"]
     for about, levels, parts in compared:
         names = [title(table.protocol, groups, level) for level in levels]
         blank = row_of(measure, about, {factor: f"{ends[1]} − {ends[0]}"})
-        change = largest_change(parts=parts, based=based) if parts else None
+        change = largest_change(parts=parts, based=is_based) if parts else None
         if change is not None:
-            yield _row(blank, change, names, based)
+            yield _row(blank, change, names, is_based)
 
 
 def _row(blank: Estimate, found: LargestChange, names: Sequence[str], based: bool) -> Estimate:
@@ -112,7 +112,7 @@ def _of_objects(table: CountTable, sides: Sequence[MeasureSpec]) -> Iterator[Com
 def _outputs_of_objects(
     cells: Sequence[tuple[BaseAndGroups, BaseAndGroups]], places: Sequence[Place]
 ) -> list[ChangedPart]:
-    """Returns, per object with outputs of all these prompts at both levels, those outputs."""
+    """Returns the outputs of each object that has outputs for all these prompts at both levels."""
     parts = []
     for number, pair in enumerate(cells):
         outputs = [side.prompts.get(place, ()) for side in pair for place in places]

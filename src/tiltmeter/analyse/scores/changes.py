@@ -32,12 +32,12 @@ EVEN, TURNED = "even", "turned"
 
 
 def change(table: CountTable, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Estimate]:
-    """The change of the measure that this one is named after, level less baseline of its contrast;
-    of one that is named after none (a cost) the difference of its shares, if any answer has it.
+    """Yields the change of the measure named before the suffix: its value at the contrast's level
+    less that at the baseline. A measure without the suffix (a cost) is compared as a share, if it
+    occurs.
 
     By hand: a share of .8 without and of .6 with a mitigation: -.2; a difference of .8 - .4 without
-    and of .6 - .4 with it: -.2.
-    """
+    and of .6 - .4 with it: -.2."""
     name = measure.name.removesuffix(CHANGE)
     changed = [spec for spec in table.protocol.measures if spec.name == name]
     if not changed:

@@ -110,7 +110,7 @@ def dominant(cell: BaseAndGroups, measure: MeasureSpec, variant: Variant) -> Ite
 
 
 def shift(cell: BaseAndGroups, measure: MeasureSpec, variant: Variant) -> Iterator[Estimate]:
-    """Counts attributes with another commonest value than the base's, both of `null` or more."""
+    """Counts attributes with another commonest value than the base; both shares reach `null`."""
     least = measure.null or 0.0
     for place, outputs in cell.groups.items():
         for name in cell.attributes:
@@ -174,7 +174,7 @@ def attribute_concentration(
 def concentration_value(
     cell: BaseAndGroups, outputs: Sequence[Values], name: str, variant: Variant
 ) -> tuple[float | None, str]:
-    """Returns (one attribute's concentration, None if undefined; a note)."""
+    """Returns (one attribute's concentration or None if undefined, a note)."""
     if variant.name == CODE:
         outputs = worded_values([outputs], name)[0]
     (row,) = counts([outputs], name)
@@ -204,7 +204,7 @@ def mean_of_attributes(blank: Estimate, rows: Sequence[Estimate], n: int) -> Est
 
 
 def has_one_value(outputs: Sequence[Values], name: str) -> bool | None:
-    """True if all outputs that have a value have the same; None if fewer than two have one."""
+    """True if all outputs with a value have the same value; None if fewer than two have values."""
     if count_with_value([outputs], name) < 2:
         return None
     return len(values_seen([outputs], name)) == 1
@@ -222,8 +222,8 @@ def commonest_shift(
     (old, old_share), (new, new_share) = (
         max(s.items(), key=lambda item: item[1]) for s in (before, after)
     )
-    moved = old != new and min(old_share, new_share) >= least
-    return (old, old_share, new, new_share) if moved else None
+    is_shift = old != new and min(old_share, new_share) >= least
+    return (old, old_share, new, new_share) if is_shift else None
 
 
 def value_shares(outputs: Sequence[Values], name: str) -> Mapping[str, float]:

@@ -30,7 +30,7 @@ METHOD = "largest cell or mean divergence, rows permuted inside each"
 @dataclass(frozen=True)
 class Compared:
     """The two sides of a claim. parts: outputs by object, as input of the test; objects: their
-    names; names: the groups'. If `based`, the first group is the base; otherwise two groups are
+    names; names: of the groups. If `based`, the first group is the base; otherwise two groups are
     compared with each other, and each of three or more with the rest.
     """
 
@@ -41,8 +41,8 @@ class Compared:
 
 
 class CellSides(NamedTuple):
-    """The groups that a claim compares. about: its condition; names: the groups'; groups: by cell,
-    the groups' outputs in the order of `names`.
+    """The groups that a claim compares. about: its condition; names: of the groups; groups: by
+    cell, the groups' outputs in the order of `names`.
     """
 
     about: dict[str, str]
@@ -82,7 +82,7 @@ def between_groups(
     table: CountTable, measure: MeasureSpec, by: Sequence[str]
 ) -> Iterator[Estimate]:
     """One claim for each dimension of several groups: do the outputs of its groups differ among one
-    another? Of three or more, a cell is a group against all others.
+    another? With three or more groups, a cell is a group against all others.
     """
     for sides in sides_between_groups(table, measure):
         yield _noted(table, claim_row(measure, sides.about, _compared(sides, based=False))[0])
@@ -91,8 +91,8 @@ def between_groups(
 def between_levels(
     table: CountTable, measure: MeasureSpec, by: Sequence[str]
 ) -> Iterator[Estimate]:
-    """One claim over all levels of a factor: do their labels differ? Of three or more levels, a
-    cell is a level against all others. Labels of drawn answers alone can be shuffled.
+    """One claim over all levels of a factor: do their labels differ? With three or more levels, a
+    cell is a level against all others. Only labels of sampled answers can be shuffled.
     """
     among = table.answers(measure)
     codes = codes_of(table, measure, among) if table.drawn else {}
@@ -157,7 +157,7 @@ def _note(found: ManyCells, largest: NamedCell) -> str:
 
 
 def _cell_claim(compared: Compared, found: ManyCells, level: float, rejected: bool) -> CellClaim:
-    """Selects the cells that show a claim, if it is rejected. level: of the tests of cells."""
+    """Selects the cells that show the effect of a significant claim. level: α of a cell's test."""
     claims = round(ALPHA / level)
     everywhere, one = _rises(compared, found, level)
     named_cells: dict[str, NamedCell] = {}
@@ -176,7 +176,7 @@ def _cell_claim(compared: Compared, found: ManyCells, level: float, rejected: bo
 
 
 def _rises(compared: Compared, found: ManyCells, level: float) -> tuple[float | None, float | None]:
-    """Returns the rise of a share detected with 80 % power: (in all objects together, in one)."""
+    """Returns the rises of a share detected with 80 % power: (in all objects together, in one)."""
     sizes = np.array([[len(group) for group in part.groups] for part in compared.parts], float)
     filled = [row for row in sizes if (row > 0).sum() > 1]
     if not filled:

@@ -50,7 +50,7 @@ class _Cells:
         return self.table.variant.name == PUBLISHED
 
     def condition(self, by: Sequence[str], place: Place | None) -> dict[str, str]:
-        """Returns a row's condition: dimension and group if in `by`; {} for a row over all."""
+        """Returns a row's condition: dimension and group if in `by`; {} for a row on all groups."""
         contrast = self.measure.contrast or {}
         names = (contrast["within"], contrast["factor"])
         levels = zip(names, place or (), strict=False)
@@ -132,7 +132,7 @@ def cells_of_both(
 
 
 def from_base(table: CountTable, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Estimate]:
-    """Yields the divergence from the base prompt over cells: of each group where `by` names groups,
+    """Yields the divergence from the base prompt over cells: of each group if `by` names groups,
     else of all groups together (Table 2, last row; the averages of its models).
     """
     cells = _cells_of(table, measure, DRAWS if by else WHOLE_DRAWS)
@@ -224,7 +224,7 @@ def dominant(table: CountTable, measure: MeasureSpec, by: Sequence[str]) -> Iter
 
 
 def shift(table: CountTable, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Estimate]:
-    """Counts groups × attributes with another commonest value than the base's (Table 8)."""
+    """Counts groups × attributes whose commonest value is not the base's (Table 8)."""
     cells, least = _cells_of(table, measure), measure.null or 0.0
     for place in cells.places() if by else [None]:
         condition = cells.condition(by, place)

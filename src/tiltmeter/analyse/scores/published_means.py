@@ -101,8 +101,8 @@ def _significant_cells(
 
 
 def item_mean(table: CountTable, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Estimate]:
-    """Yields the unweighted mean of the items' shares of the first value, an undefined share
-    counted as 0, and of a second value the rest, as published.
+    """Yields, as published, the unweighted mean of the items' shares of the first value, with
+    undefined shares counted as 0; a second value gets the rest.
 
     The items are those of the group whatever they were asked in: a word may have no output in one
     language.

@@ -1,6 +1,6 @@
 """Classes that share one total: a gain of one is a loss of others. After the claim that differs
-most, the others are retested among the remaining answers; without a difference there, they follow.
-"""
+most, the others are retested among the remaining answers; without a difference there, they are
+consequences of the first."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ LEAST = 3  # classes: of two, the other is the same claim
 
 
 def ratio(table: CountTable, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Estimate]:
-    """Yields the ratios of `measures.shares`; of headline claims over each class of one total with
-    which of them follow from the largest.
+    """Yields the ratios of `measures.shares`; headline claims about each class of one total also
+    get the classes that follow from the largest.
     """
     yield from with_rest(table, measure, by, shares.ratio)
 
@@ -96,7 +96,7 @@ class _Classes:
         return row.condition.items() >= about.items() and row.contrast == first.contrast
 
     def of(self, row: Estimate) -> Callable[[float, bool], CellClaim] | None:
-        """Returns a function that lists which classes follow from a claim, or its cause."""
+        """Returns a function that lists the classes that follow from a claim, or their cause."""
         cell, leader = self._cell(row), self.leader
         if cell is None or row.p is None or leader is None:
             return None
@@ -108,11 +108,11 @@ class _Classes:
             alike = [value for value, rest in self.rest.items() if rest >= level]
             first = leader.condition[name]
             follows = [value for value in alike if value in shown] if first in shown else []
-            leads = named["value"] == first
+            is_leader = named["value"] == first
             return CellClaim(
                 named=[named] if rejected else [],
                 largest=named,
-                follows=follows if leads else [],
+                follows=follows if is_leader else [],
                 follows_from=first if named["value"] in follows else None,
                 tested=len(self.rows),
                 level=level,
@@ -123,7 +123,7 @@ class _Classes:
         return name_cells
 
     def _cell(self, row: Estimate) -> NamedCell | None:
-        """Returns the class with its shares at level and baseline; None if one has no answers."""
+        """Returns the class with its shares at level and baseline; None if a side has none."""
         value = row.condition[self.measure.attribute]
         counts = self.counts.get((*row.condition.items(), *(row.contrast or {}).items()))
         if counts is None:

@@ -117,8 +117,8 @@ def _families(
             of_family.setdefault(families.hypothesis(specs[row.measure], row), claim)
     if not by_family:
         raise UsageError(
-            f"{protocol.name} has no claim that a test is made of, so nothing to stop at. Leave "
-            "--stop out."
+            f"{protocol.name} tests no claim, so there is none whose answer could stop the run. "
+            "Leave --stop out."
         )
     return [
         PlannedFamily(
@@ -147,7 +147,7 @@ def _claim(protocol: Protocol, row: Estimate, data: Data | None) -> PlannedClaim
 
 
 def _statistic(row: Estimate, data: Data | None) -> Statistic:
-    """Returns how a claim is tested at looks; "words" if cue words are a sample like items."""
+    """Returns the kind of test of a claim at looks: "words" if cue words are sampled like items."""
     if row.population is not None and row.population["cue_words"] == LIKE:
         return "words"
     if data is None:

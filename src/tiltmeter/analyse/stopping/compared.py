@@ -1,9 +1,9 @@
 """The correction for comparing a run that stopped early with another run.
 
-When a run stops depends on its labels, so a test on the labels at that time rejects more often than
-its level. If q is its p, q/w_k is valid whichever look k was the last (a union bound over looks),
-and q/(w_j·w_k) if both runs stopped early, or some prompts ended at look j and others at look k.
-"""
+The time at which a run stops depends on its labels, so a test on these labels rejects more often
+than its level. If q is its p, q/w_k is valid whichever look k was the last (a union bound over
+looks), and q/(w_j·w_k) if both runs stopped early, or some prompts ended at look j and others at
+look k."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ from .plan import read_plan
 
 
 def looks_price(store: Store, subject: str, place: Mapping[str, str]) -> tuple[float, float]:
-    """Returns 1/w for the look at which the prompts of a subject were last asked, and g; (1, 1) if
-    the run does not stop early. Prompts that other claims count can end at other looks: then the
-    first number is the product over such groups of prompts.
+    """Returns (factor of p, factor g of intervals); (1, 1) if the run does not stop early. The
+    factor of p is 1/w of the look at which a subject's prompts were last asked, or a product over
+    groups of prompts if these ended at different looks.
 
     place: the levels of the prompts, such as mode and language.
     """

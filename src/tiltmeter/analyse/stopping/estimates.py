@@ -116,8 +116,8 @@ class _Stopped:
             )
         stopped_row = replace(stopped_row, population=self._population(row, family, decision))
         stopped_row = self._widen(replace(stopped_row, test=f"{row.test}{OVER_LOOKS}"), family)
-        given_up = decision.state == "not pursued"
-        return self._as_given_up(stopped_row, family, decision) if given_up else stopped_row
+        is_given_up = decision.state == "not pursued"
+        return self._as_given_up(stopped_row, family, decision) if is_given_up else stopped_row
 
     def _population(
         self, row: Estimate, family: PlannedFamily, decision: StoppingDecision
@@ -188,7 +188,7 @@ class _Stopped:
         return min(rows, default=len(self.made))
 
     def _widen(self, row: Estimate, family: PlannedFamily) -> Estimate:
-        """Widens the row's interval by g; before the run stops, so that it holds at every look."""
+        """Widens the row's interval by g; until the run is over, so that it holds at every look."""
         if row.value is None or row.low is None or row.high is None or row.confidence is None:
             return row
         factor = family.widening

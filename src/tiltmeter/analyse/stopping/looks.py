@@ -56,9 +56,9 @@ class StoredSums(TypedDict, total=False):
 
 @dataclass(frozen=True)
 class Look:
-    """A look. number: from 1; rounds: how many it covers; digest: of the ids of its trials and
-    labels; outputs, cost: of the subjects so far, in US dollars; sums, decisions: by claim.
-    """
+    """A look. number: its index, from 1; rounds: rounds covered; digest: hash of its trials' and
+    labels' ids; outputs: their number; cost: of the subjects, in US dollars; sums, decisions: by
+    claim."""
 
     plan: str
     number: int
@@ -144,8 +144,8 @@ def check_looks(store: Store, plan: StoppingPlan, looks: Sequence[Look]) -> None
         if stored.digest(store, look.number, annotators) != look.digest:
             raise RunMismatch(
                 f"{store.folder}: look {look.number} was made from other trials or labels than "
-                "the run holds now, so what follows from it cannot be trusted. Restore the run "
-                "from a copy, or begin anew with another --out."
+                "the run holds now, so its decisions cannot be trusted. Restore the run from a "
+                "copy, or start a new run with another --out."
             )
 
 
@@ -204,8 +204,8 @@ def _follows(given: Mapping[str, StoppingDecision], found: Mapping[str, Stopping
     """True if both sets of decisions are equal, up to rounding that differs between processors."""
 
     def alike(a: object, b: object) -> bool:
-        numbers = isinstance(a, float) and isinstance(b, float)
-        return np.isclose(a, b, rtol=1e-6, atol=1e-9) if numbers else a == b  # type: ignore
+        are_numbers = isinstance(a, float) and isinstance(b, float)
+        return np.isclose(a, b, rtol=1e-6, atol=1e-9) if are_numbers else a == b  # type: ignore
 
     return given.keys() == found.keys() and all(
         alike(a, b)

@@ -28,8 +28,8 @@ def key_of(row: Estimate) -> str:
 
 @dataclass(frozen=True)
 class PlannedClaim:
-    """A planned claim. statistic: what its test flips or permutes; "cells" if it permutes whole
-    outputs and takes the largest cell or the mean divergence, "plain" if it permutes nothing,
+    """A planned claim. statistic: the units that its test flips or permutes; "cells" if it permutes
+    whole outputs and takes the largest cell or the mean divergence, "plain" if it permutes nothing,
     "words" (the row's own test at each look) if cue words are a sample like items. items: in the
     order of the flips. null: the value that a single condition is compared with. subjects, levels:
     of the prompts that the claim counts; () and a factor without levels mean all.
@@ -78,9 +78,9 @@ class PlannedFamily:
 @dataclass(frozen=True)
 class StoppingPlan:
     """A stopping plan. looks: the rounds after which a look is made, the last being the whole plan;
-    asked_looks: as the user requested; moved_looks: those, each moved to a balanced round;
-    rounds_a_sample: rounds per sample of every prompt; outputs: of the whole plan; judges: those
-    that label from the start; choices: the settings of the calls.
+    asked_looks: the looks that the user requested; moved_looks: these, moved to balanced rounds;
+    rounds_a_sample: rounds per sample of every prompt; outputs: number in the whole plan; judges:
+    those that label from the start; choices: the settings of the calls.
     """
 
     looks: tuple[int, ...]

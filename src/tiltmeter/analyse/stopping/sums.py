@@ -27,7 +27,7 @@ from .plan import key_of
 
 @dataclass(frozen=True, slots=True)
 class ItemSums:
-    """Hits and outcomes by item and condition, shape (items, conditions), tested one first."""
+    """Hits and outcomes by item and condition, (items, conditions), the tested condition first."""
 
     items: tuple[str, ...]
     hits: Floats
@@ -45,7 +45,7 @@ class ItemSums:
 
 @dataclass(frozen=True, slots=True)
 class OutputGroups:
-    """The outputs of each group, each as {attribute: value}. attributes: those compared."""
+    """The outputs of each group, each as {attribute: value}. attributes: which are compared."""
 
     groups: tuple[Sequence[Values], ...]
     attributes: tuple[str, ...]

@@ -116,7 +116,7 @@ def kept_rows(frame: pl.DataFrame, where: Mapping[str, tuple[str, ...]]) -> pl.D
 def _strata(
     frame: pl.DataFrame, protocol: Protocol, variant: Variant, apart: Sequence[str]
 ) -> Iterator[tuple[tuple[str, ...], dict[str, str], pl.DataFrame]]:
-    """Yields (pooled factors, levels, rows) of each stratum, then of each that a measure pools."""
+    """Yields (pooled factors, levels, rows) per stratum, then per pooled stratum of a measure."""
     chosen = list(_measures(protocol, variant))
     in_tables = {cell.measure for layout in variant.tables for cell in layout.cells}
     printed = {measure.over for measure in chosen if measure.name in in_tables}

@@ -34,8 +34,8 @@ _LISTS = {"attribute": pl.String, "value": pl.String, "weight": pl.Float64}
 
 
 class AlikeLabels(NamedTuple):
-    """Labels that meet the same criteria, in all places. mask: True for their rows; labels,
-    outputs: how many lie in each place (an output with several places counts in one).
+    """Labels that meet the same criteria. mask: True for their rows; labels, outputs: their numbers
+    in each place of `LabelRows` (an output with several places counts in one).
     """
 
     mask: Mask
@@ -49,7 +49,7 @@ class LabelRows:
     so labels are selected once per set of criteria, and the counts per place are added up.
 
     frame: output, its number, attribute, value, weight, and the cell of the design; cells: the
-    places of each `cell`; a cell that several items share has several.
+    places of each `cell`; a cell that several items share has several places.
     """
 
     def __init__(self, frame: pl.DataFrame, cells: pl.DataFrame) -> None:
@@ -62,7 +62,7 @@ class LabelRows:
 
     @cached_property
     def _at(self) -> NDArray[np.uint32]:
-        """The place of each row."""
+        """The index of each row's place."""
         return self.frame["place"].to_numpy().astype(np.uint32)
 
     def is_in(self, name: str, values: Collection[str]) -> Mask:
@@ -79,7 +79,7 @@ class LabelRows:
         return flags
 
     def places(self, query: OutputQuery) -> Mask:
-        """Returns, per place, True if a query counts the labels there."""
+        """Returns, per condition in `_cells`, True if a query counts its labels."""
         flags = np.ones(self._cells.height, dtype=np.bool_)
         for name, levels in query.levels.items():
             flags &= self.is_in(name, levels)
@@ -100,7 +100,7 @@ class LabelRows:
         return self._alike[asked]
 
     def _counts(self, query: OutputQuery) -> pl.Expr:
-        """Returns the condition on a label that a query's criteria set, apart from places."""
+        """Returns a polars condition for labels that meet a query's criteria, apart from places."""
         value, attribute = (pl.col(name).fill_null("") for name in ("value", "attribute"))
         condition = ~value.is_in(query.without)
         if query.attribute:
@@ -202,8 +202,8 @@ class Counted:
         rows, places = self._read_rows(query), self._places(query)
         asked, alike = criteria(query), rows.alike(query)
         plain = rows.alike(OutputQuery(query.annotator, query.attribute))
-        every = bool(alike.labels[places].sum() == plain.labels[places].sum())
-        key = (_key(query), places.tobytes(), None if every else asked)
+        has_every = bool(alike.labels[places].sum() == plain.labels[places].sum())
+        key = (_key(query), places.tobytes(), None if has_every else asked)
         if key not in self._shown:
             part = self._read_some(query, some)
             rows_kept = np.flatnonzero(rows.lie_in(places, part.rows))
@@ -231,7 +231,7 @@ class Counted:
         return float(cases.filter(pl.col("output") > 1).height)
 
     def _places(self, query: OutputQuery) -> Mask:
-        """Marks the places that a query counts; if it has `having`, of items with a value there."""
+        """Marks the places that a query counts; with `having`, only of items with a value in it."""
         rows = self._read_rows(query)
         if not query.having:
             return rows.places(query)
@@ -311,9 +311,9 @@ class Counted:
 def _pieces(
     rows: Iterator[tuple[str, ...]], kinds: Mapping[str, Any], places: pl.DataFrame
 ) -> Iterator[pl.DataFrame]:
-    """Yields labels as frames, in pieces, so that few Python objects exist at a time; at least one.
-    Adds each output's number and its `cell` (from `places`). kinds: the types of the columns that
-    rows hold as JSON arrays after the output.
+    """Yields labels as frames, in pieces, so that few Python objects exist at a time; yields at
+    least one. Adds each output's number and its `cell` (from `places`). kinds: the types of the
+    columns that rows hold as JSON arrays after the output.
     """
     columns, number = {"n": pl.Int64, **dict.fromkeys(("output", *kinds), pl.String)}, 0
     lists = [pl.col(name).str.json_decode(pl.List(kind)) for name, kind in kinds.items()]

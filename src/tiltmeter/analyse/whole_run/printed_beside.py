@@ -1,4 +1,4 @@
-"""A paper's numbers next to ours: which agree to the last digit, and the verdict on each claim."""
+"""A paper's numbers next to ours, a check if they agree to the last digit, and our verdicts."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def beside(
     """Returns the printed numbers that have a row, in the order of the print. Raises ValueError if
     a number fits several rows.
 
-    rows: ours; published: rows computed as the authors do, by default ours.
+    rows: our estimates; published: rows computed as the authors do, by default our estimates.
     """
     by_measure = _by_measure(rows)
     theirs = by_measure if published is None else _by_measure(published)

@@ -166,7 +166,7 @@ def _levels(protocol: Protocol, spec: MeasureSpec, row: Estimate) -> dict[str, s
 
 
 def _between(protocol: Protocol, factor: str, row: Estimate) -> dict[str, str]:
-    """Returns the titles of the two levels whose difference a row says has changed."""
+    """Returns the titles of the two levels whose difference changed, if a row is about a change."""
     for name in row.contrast or ():
         ends = reading.ends(row, name)
         if name != factor and ends is not None:
@@ -178,10 +178,10 @@ def _between(protocol: Protocol, factor: str, row: Estimate) -> dict[str, str]:
 def _sides(spec: MeasureSpec, row: Estimate) -> dict[str, str]:
     """Returns both raw shares in per cent; a reference keeps decimals (one in eight is 12.5 %)."""
     sides = {}
-    means = spec.kind == "mean_difference"
+    are_means = spec.kind == "mean_difference"
     for name, value in (row.sides or {}).items():
         slot = {"level": "share", "baseline": "other_share"}.get(name, name)
-        if means:
+        if are_means:
             sides[slot] = numerals.plain(value)
             sides["unit"] = f" {spec.unit}" if spec.unit else f" ({spec.attribute})"
             continue

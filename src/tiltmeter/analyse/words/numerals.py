@@ -44,8 +44,8 @@ def share(value: float | None, places: int = 3) -> str:
 
 
 def percent(value: float) -> str:
-    """Formats a share in per cent, such as 46 %; below 1 % and above 99 % with as many decimals as
-    tell it from 0 and 100: 0.4 %, 0.03 %, 99.96 %.
+    """Formats a share in per cent, such as 46 %; below 1 % and above 99 % with enough decimals to
+    differ from 0 and 100: 0.4 %, 0.03 %, 99.96 %.
     """
     places, near = 0, min(value, 1 - value)
     if _NEAR < near < 0.01:
@@ -66,8 +66,8 @@ def named_points(places: int, value: float | None) -> str:
 
 def point_places(*values: float | None) -> int:
     """Returns the decimals for points: 1 if any nonzero value is below one point, else 0."""
-    small = any(v is not None and abs(v) > _NEAR and 100 * abs(v) < 0.995 for v in values)
-    return int(small)
+    is_small = any(v is not None and abs(v) > _NEAR and 100 * abs(v) < 0.995 for v in values)
+    return int(is_small)
 
 
 def difference(value: float | None, places: int = 3) -> str:

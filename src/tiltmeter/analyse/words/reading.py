@@ -125,18 +125,18 @@ def interval(estimate: Estimate, spec: MeasureSpec | None, places: int | None = 
 
 
 def places(estimate: Estimate, spec: MeasureSpec | None) -> int:
-    """Returns 2 decimals, or 3 if a number other than the null value would print like it."""
+    """Returns 2, or 3 if with 2 decimals another number would print like the null value."""
     null = spec.null if spec else None
     ends = [
         end
         for end in (estimate.value, estimate.low, estimate.high)
         if end is not None and null is not None
     ]
-    near = any(
+    is_near = any(
         end != null and numerals.fixed_decimals(end, 2) == numerals.fixed_decimals(null or 0.0, 2)
         for end in ends
     )
-    return 3 if near else 2
+    return 3 if is_near else 2
 
 
 def null_places(spec: MeasureSpec) -> int:

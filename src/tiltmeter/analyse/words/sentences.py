@@ -41,8 +41,8 @@ def direction(spec: MeasureSpec, row: Estimate, protocol: Protocol | None = None
     if value and EVERY in spec.values and spec.among:
         spec = replace(spec, values=(value,))
     below, above = reading.directions(spec, protocol)
-    under = row.value is not None and spec.null is not None and row.value < spec.null
-    return below if under else above
+    is_below = row.value is not None and spec.null is not None and row.value < spec.null
+    return below if is_below else above
 
 
 def verdict(
@@ -53,9 +53,9 @@ def verdict(
     reasons: Sequence[str],
     refuted: str,
 ) -> str:
-    """Writes the sentence of a verdict. about: the levels that tell the claim from others of its
-    measure; reasons: why the direction is open, or the claim undecided; refuted: how gold
-    contradicts the judge.
+    """Writes the sentence of a verdict. about: the levels that distinguish the claim from others of
+    its measure; reasons: sentences on an open direction or an undecided claim; refuted: a sentence
+    on gold that contradicts the judge.
     """
     what = without_article(spec.text or spec.name)  # "the" stands before it
     number = f"the {what} is {reading.number(row, spec)}{_level(row)}{_by_gold(row)}{_look(row)}"

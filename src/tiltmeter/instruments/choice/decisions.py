@@ -28,8 +28,8 @@ _WHOLE = {"assent_whole": True, "dissent_whole": False}
 
 
 class Decisions:
-    """The rules for one set of options in one language. yes_no: the options that mean yes and no;
-    passing: True if a form is a common word, such as a pronoun, that need not be an answer.
+    """The rules by which answers mean yes or no. yes_no: the options that mean yes and no; passing:
+    True if a form is a common word, such as a pronoun, that need not be an answer.
     """
 
     def __init__(
@@ -104,6 +104,8 @@ class Decisions:
         if whole:  # with its own negation
             return whole
         denied = self._denies(clause) != self._statements.is_groundless(clause, before)
+        if denied and self._is_bare_modal(clause.text):  # "Not advisable"
+            return {False}
         names = self._by_name and MENTION.search(clause.text)
         if not names and self._asked.decides(clause, prompt, denied):
             return {not denied}
@@ -115,7 +117,7 @@ class Decisions:
         return {each != denied for each in meant}
 
     def _meant(self, clause: MarkedClause) -> set[bool]:
-        """Returns a set: True for words of granting in a clause, False for words of denying."""
+        """Returns a set: with True if a clause has words of granting, with False if of denying."""
         meanings = {
             meant for role, meant in _ROLES.items() if self._language.has(clause.text, role)
         }
@@ -145,8 +147,15 @@ class Decisions:
         denies = self._statements.denies(clause) and not clause.question
         return denies and len(self._marker.content(rest)) <= _LITTLE
 
+    def _is_bare_modal(self, clause: str) -> bool:
+        """True if a clause is a modal verb and a negation."""
+        rest, number = self._language.role("modal").subn(" ", clause)
+        for role in DENYING:
+            rest = self._language.role(role).sub(" ", rest)
+        return number > 0 and not self._marker.content(rest)
+
     def _denies(self, clause: MarkedClause) -> bool:
-        """True if a clause has a negation, or more words than an option that means no."""
+        """True if a clause is negated, or has an option that means no among other words."""
         assert self._yes_no is not None
         no = str(self._options.index(self._yes_no[1]))
         within = no in values(clause.text) and bool(self._marker.content(clause.text))

@@ -101,13 +101,13 @@ def check_cue_words(protocol: Protocol, columns: Collection[str], place: SourceL
             refuse_unknown("column", name, columns, place.at(key))
     if protocol.cue_sets and not protocol.cue_words:
         raise ProtocolError(
-            f"{place.at('cue_sets')}: sets of which words? Name their column too, as: "
-            'cue_words = "name"'
+            f"{place.at('cue_sets')}: cue_sets needs the column of the words too. Write for "
+            'instance: cue_words = "name"'
         )
     if protocol.cue_words not in ("", NONE) and not protocol.cues:
         raise ProtocolError(
             f"{place.at('cue_words')}: no measure compares a factor whose table has the column "
-            f"{protocol.cue_words}. Put it into the table of the factor, beside its levels."
+            f"{protocol.cue_words}. Put this column into the table of the factor's levels."
         )
 
 

@@ -51,14 +51,14 @@ def read_mitigations(file: str) -> list[Row]:
         texts = {name: text.strip() for name, text in row.items()}
         where = f"{path.name}, line {line}"
         if texts["way"] not in _WAYS:
-            raise UsageError(f"{where}: way is one of {', '.join(_WAYS)}, not '{texts['way']}'.")
+            raise UsageError(f"{where}: '{texts['way']}' is no way. Write: {' or '.join(_WAYS)}")
         if not texts[FACTOR] or not texts["text"] or texts[FACTOR] == NONE:
-            raise UsageError(f"{where}: a mitigation needs a name other than none, and a text.")
+            raise UsageError(f"{where}: a mitigation needs a text, and a name other than none.")
         if texts["way"] == "rewrite" and TEXT not in texts["text"]:
-            raise UsageError(f"{where}: a rewritten prompt holds the prompt. Write: … {TEXT} …")
+            raise UsageError(f"{where}: a rewrite must hold the prompt. Write: … {TEXT} …")
         rows.append(texts)
     if not rows:
-        raise UsageError(f"{path.name} names no mitigation: a row has a name, a way and a text.")
+        raise UsageError(f"{path.name} has no rows. Write a name, a way and a text into each.")
     return rows
 
 
@@ -78,8 +78,8 @@ def with_mitigations(
     usable = [row for row in rows if not _other_language(row, languages)]
     if not usable:
         raise UsageError(
-            f"No mitigation is written in {' or '.join(languages)}. Leave the column language "
-            "empty for a text that is asked in every language."
+            f"No mitigation is in {' or '.join(languages)}. To use a text in every language leave "
+            "its cell in the column language empty."
         )
     none = {FACTOR: NONE, MITIGATED: TEXT, SYSTEM: ""}
     levels = [none, *(_level(row, pictures) for row in usable)]

@@ -125,8 +125,8 @@ def rows_of(table: TableKeys, beside: Beside, where: SourceLocation) -> list[Row
     if len(sources) != 1:
         has = " and ".join(sources) or "none of them"
         raise ProtocolError(
-            f'{where}: a table has rows = [...], or file = "….csv", or parts = [...]; this one '
-            f"has {has}."
+            f'{where}: a table needs one of rows = [...], file = "….csv", parts = [...], but this '
+            f"table has {has}."
         )
     if "rows" in table:
         rows = [{key: str(value) for key, value in row.items()} for row in table["rows"]]
@@ -147,7 +147,7 @@ def rows_of(table: TableKeys, beside: Beside, where: SourceLocation) -> list[Row
         rows = [row for row in rows if row.get(column) in keep]
         if not rows:
             raise ProtocolError(
-                f"{where.at('where', column)}: no row has {' or '.join(keep)} in its column "
+                f"{where.at('where', column)}: no row has {' or '.join(keep)} in the column "
                 f"{column}."
             )
     if "columns" in table:
@@ -161,8 +161,8 @@ def _refuse_unlike_rows(rows: Sequence[Row], where: SourceLocation) -> None:
         for name in sorted(rows[0].keys() ^ row.keys(), reverse=True):
             has = "lacks the column" if name in rows[0] else "has the column"
             raise ProtocolError(
-                f"{where.at('rows', number)}: this row {has} '{name}', other than the first. "
-                f"Columns of the first: {', '.join(rows[0])}."
+                f"{where.at('rows', number)}: this row {has} '{name}', unlike the first row. "
+                f"Give all rows the columns of the first: {', '.join(rows[0])}."
             )
 
 
@@ -189,8 +189,8 @@ def _refuse_empty_cells(rows: Sequence[Row], table: TableKeys, where: SourceLoca
             if name in row and not any(slot[1] for slot in _SLOT.finditer(row[name])):
                 line = f"{table['file']}, line {number}"
                 raise ProtocolError(
-                    f"{where.at('slots')}: {line}: the {name} has no slot for the word, as "
-                    "{noun}."
+                    f"{where.at('slots')}: {line}: the {name} has no slot for the word. Write it "
+                    "in, as {noun}."
                 )
 
 
@@ -228,8 +228,9 @@ def join(left: list[Row], right: Sequence[Row]) -> list[Row]:
         rows = sum(len(index.get(key, ())) for row in left for key in _keys(row, shared))
         if rows > MOST_ROWS:
             raise ProtocolError(
-                f"The tables join to {rows:,} rows and more; a protocol has at most {MOST_ROWS:,} "
-                "cells. Share a column between tables that belong together, or list fewer rows."
+                f"The tables join to {rows:,} rows or more; a protocol can have at most "
+                f"{MOST_ROWS:,} cells. Share a column between tables that belong together, or list "
+                "fewer rows."
             )
     return [
         {**a, **b, **{name: _common(a[name], b[name]) for name in shared if a[name] != b[name]}}

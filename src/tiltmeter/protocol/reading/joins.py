@@ -24,9 +24,8 @@ def refuse_unjoined(tables: Sequence[Sequence[Row]], place: SourceLocation) -> N
                 for side in (rows, table)
             )
             raise ProtocolError(
-                f"{place.at('tables', number)}: no row agrees with the tables before it in the "
-                f"column {', '.join(shared)} ({sides}). Write the values alike, or rename the "
-                "column."
+                f"{place.at('tables', number)}: in the column {', '.join(shared)} no row has a "
+                f"value of the tables above ({sides}). Write the same values, or rename the column."
             )
         rows = joined
 
@@ -52,8 +51,8 @@ def refuse_dropped(
             others = "this table" if left else "the tables before it"
             count = "1 row is" if len(lost) == 1 else f"{len(lost)} rows are"
             raise ProtocolError(
-                f"{place.at('tables', number)}: {count} left out of the design, the first of "
-                f"{where} with {name} = '{level}', to which no row of {others} belongs. Add one, "
+                f"{place.at('tables', number)}: {count} left out of the design, as no row of "
+                f"{others} matches (the first: {where}, {name} = '{level}'). Add a matching row, "
                 'or write why in this table: leaves_out = "…"'
             )
         rows = join(rows, table)

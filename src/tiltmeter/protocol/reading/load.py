@@ -70,15 +70,15 @@ def _read(path: Path) -> tuple[dict[str, Json], SourceLocation]:
         data = tomllib.loads(text)
     except FileNotFoundError:
         raise ProtocolError(
-            f"There is no protocol file {path}. Type, for one to start from: tiltmeter init "
+            f"There is no protocol file {path}. To make one to start from, type: tiltmeter init "
             f"{path.name}"
         ) from None
     except UnicodeDecodeError as error:
         raise ProtocolError(f"{where} is not a protocol file: {error}. Save it as UTF-8.") from None
     except (ValueError, RecursionError) as error:
         raise ProtocolError(
-            f"{where} is not a protocol file: {error}. Text stands in quotation marks, tables in "
-            "[ ]."
+            f"{where} is not a protocol file: {error}. Write texts in quotation marks, and names "
+            "of tables in [ ]."
         ) from None
     except OSError as error:
         raise ProtocolError(
@@ -302,8 +302,8 @@ def _fitting(
             and not any(instrument is None or instrument.reads(exact=True) for instrument in ready)
         ):
             raise ProtocolError(
-                f"{place.at('modes', name, 'logprobs')}: no instrument reads probabilities "
-                "(choice does), so this mode would have no labels. Leave it out."
+                f"{place.at('modes', name, 'logprobs')}: no instrument reads probabilities, so the "
+                "mode would have no labels. Leave it out, or add an instrument of the kind choice."
             )
 
 
@@ -322,8 +322,8 @@ def _kind(
         raise ProtocolError(f"{place.at('kind')}: {error}") from None
     if not kind.nameable:
         raise ProtocolError(
-            f"{place.at('kind')}: '{spec.kind}' is what --judge adds beside another instrument. "
-            "Name that one."
+            f"{place.at('kind')}: '{spec.kind}' cannot be written here; --judge adds it. Name the "
+            "kind that the judge is to check."
         )
     if kind.modality not in ("", modality):
         wanted = (

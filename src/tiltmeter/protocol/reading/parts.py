@@ -36,7 +36,7 @@ def _mode(name: str, keys: ModeKeys, pictures: bool, place: SourceLocation) -> M
     """Reads a mode; in a protocol of pictures the mode has a size."""
     if "size" in keys and not pictures:
         raise ProtocolError(
-            f'{place.at("size")}: size = "{keys["size"]}" is of pictures, and these are texts. '
+            f'{place.at("size")}: size = "{keys["size"]}" is for pictures; outputs here are texts. '
             "Leave it out, or "
             'write at the top: modality = "image"'
         )

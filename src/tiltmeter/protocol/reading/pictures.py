@@ -14,7 +14,7 @@ from ..source.source_lines import SourceLocation
 def read_pictures(protocol: Protocol, beside: Beside, place: SourceLocation) -> None:
     """Names the design's pictures by content. ProtocolError if a file is missing or bad."""
     if protocol.modality == "image":
-        raise ProtocolError(f"{place.at('pictures')}: what draws is shown none. Leave it out.")
+        raise ProtocolError(f"{place.at('pictures')}: a model that draws sees none. Leave it out.")
     for number, template in enumerate(protocol.pictures):
         at = place.at("pictures", number)
         for path in dict.fromkeys(fill(template, cell, str(at)) for cell in protocol.cells):
@@ -30,7 +30,7 @@ def _name_of(beside: Beside, path: str, at: SourceLocation) -> str:
         content = intake.read_bytes(intake.inside(folder, path), images.MOST_BYTES)
         return blob_name(content, images.suffix_of(content))
     except FileNotFoundError:
-        raise ProtocolError(f"{at}: there is no picture {path}. Put it there.") from None
+        raise ProtocolError(f"{at}: there is no picture {path}. Put one there.") from None
     except OSError as error:
         raise ProtocolError(f"{at}: {path} cannot be read: {error.strerror or error}.") from None
     except images.Unusable as problem:

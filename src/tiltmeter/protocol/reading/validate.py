@@ -79,7 +79,7 @@ def _context(protocol: Protocol, place: SourceLocation) -> None:
     """Raises ProtocolError for system prompt or turns that have unknown slots, or for pictures."""
     key = "system" if protocol.system else "turns"
     if protocol.modality == "image" and (protocol.system or protocol.turns):
-        raise ProtocolError(f"{place.at(key)}: what draws takes no {key}. Leave it out.")
+        raise ProtocolError(f"{place.at(key)}: a model that draws takes no {key}. Leave it out.")
     with _with_place(protocol, place.at(key)):
         for cell in protocol.cells if protocol.system or protocol.turns else ():
             protocol.context(cell)
@@ -96,7 +96,7 @@ def _prompts(protocol: Protocol, place: SourceLocation) -> None:
         if key in seen:
             raise ProtocolError(
                 f"{place.at('tables')}: two rows make the same prompt in the same condition: "
-                f"'{prompt[:60]}'. Remove one, or make a factor of what parts them."
+                f"'{prompt[:60]}'. Remove one, or add a factor that tells them apart."
             )
         seen.add(key)
     _context(protocol, place)
@@ -107,8 +107,8 @@ def _prompts(protocol: Protocol, place: SourceLocation) -> None:
                 protocol.answer_start(mode, cell)
     if next(iter(protocol.modes.values())).for_discovery:
         raise ProtocolError(
-            f"{place.at('modes')}: the first mode is measured and cannot be drawn aside. Put "
-            "another first."
+            f"{place.at('modes')}: the first mode is measured and cannot have for_discovery. "
+            "Put another first."
         )
 
 
@@ -157,8 +157,8 @@ def _selections(protocol: Protocol, place: SourceLocation) -> None:
         measure = measures[selection["measure"]]
         if measure.kind != "share" or ("by" in selection) == ("groups" in selection):
             raise ProtocolError(
-                f"{at}: a selection is of a measure of the kind share, and has either `by` or "
-                "`groups`. Leave one out."
+                f"{at}: a selection needs a measure of the kind share, and exactly one of `by` and "
+                "`groups`. Add or leave out one."
             )
         grouped = dict.fromkeys(factor for by in measure.by for factor in by)
         for factor in selection.get("by", ()):

@@ -43,7 +43,7 @@ def check_measure(
             place.at("figure", *([number] if SEVERAL in measure.figure else [])),
         )
     if measure.band is not None and measure.band["low"] >= measure.band["high"]:
-        raise ProtocolError(f"{place.at('band')}: low is to be below high. Exchange them.")
+        raise ProtocolError(f"{place.at('band')}: low must be below high. Exchange them.")
     check_levels(protocol, measure.where, place.at("where"))
     for factor, expected in measure.expected.items():
         _expected_levels(protocol, factor, tuple(expected), place.at("expected"))
@@ -91,8 +91,8 @@ def _values(
     for number, value in enumerate(measure.values):
         if measure.among and value not in (*measure.among, EVERY):
             raise ProtocolError(
-                f"{place.at('values', number)}: '{value}' is counted and not in the denominator, "
-                f"among = {list(measure.among)}. Add it there, or leave it out here."
+                f"{place.at('values', number)}: '{value}' is counted but missing in the "
+                f"denominator, among = {list(measure.among)}. Add it there, or leave it out here."
             )
     _scores(measure, kind, place.at("scores"), known)
     if kind.numbers:
@@ -159,12 +159,13 @@ def _reference(
         return
     if not reference:
         raise ProtocolError(
-            f'{place}: a {measure.kind} needs one. Write for instance: reference = "women_share"'
+            f'{place}: a {measure.kind} needs a share. Write for example: reference = "women_share"'
         )
     if isinstance(reference, Mapping):
         if kind.reference == "column":
             raise ProtocolError(
-                f"{place}: a {measure.kind} needs a column with a share for each item."
+                f"{place}: a {measure.kind} needs as its reference a column with a share for each "
+                "item."
             )
         for value in reference:
             if known is not None:
@@ -228,8 +229,8 @@ def _contrast(
         )
     if len(levels) < 2:
         raise ProtocolError(
-            f"{place}: {contrast['factor']} has one level only, {', '.join(levels)}: nothing to "
-            "compare."
+            f"{place}: {contrast['factor']} has one level only, {', '.join(levels)}. Name a factor "
+            "with two levels or more."
         )
     if contrast.get("level", "") == contrast.get("baseline") != EVERY:
         raise ProtocolError(

@@ -112,7 +112,7 @@ class CopySources:
     def check(self, path: Path) -> Copy:
         """Compares a copy with the release. UsageError if a file differs, or all are missing."""
         if not path.exists():
-            raise UsageError(f"There is no {path}. {self.get}")
+            raise UsageError(f"There is no file or folder {path}. {self.get}")
         reader = self.function(self.contents) if self.contents else read_files
         read = reader(path, (*self.files, *self._further(path)))
         differing = [
@@ -123,11 +123,11 @@ class CopySources:
         if differing:
             at = f" at commit {self.commit[:12]}" if self.commit else ""
             raise UsageError(
-                f"{path} is not the release that was read here: {_some(differing)} differ"
+                f"{path} is not the release that tiltmeter knows: {_some(differing)} differ"
                 f"{'s' if len(differing) == 1 else ''}. Expected: {self.release}{at}. {self.get}"
             )
         if not read:
-            raise UsageError(f"{path} holds none of the files of {self.release}. {self.get}")
+            raise UsageError(f"{path} has no file of {self.release}. {self.get}")
         return Copy(
             read,
             tuple(name for name in self.files if name not in read),
@@ -172,7 +172,7 @@ class CopySources:
             text: str = self.function(maker)(copy.contents)
             return text
         if maker not in copy.contents:
-            raise UsageError(f"The copy lacks {maker}, which the prompts are made of. {self.get}")
+            raise UsageError(f"The copy lacks {maker}, from which prompts are made. {self.get}")
         return copy.contents[maker].decode()
 
     def function(self, place: str) -> Callable[..., Any]:
@@ -223,7 +223,7 @@ def _plain(path: Path) -> bytes:
     try:
         return intake.read_content(path)
     except OSError as error:
-        raise UsageError(f"{path} cannot be read: {error.strerror}. Get it anew.") from None
+        raise UsageError(f"{path} cannot be read: {error.strerror}. Download it again.") from None
 
 
 def _sha256(content: bytes) -> str:

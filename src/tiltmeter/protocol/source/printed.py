@@ -73,7 +73,7 @@ def read_printed(folder: Path) -> tuple[PrintedNumber, ...]:
         return tuple(_numbers(text))
     except (BadTable, ValueError, KeyError) as error:
         raise ProtocolError(
-            f"{path}: {error}. It needs the columns measure and published."
+            f"{path}: {error}. The columns 'measure' and 'published' are needed."
         ) from None
 
 
@@ -84,7 +84,7 @@ def _numbers(text: str) -> Iterator[PrintedNumber]:
             value, times = float(row["published"].replace("−", "-")), float(row.get("times") or 1)
             within = float(row.get("within") or 0)
         except ValueError:
-            raise BadTable(f"line {line}: {row['published']!r} is no printed number") from None
+            raise BadTable(f"line {line}: {row['published']!r} is not a number") from None
         yield PrintedNumber(
             row["measure"],
             condition,

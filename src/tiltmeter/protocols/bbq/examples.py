@@ -90,8 +90,8 @@ def _target(example: Mapping[str, Any], place: int | None) -> tuple[str, str]:
         (other,) = (name for name in people if name not in targets)
         return targets[0], other
     raise UsageError(
-        f"BBQ, example {example['example_id']} of {example['category']}: its groups do not say of "
-        f"whom the stereotype is. Take the whole clone, with {METADATA}."
+        f"BBQ, example {example['example_id']} of {example['category']}: its groups do not say "
+        f"whom the stereotype is about. Use the whole clone, with {METADATA}."
     )
 
 

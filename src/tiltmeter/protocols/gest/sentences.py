@@ -49,7 +49,7 @@ def scores(protocol: Protocol, copy: Copy) -> Iterator[tuple[Trial, Output, Sequ
             continue
         values = content.decode().split()
         if len(values) != sum(template == named[2] for template, _ in cells):
-            raise UsageError(f"{file} has {len(values)} scores, and gest.csv other sentences.")
+            raise UsageError(f"{file}: {len(values)} scores do not fit gest.csv. Get both again.")
         for number, value in enumerate(values):
             cell = cells[named[2], str(number)]
             factors = {
@@ -64,6 +64,6 @@ def scores(protocol: Protocol, copy: Copy) -> Iterator[tuple[Trial, Output, Sequ
 
 def _sentences(contents: Mapping[str, bytes]) -> list[tuple[str, str]]:
     if SENTENCES not in contents:
-        raise UsageError(f"The copy lacks {SENTENCES}, to which the scores belong.")
+        raise UsageError(f"The copy lacks {SENTENCES}, the sentences of the scores. Add it.")
     rows = (row for _, row in numbered_rows(contents[SENTENCES].decode()))
     return [(row["sentence"], row["stereotype"]) for row in rows]

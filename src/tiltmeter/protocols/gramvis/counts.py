@@ -41,8 +41,8 @@ def read(protocol: Protocol, path: Path) -> Iterator[Imported]:
             raise UsageError(f"{where}: Language, T2I_Model and Native_Word may not be empty.")
         if key in seen:
             raise UsageError(
-                f"{where}: the word stands in line {seen[key]} already, with the same language "
-                "and subject."
+                f"{where}: line {seen[key]} already has this word with the same language and "
+                "subject."
             )
         seen[key] = number
         cells = known.get((language, word)) or _cells_of_unlisted(protocol, language, word)
@@ -82,7 +82,7 @@ def _with_checked_row(
     gender = GENDERS.get(named, named)
     if gender not in GENDERS.values():
         raise UsageError(
-            f"{where}: Grammar_Gender is '{row['Grammar_Gender']}'; it is male or female."
+            f"{where}: Grammar_Gender is '{row['Grammar_Gender']}'. Write male or female."
         )
     category = row["Bias_Type"].lower().replace(" ", "_")
     if category not in protocol.levels["category"]:
@@ -93,8 +93,8 @@ def _with_checked_row(
     for side, cell in cells.items():
         if cell["grammatical_gender"] not in ("", gender):
             raise UsageError(
-                f"{where}: Grammar_Gender is '{row['Grammar_Gender']}', and the list of "
-                f"{protocol.name} has the word as {cell['grammatical_gender']}."
+                f"{where}: Grammar_Gender is '{row['Grammar_Gender']}', but the word is "
+                f"{cell['grammatical_gender']} in the list of {protocol.name}. Correct the row."
             )
         checked[side] = {**cell, "grammatical_gender": gender, "category": category}
     return checked
@@ -135,7 +135,7 @@ def _count(row: Mapping[str, str], column: str, where: str) -> int:
     digits = row[column].removesuffix(".0")
     if not digits.isdecimal() or float(digits) > MOST:
         raise UsageError(
-            f"{where}: {column} is '{row[column]}'; a count is a whole number of at least 0, and "
-            f"at most {MOST:,}."
+            f"{where}: {column} is '{row[column]}', which is no count. Write a whole number from 0 "
+            f"to {MOST:,}."
         )
     return int(digits)

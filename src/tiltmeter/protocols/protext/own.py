@@ -109,14 +109,14 @@ def load(path: Path, columns: Mapping[str, str] | None = None) -> list[dict[str,
         made.append(_row(f"{path.name}, row {number}", given, names, number))
         if made[-1]["id"] in ids:
             raise ProtocolError(
-                f"{path.name}, row {number}: the id '{made[-1]['id']}' is there twice."
+                f"{path.name}, row {number}: the id '{made[-1]['id']}' occurs twice. Change one."
             )
         ids.add(made[-1]["id"])
     foreign = [row["id"] for row in made if is_foreign(row["text"])]
     if 2 * len(foreign) > len(made):  # texts that mix languages may be among them
         raise ProtocolError(
-            f"{path.name}: most texts are not in English ({foreign[0]} is the first), which is all "
-            "that is read. Give the English ones."
+            f"{path.name}: most texts are not in English ({foreign[0]} is the first), and only "
+            "English is read. Give the English ones."
         )
     return made
 
@@ -190,16 +190,17 @@ def _row(
         value = next((ours for ours, ways in known.items() if row[column].lower() in ways), None)
         if value is None:
             raise ProtocolError(
-                f"{where}: '{row[column]}' is no {column}. There is: {', '.join(known)}."
+                f"{where}: the {column} cannot be '{row[column]}'. It must be one of: "
+                f"{', '.join(known)}."
             )
         row[column] = value
     if "noun" not in row:
         row["noun"] = inference.noun_in(row["text"], row["theme"], row["category"])
         if not row["noun"]:
             raise ProtocolError(
-                f"{where}: the file has no column for the noun, and the text names no one noun of "
-                f"the paper's list ({row['theme']}, {row['category']}). Add a column 'noun', or "
-                "name it: --column noun=NAME"
+                f"{where}: the file has no column for the noun, and the text does not hold exactly "
+                f"one of the paper's nouns ({row['theme']}, {row['category']}). Add a column "
+                "'noun', or name it: --column noun=NAME"
             )
     return {column: row[column] for column in COLUMNS}
 

@@ -40,8 +40,8 @@ def rows(protocol: Protocol, path: Path) -> Iterator[Imported]:
             raise UsageError(f"{where}: attribute may not be empty.")
         if (key, attribute) in lines:
             raise UsageError(
-                f"{where}: {attribute} of this picture stands in line {lines[key, attribute]} "
-                "already."
+                f"{where}: line {lines[key, attribute]} already has the {attribute} of this "
+                "picture."
             )
         lines[key, attribute] = number
         labels = pictures.setdefault(key, {})
@@ -66,10 +66,10 @@ def _key(row: dict[str, str], where: str) -> Key:
     dimension, group = row["dimension"], row["group"]
     if bool(dimension) != bool(group):
         raise UsageError(
-            f"{where}: dimension and group are both given, or both empty for the base prompt."
+            f"{where}: fill in both dimension and group, or neither for the base prompt."
         )
     if (dimension == BASE) != (group == BASE):
         raise UsageError(
-            f"{where}: '{BASE}' is the base prompt, and stands in both dimension and group."
+            f"{where}: '{BASE}' is the base prompt. Write it into both dimension and group."
         )
     return row["subject"], row["object"], dimension or BASE, group or BASE, row["image"]

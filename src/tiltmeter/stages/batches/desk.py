@@ -61,15 +61,17 @@ class BatchDesk:
     # what the engine asks
 
     def is_out(self, request: Request) -> bool:
-        """True if a request is in an open batch. Raises Unanswered if it failed or is held."""
+        """True if a request is in an open batch. Raises Unanswered if it failed, or may be paid."""
         if self._steps.tries.get(request.key, 0) >= TRIES:
             raise Unanswered(
-                "its batches gave no answer, or were lost. Run the same command to ask it again"
+                "the batches of the request gave no answer, or were lost. Run the same command to "
+                "send the request again"
             )
         if request.key in self._held:
             raise Unanswered(
-                "it may be paid for in a batch that cannot be read. Run the same command to look "
-                "again, or add --pay-again to ask it anew"
+                "the request may already have been paid for in a batch that cannot be read. Run "
+                "the same command to check the batch again, or add --pay-again to send the "
+                "request again"
             )
         self.deferred += request.key in self._out
         return request.key in self._out
@@ -154,10 +156,10 @@ class BatchDesk:
                 "Some should have ended long ago. What is not done is stopped, then asked anew, "
                 f"with: tiltmeter jobs {self._store.folder} --cancel"
             )
-        one, single = len(rows) == 1, requests == 1
+        is_one, is_single = len(rows) == 1, requests == 1
         return BatchesOut(
-            f"{len(rows):,} {'batch' if one else 'batches'} with {requests:,} "
-            f"{'request' if single else 'requests'} {'is' if one else 'are'} out "
+            f"{len(rows):,} {'batch' if is_one else 'batches'} with {requests:,} "
+            f"{'request' if is_single else 'requests'} {'is' if is_one else 'are'} out "
             f"({', '.join(models)}). Come back: the same command collects and goes on. "
             f"All batches: tiltmeter jobs {self._store.folder}"
             + "".join(f"\n{warning}" for warning in (*written, *sorted(self._steps.warnings)))
@@ -186,16 +188,16 @@ class BatchDesk:
         first = next(batches.iter_pool(self._store, group), None)
         if first is None:
             return False
-        room, out = self._room(model, form), bool(self._steps.rows_out())
-        dear = model.price is not None and model.price.worst(first[1]) > room.dollars
-        if room.tokens <= 0 or (out and dear):  # what is out gives room when it has ended
+        room, is_out = self._room(model, form), bool(self._steps.rows_out())
+        is_dear = model.price is not None and model.price.worst(first[1]) > room.dollars
+        if room.tokens <= 0 or (is_out and is_dear):  # what is out gives room when it has ended
             return False
         check = None if self._how.file else self._answer_singly
         row = await build(self._store, group, model, form, room, check)
         if row is not None:
             return await self._steps.hand_in(row)
         pool = next(batches.iter_pool(self._store, group), None)
-        if out or pool is None:
+        if is_out or pool is None:
             return False
         await self._answer_singly(model, pool[1])  # too large, or too dear: BudgetError
         return True
@@ -208,8 +210,8 @@ class BatchDesk:
             used = self._store.spent() + settings.possibly_paid(self._store)
             dollars = self._limits.max_cost - used - batches.reserved_dollars(self._store)
         queued = sum(row.tokens for row in self._steps.rows_out() if row.model == model.name)
-        most = self._steps.token_limits.get(model.name, form.bounds.tokens or float("inf"))
-        return BatchRoom(form.bounds, most - queued, dollars, price)
+        token_limit = self._steps.token_limits.get(model.name, form.bounds.tokens or float("inf"))
+        return BatchRoom(form.bounds, token_limit - queued, dollars, price)
 
     async def _answer_singly(self, model: HttpModel, request: Request) -> None:
         """Sends one request in an ordinary call and stores the reply; an error ends the run."""

@@ -74,9 +74,9 @@ class Shapes:
             bool(request.begin),
             any(message.pictures for message in request.messages),
         )
-        new = shape not in self.checked
+        is_new_shape = shape not in self.checked
         self.checked.add(shape)
-        return new
+        return is_new_shape
 
 
 def file_of(store: Store, key: str) -> Path:
@@ -189,8 +189,8 @@ async def _write(
             lines.write(before)
             async for number, request in requests:
                 build = partial(model.exchange(request).build, request, omitted)
-                shows = any(message.pictures for message in request.messages)
-                sent = await off_the_loop(build) if shows else build()
+                has_pictures = any(message.pictures for message in request.messages)
+                sent = await off_the_loop(build) if has_pictures else build()
                 name = custom_id(key[:PREFIX_CHARACTERS], request.key)
                 line = _write_json(form.line(name, sent)).encode()
                 if not takes(request, line + between):

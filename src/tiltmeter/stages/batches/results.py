@@ -48,7 +48,7 @@ class Collected(NamedTuple):
 
 
 class Collector:
-    """Reads a batch's results into the run. price: of a call; warn: called with warnings."""
+    """A reader of a batch's results into the run. price: of a call; warn: called with warnings."""
 
     def __init__(
         self,
@@ -72,7 +72,7 @@ class Collector:
             async for line in form.lines(wire_of(self._model), seen):
                 lines += 1
                 if lines > most:
-                    raise ModelError(f"more than {most:,} results came")
+                    raise ModelError(f"the server sent more than {most:,} results")
                 await self._take(line)
                 if len(self._replies) >= COMMIT_REPLIES:
                     self._commit()
@@ -114,23 +114,23 @@ class Collector:
     async def _read(self, request: Request, line: BatchLine) -> None:
         """Reads the reply on a line and counts it as good or faulty."""
         answer = Answer(line.status, {}, canonical(line.body).encode(), line.body)
-        billed = line.status < 400
-        fault = False
+        is_billed = line.status < 400
+        is_faulty = False
         try:
             reply = await self._model.read_result(request, answer, self._row.omitted)
         except (TransientError, ModelError) as error:
             if isinstance(error, TransientError) or error.raw is None:
                 self._fault = str(error)
-                if not billed:  # else it is read again, and not asked again
+                if not is_billed:  # else it is read again, and not asked again
                     self._given_back.add(request.key)
                 return
-            reply, fault = Reply(str(error), ERROR, raw=error.raw), True
+            reply, is_faulty = Reply(str(error), ERROR, raw=error.raw), True
         if request.size and reply.outcome == ANSWER:
             reply = await store_picture(self._store, reply)
-        reply = reply.received(self._cost_of(request, reply, billed), reply.omitted, reply.raw)
+        reply = reply.received(self._cost_of(request, reply, is_billed), reply.omitted, reply.raw)
         self._given_back.discard(request.key)
-        if fault or (reply.outcome == ERROR and not billed):
-            self._faulty[request.key] = Faulty(request, reply, billed)
+        if is_faulty or (reply.outcome == ERROR and not is_billed):
+            self._faulty[request.key] = Faulty(request, reply, is_billed)
         else:
             self._faulty.pop(request.key, None)
             self._replies[request.key] = request, reply

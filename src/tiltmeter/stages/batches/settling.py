@@ -55,13 +55,13 @@ def read(row: BatchRow, seen: Seen, got: Collected, *, in_file: bool) -> BatchFi
     """Judges an ended batch by its results. in_file: True if a file holds all its results."""
     succeeded, failed = _counts(row, seen)
     missing = max(0, (succeeded or 0) - got.billed)  # that are charged for, and were not read
-    agrees = succeeded == got.billed and failed is not None
-    cut_off = any(sign in seen.said for sign in _CUT_OFF)
-    all_counted = agrees and (cut_off or got.billed + (failed or 0) == row.requests)
+    is_agreed = succeeded == got.billed and failed is not None
+    is_cut_off = any(sign in seen.said for sign in _CUT_OFF)
+    all_counted = is_agreed and (is_cut_off or got.billed + (failed or 0) == row.requests)
     unread = frozenset[str]() if in_file or all_counted else got.unread
     free = got.given_back | (got.unread - unread)
     rest = free or unread or got.faulty
-    two = agrees and not got.unread
+    two = is_agreed and not got.unread
     looks = 1 if in_file or not (rest or missing) else LOOKS_OF_TWO if two else LOOKS_OF_ONE
     numbers = (got.billed, len(got.faulty), len(free), len(unread))
     reason = f"{got.billed:,} of {row.requests:,} results can be read"

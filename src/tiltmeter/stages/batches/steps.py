@@ -137,14 +137,14 @@ class Steps:
         model, form = await self.way.reach(row)
         names_used, wire = names(batches.rows(self._store)), wire_of(model)
         for lists in count(1):
-            unsure = False
+            is_unsure = False
             async for candidate in form.candidates(wire, self.way.handover(row)):
                 if candidate.seen.remote in names_used:
                     continue
                 if candidate.ours:
                     return candidate.seen
-                unsure = unsure or candidate.ours is None
-            if unsure:
+                is_unsure = is_unsure or candidate.ours is None
+            if is_unsure:
                 raise Unsure
             since = datetime.fromisoformat(row.sent or row.changed)
             elapsed = (wire.now() - since).total_seconds()

@@ -185,7 +185,7 @@ class Caller:
         task = asyncio.current_task()
         if task is not None:
             self._asking[task] = model.price is not None and not any(model.price[:3])
-        cost, lost, began = 0.0, True, time.monotonic()
+        cost, is_lost, began = 0.0, True, time.monotonic()
         try:
             reply = await self._readable(model, request, tally)
             tally.calls += 1
@@ -194,22 +194,22 @@ class Caller:
             if LOG.isEnabledFor(logging.DEBUG):
                 _log_call(request, reply, time.monotonic() - began)
             known = self._cost(model, request, reply, tally)
-            cost, lost = known or 0.0, False
+            cost, is_lost = known or 0.0, False
             if known == reply.cost:
                 return reply
             return reply.received(known, reply.omitted, reply.raw)
         except (Stopped, TiltmeterError) as error:
             out = self._is_handed_in(model, request)  # it is looked for again by the next try
-            lost = out or getattr(error, "possibly_paid", False)
+            is_lost = out or getattr(error, "possibly_paid", False)
             raise
         finally:
             self.in_flight -= 1
             if task is not None:
                 del self._asking[task]
             worst = 0.0
-            if lost != handed_in and model.price is not None:
+            if is_lost != handed_in and model.price is not None:
                 worst = model.price.worst(request)
-            self._budget.settle(reserved, cost, worst if lost else -worst)
+            self._budget.settle(reserved, cost, worst if is_lost else -worst)
             self.show_cost(tally)
 
     def _is_handed_in(self, model: Model, request: Request) -> bool:
@@ -310,8 +310,8 @@ class Caller:
             if not error.possibly_paid:
                 raise
             raise Unanswered(
-                f"{error}: the work was sent but not confirmed, so it may be paid for and lost. It "
-                "is not sent again automatically; run the same command to send it again",
+                f"{error}: the request was sent but not confirmed, so it may be paid for and "
+                "lost. It is not sent again automatically; run the same command to send it again",
                 possibly_paid=True,
             ) from None
 

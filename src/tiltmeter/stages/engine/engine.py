@@ -151,7 +151,7 @@ class Engine:
             source.workers -= 1
 
     def _give_up(self, error: TransientError, tally: Tally) -> None:
-        """Leaves a trial open whose call failed in all tries; stops the run if none succeeds."""
+        """Leaves a trial open whose call failed in all tries; stops the run after many of them."""
         tally.failed += 1
         tally.last_failure = str(error)
         self._failures += 1
@@ -165,10 +165,10 @@ class Engine:
 
     async def _do(self, job: Job, source: JobSource) -> None:
         paid: list[Call] = []
-        asked = False
+        was_asked = False
         try:
             requests = next(job)
-            asked = True
+            was_asked = True
             while True:
                 if len(requests) == 1:
                     reply, new = await self._answer(requests[0], source)
@@ -183,7 +183,7 @@ class Engine:
                     await self._put(handed, ())
         except StopIteration as end:
             self._failures = 0
-            if asked:
+            if was_asked:
                 await self._put(paid, end.value)
                 source.tally.done += 1
                 source.stored(end.value)
@@ -268,12 +268,12 @@ class Engine:
                 answered = self._being_asked[request.key] = asyncio.Event()
             await answered.wait()
         self._being_asked[request.key] = None
-        new = False
+        is_new = False
         try:
-            reply, new = await self._answer_once(request, source)
-            return reply, new
+            reply, is_new = await self._answer_once(request, source)
+            return reply, is_new
         finally:
-            if not new:
+            if not is_new:
                 self._release(request)
 
     def _release(self, request: Request) -> None:

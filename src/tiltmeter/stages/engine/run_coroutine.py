@@ -24,7 +24,7 @@ def wait_for(work: Coroutine[Any, Any, T]) -> T:
     """Runs a coroutine; returns its result, or raises its error.
 
     SIGINT meanwhile, such as a notebook's stop button, stops the work in order (`interruption`); a
-    second one cancels it.
+    second SIGINT cancels it.
     """
     if not _is_in_loop():
         try:

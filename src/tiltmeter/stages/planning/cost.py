@@ -44,10 +44,10 @@ LOOKED_AT_OUTPUTS = 40  # outputs whose judge's prompt is looked at
 class CostLine:
     """One model in one part of a run. Sums over all its calls; US dollars are None without a price.
 
-    questions: their number if every reply can be used; calls counts identical questions once.
-    calls, prompt_tokens, completion_tokens, cost: if every reply can be used; those ending in
-    `_most`: the maximum. up_to: how often a judge is asked that labels only if rules are unsure,
-    while the line assumes every output; "" for all other models.
+    questions: the number if every reply can be used; calls counts identical questions once. calls,
+    prompt_tokens, completion_tokens, cost: if every reply can be used; those ending in `_most`: the
+    maximum. up_to: how often a judge is asked that labels only if rules are unsure, while the line
+    assumes every output; "" for all other models.
     """
 
     model: str
@@ -77,8 +77,8 @@ class Totals(TypedDict):
 
 
 class _JudgeLoad(NamedTuple):
-    """The load of a model. outputs: it is asked about; questions, calls: if every reply can be
-    used; most: the most calls possible.
+    """The load of a model. outputs: the outputs that it is asked about; questions, calls: if every
+    reply can be used; most: the most calls possible.
     """
 
     outputs: int
@@ -106,13 +106,13 @@ def lines(
         if isinstance(instrument, Learner):
             cost_lines += _discoveries(instrument, protocol, rounds, tuple(counted), price)
         for mode, trials in rounds.items():
-            exact = protocol.modes[mode].logprobs > 0
-            if protocol.modes[mode].for_discovery or not instrument.reads(exact):
+            is_exact = protocol.modes[mode].logprobs > 0
+            if protocol.modes[mode].for_discovery or not instrument.reads(is_exact):
                 continue
             samples = max(numbers[mode] for numbers in counted.values()) // max(1, len(trials))
-            calls = _requests_of(instrument, trials, tuple(counted), samples, exact)
+            calls = _requests_of(instrument, trials, tuple(counted), samples, is_exact)
             shown = (
-                _mean_request(instrument, protocol, trials, exact) if calls else Size(0, 0, 0, 0)
+                _mean_request(instrument, protocol, trials, is_exact) if calls else Size(0, 0, 0, 0)
             )
             cost_lines += [
                 replace(
@@ -198,7 +198,7 @@ def _discoveries(
     subjects: Sequence[str],
     price: Callable[[str], Price | None],
 ) -> Iterator[CostLine]:
-    """Yields the cost of what an instrument learns before it labels (discovery)."""
+    """Yields the cost of an instrument's discovery, by which it learns before it labels."""
     aside = [
         trial
         for mode, trials in rounds.items()

@@ -151,7 +151,7 @@ class Forecast:
 
 
 def cause_of(trial: Trial, reply: FirstReply, protocol: Protocol) -> str:
-    """Returns why a reply cannot be measured, or ""; always "" if it is exact or a picture."""
+    """Returns the fault that keeps a reply from being measured; "" for none, exact or a picture."""
     mode = protocol.modes[trial.mode]
     if mode.logprobs or mode.size:
         return ""
@@ -163,15 +163,15 @@ def cause_of(trial: Trial, reply: FirstReply, protocol: Protocol) -> str:
     guessed = request_sizes.size(plan.request(trial._replace(pictures=()), protocol)).tokens
     if guessed >= LONG_PROMPT_TOKENS and 0 < (reply.prompt_tokens or 0) < READ_SHARE * guessed:
         return CONTEXT
-    begins = bool(begun.ending(trial, protocol)[0])
-    reads_on = all(spec.kind != "choice" for spec in protocol.instruments)
-    if reply.label == CUT or (reply.ended == CUT and reads_on and not begins):
+    is_begun = bool(begun.ending(trial, protocol)[0])
+    reads_prose = all(spec.kind != "choice" for spec in protocol.instruments)
+    if reply.label == CUT or (reply.ended == CUT and reads_prose and not is_begun):
         return LIMIT
     return {OTHER_LANGUAGE: LANGUAGE, INVALID: UNREAD}.get(reply.label, "")
 
 
 def needs_more(first: First, planned: int) -> bool:
-    """True if as many trials again are needed to decide whether the run can go on."""
+    """True if twice the first trials are needed to decide whether the run can go on."""
     number = first.causes[first.cause] if first.cause else 0
     return SUSPECT <= number < len(first.seen) and len(first.trials) < min(2 * FIRST, planned)
 

@@ -64,7 +64,7 @@ def _strata(measure: MeasureSpec, choices: Choices) -> int:
 
 
 def _measures(protocol: Protocol) -> list[MeasureSpec]:
-    """Returns the default headline measures; of other attributes, the first tested measure."""
+    """Returns the default headline measures; for other attributes, their first tested measure."""
     only_in_variants = {name for variant in protocol.variants.values() for name in variant.only}
     default = [measure for measure in protocol.measures if measure.name not in only_in_variants]
     attributes = {measure.attribute for measure in default if measure.headline}
@@ -78,7 +78,7 @@ def _measures(protocol: Protocol) -> list[MeasureSpec]:
 
 
 def planned_groups(protocol: Protocol, choices: Choices, family: int) -> Iterator[PlannedGroup]:
-    """Yields the groups per measure, mode and language. family: the run's number of headlines."""
+    """Yields the groups per measure, mode and language. family: the run's headline claims."""
     kept = [cell for cell in plan.cells(protocol, choices) if SEVERAL not in cell[protocol.item]]
     for name in choices.modes or (protocol.default_mode,):
         for measure in _measures(protocol):
@@ -100,8 +100,8 @@ def _asked_of(measure: MeasureSpec, cells: Sequence[Row]) -> list[Row]:
 def _with_families(
     protocol: Protocol, part: PlannedGroup, family: int, strata: int
 ) -> Iterator[PlannedGroup]:
-    """Yields the groups of a measure with the number of tests to adjust over: the run's headline
-    claims for the first grouping of a headline, else all groups of the measure over all strata.
+    """Yields the groups of a measure, each with the number of tests that its p is adjusted over:
+    all headline claims of the run for a headline measure's first grouping, else all other groups.
     """
     measure = part.measure
     groupings = list(_groups(protocol, measure, part.cells))

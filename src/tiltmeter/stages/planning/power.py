@@ -57,11 +57,11 @@ class Detectable:
     per_cluster: labels per item (and side), or per group (per side of a divergence); tests: the
     number of tests over which its p is adjusted; detectable: in `unit`, None with a note.
 
-    twice_items, twice_samples: the same at twice the cost, spent on more items or more samples;
-    None if unknown. items_needed, samples_needed: the number that detects the wanted difference,
-    the other unchanged; None if no number does. words: cue words per side, None if they are no
-    sample; by_words: a sentence on the differences that these words, and ten at the same price,
-    detect.
+    twice_items, twice_samples: the difference detected at twice the cost, spent on more items or
+    more samples; None if unknown. items_needed, samples_needed: the number that detects the wanted
+    difference, the other unchanged; None if no number does. words: cue words per side, None if they
+    are no sample; by_words: a sentence on the differences that these words, and ten at the same
+    price, detect.
     """
 
     measure: str
@@ -112,8 +112,8 @@ def detectable(
         or (wanted is not None and not 0 < wanted < 1)
     ):
         raise UsageError(
-            "--detect is a difference in shares between 0 and 1 (0.05 for 5 points), and --icc "
-            "and --correlation are from 0 to 1."
+            "--detect must be a difference in shares between 0 and 1 (0.05 for 5 points), and "
+            "--icc and --correlation must be from 0 to 1."
         )
     size = family_size(protocol, choices) if family is None else family
     asked = _Wish(protocol, choices, icc, correlation, wanted)
@@ -220,17 +220,17 @@ def _with_needed(row: Detectable, design: Design, wanted: float | None, samples:
     """Adds the number of items, and of samples, needed to detect the wanted difference."""
     if wanted is None or row.detectable is None or wanted >= 1 - design.share:
         return row
-    level, single = ALPHA / row.tests, row.clusters is None
+    level, is_single = ALPHA / row.tests, row.clusters is None
 
     def is_found(design: Design) -> bool:
         return planned_power(design=design, shift=wanted, level=level) >= POWER
 
     def with_samples(number: int) -> Design:
-        if single:
+        if is_single:
             return replace(design, items=max(2, round(design.items * number / samples)))
         return replace(design, outputs=max(1.0, design.outputs * number / samples))
 
-    items = None if single else _fewest_items(design, level, wanted, is_found)
+    items = None if is_single else _fewest_items(design, level, wanted, is_found)
     more = None
     if not math.isinf(design.outputs):
         more = _fewest(lambda number: is_found(with_samples(number)), MOST_SAMPLES)

@@ -28,8 +28,8 @@ TEMPLATE_TOKENS = 22.0  # of a chat template, beside those of its messages
 
 
 class Size(NamedTuple):
-    """The size of a call. tokens, size: of the prompt, estimated and at most; limit, longest: of
-    the longest completion, estimated and at most; drawn: pictures made.
+    """The size of a call. tokens, size: estimated and largest tokens of the prompt; limit, longest:
+    estimated and largest tokens of the longest completion; drawn: pictures made.
     """
 
     tokens: float
@@ -55,8 +55,8 @@ def template_tokens(model: str, price: Price | None) -> float:
     often a system prompt (some 30 in SmolLM2 and Qwen2.5); 0 for providers, which add few.
     """
     kind = known_kind(model)
-    served = kind is not None and kind.provider is not None and price == FREE
-    return TEMPLATE_TOKENS if served or (kind is not None and kind.templated) else 0.0
+    is_served = kind is not None and kind.provider is not None and price == FREE
+    return TEMPLATE_TOKENS if is_served or (kind is not None and kind.templated) else 0.0
 
 
 def size(request: Request) -> Size:

@@ -40,8 +40,8 @@ def counting(job: Job, tally: Tally) -> Job:
 
 def is_cut_and_empty(asked: Request, reply: Reply) -> bool:
     """True if the token limit was reached before the model wrote any text besides its thinking."""
-    cut = reply.ended == CUT and reply.outcome == ANSWER and not asked.logprobs
-    return cut and not without_thought(reply.text).strip()
+    is_cut = reply.ended == CUT and reply.outcome == ANSWER and not asked.logprobs
+    return is_cut and not without_thought(reply.text).strip()
 
 
 async def generate(

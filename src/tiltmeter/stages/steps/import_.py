@@ -61,10 +61,10 @@ def protocol_to_import(source: str | Path | Protocol, path: Path) -> Protocol:
 
 
 def read_given(source: str | Path | Protocol, protocol: Protocol, path: Path) -> GivenContent:
-    """Reads all rows of a file or a copy. Raises UsageError if the protocol has no importer, or if
-    the format is wrong.
+    """Reads all rows of a file of outputs, or of a copy of published outputs. Raises UsageError if
+    the protocol has no importer, or if the format is wrong.
 
-    source: the protocol's name or the path of its file.
+    source: the protocol, its name, or the path of its file.
     """
     named = protocol.name if isinstance(source, Protocol) else str(source)
     release = registry.source(named)
@@ -90,7 +90,7 @@ def _published(protocol: Protocol, release: CopySources, copy: Copy) -> Iterator
 
 
 def cells_of(protocol: Protocol, given: GivenContent) -> list[Row]:
-    """Returns the rows of the design that a file or a copy answers."""
+    """Returns the rows of the design that have an answer in the file or copy."""
     names = (protocol.item, *protocol.factors)
     answered = {tuple(trial.factors[name] for name in names) for trial, _, _ in given.rows}
     return [cell for cell in protocol.cells if tuple(cell[name] for name in names) in answered]
@@ -125,7 +125,7 @@ def write_rows(store: Store, protocol: Protocol, source: str, given: GivenConten
 
 
 def _new(store: Store, rows: Sequence[Imported]) -> list[Imported]:
-    """Returns the rows that the run lacks. RunMismatch if the run has other labels for a row."""
+    """Returns the rows that the run lacks. Raises RunMismatch if it has other labels for a row."""
     stored_ids = outputs.ids(store)
     if not stored_ids:
         return list(rows)

@@ -29,7 +29,7 @@ CHECKED = 50  # answers that rules read, which the judge labels too: how often d
 def annotators(
     protocol: Protocol, judges: Sequence[str] = (), given: Mapping[str, str] | None = None
 ) -> list[Instrument]:
-    """Makes the protocol's own instruments, and per judge a copy of those that a judge can repeat.
+    """Makes the protocol's own instruments and, per judge, a copy of each that a judge can repeat.
 
     Instruments that consist of judges are made from these judges, or left out if there is none (see
     `missing_judges`). given: {kind of artefact, such as taxonomy: its text}, for instruments that
@@ -55,7 +55,7 @@ def annotators(
 def _with_judges(
     spec: InstrumentSpec, kind: InstrumentKind, judges: Sequence[str]
 ) -> list[Instrument]:
-    """Makes an instrument of the protocol, together with its judges or those that repeat it."""
+    """Makes an instrument of the protocol, with its judges or with the judges that repeat it."""
     if kind.asks == "team" and len(judges) > len(kind.parts):
         raise UsageError(
             f"{spec.name} takes {len(kind.parts)} judges at most: {', '.join(kind.parts)}."
@@ -103,9 +103,9 @@ def _cascade(
 
 
 def ask_about_unread(protocol: Protocol, judges: Sequence[str]) -> Protocol:
-    """Returns the protocol with judges that label the answers its rules leave unread. UsageError
-    without a judge, or if no instrument has a fixed list of values for a judge to choose from.
-    """
+    """Returns the protocol with judges for the answers that its rules leave unread. Raises
+    UsageError without a judge, or if no instrument has a fixed list of values for a judge to choose
+    from."""
     if not judges:
         raise UsageError(
             "--judge-for unread needs a judge. Type for instance: --judge openai:gpt-4.1-mini"
@@ -148,8 +148,8 @@ def ask_where_unsure(
             continue
         if spec.told:
             raise UsageError(
-                "In this variant a judge labels everything, as the paper's did. Leave --judge-for "
-                "out, or --variant."
+                "In this variant a judge labels everything, as in the paper. Leave --judge-for or "
+                "--variant out."
             )
         if sure is not None and "sure" not in usual:
             raise UsageError(
@@ -161,7 +161,7 @@ def ask_where_unsure(
         )
     if all(spec.unsure is None for spec in specs):
         raise UsageError(
-            f"No instrument of {protocol.name} can tell when it is unsure, so judges label "
+            f"No instrument of {protocol.name} reports when it is unsure, so judges label "
             "everything. Leave --judge-for out."
         )
     return replace(protocol, instruments=tuple(specs))
@@ -174,14 +174,14 @@ def missing_judges(protocol: Protocol, judges: Sequence[str] = ()) -> list[str]:
         kind = registry.instrument_kind(spec.kind, spec.name)
         if kind.judged and not judges:
             asked = " ".join(f"--judge MODEL ({part})" for part in kind.parts)
-            team = kind.asks == "team"
-            how = "one model alone plays all parts" if team else "any number of them"
+            is_team = kind.asks == "team"
+            how = "one model alone plays all parts" if is_team else "any number of them"
             needs.append(f"{spec.name} needs {asked}; {how}. Type: tiltmeter label RUN --judge …")
     return needs
 
 
 def keep_cascades(store: Store, instruments: Sequence[Instrument]) -> set[str]:
-    """Records the judges that only unsure rules ask; returns warnings if one labels everything."""
+    """Records the judges that only unsure rules ask; warns if such a judge labels everything."""
     together = [instrument for instrument in instruments if isinstance(instrument, Cascade)]
     for one in together:
         settings.keep_cascade(store, one.annotator, one.judge, one.first.settings.get("sure"))
@@ -275,7 +275,7 @@ def _checks(store: Store, jobs: LabelJobs, by: Cascade, check: SecondJudge) -> I
 
 
 def _agreement(store: Store, by: Cascade, check: SecondJudge) -> str:
-    """Describes how often that judge and the rules agree on answers that the rules read."""
+    """Describes how often the judge and the rules agree on answers that the rules read."""
     both = (by.annotator, check.annotator)
     alike, number = agreement.alike(store, *both, by.attribute, check.attribute)
     return (

@@ -45,16 +45,16 @@ class LabelJobs:
     def job(self, instrument: Instrument, trial: Trial, output: Output) -> Job | None:
         """Makes the job for one output; None if the instrument does not label it."""
         protocol = self._protocol
-        exact = protocol.modes[trial.mode].logprobs > 0
+        is_exact = protocol.modes[trial.mode].logprobs > 0
         if protocol.modes[trial.mode].for_discovery or not instrument.can_label(trial):
             return None
-        if not instrument.reads(exact):
+        if not instrument.reads(is_exact):
             return None
         key = tuple([trial.factors[name] for name in self._names])
         cell, (context, pictures) = self._cells.get(key, {}), self._shown.get(key, ((), ()))
         asked = trial._replace(context=context, pictures=pictures)
         history, output = _told(protocol, asked), begun.answer(output, trial, protocol)
-        return _job(self._store, instrument, asked, output, exact, cell, history)
+        return _job(self._store, instrument, asked, output, is_exact, cell, history)
 
 
 def _told(protocol: Protocol, trial: Trial) -> str:
@@ -99,7 +99,8 @@ def _job(
         steps.close()
     if not labels:
         raise AssertionError(
-            f"{instrument.annotator} gave no label; an instrument says why it has none (invalid, …)"
+            f"{instrument.annotator} gave no label: it must give one, such as 'invalid', for each "
+            "output"
         )
     if cut and (not instrument.judge or isinstance(instrument, Cascade)):
         labels = [

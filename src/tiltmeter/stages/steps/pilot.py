@@ -48,7 +48,7 @@ async def keep_endpoints(store: Store, models: Models, subjects: Sequence[str]) 
 
 @dataclass(frozen=True)
 class Pilot:
-    """The pilots of all subjects. label: labels the answers so far; annotators: who labels."""
+    """The pilots of all subjects. label: labels the answers so far; annotators: the labellers."""
 
     store: Store
     protocol: Protocol
@@ -77,8 +77,8 @@ class Pilot:
     def _refuse_again(self, subject: str) -> None:
         """Raises PilotStopped if the pilot stopped this run and its cause remains."""
         stopped = stored.kept(self.store, subject)
-        mended = any(isinstance(annotator, Cascade) for annotator in self.annotators)
-        if stopped.get("cause") and not (stopped["cause"] == UNREAD and mended):
+        is_mended = any(isinstance(annotator, Cascade) for annotator in self.annotators)
+        if stopped.get("cause") and not (stopped["cause"] == UNREAD and is_mended):
             raise PilotStopped(stopped["said"], stopped.get("type", ""))
 
     async def _run_one(self, subject: str, wanted: Wanted | None) -> None:

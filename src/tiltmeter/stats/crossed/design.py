@@ -20,7 +20,7 @@ NEGLIGIBLE = 0.02  # part of the cue words' variance below which items already c
 
 @dataclass(frozen=True)
 class PromptSums:
-    """Sums prompts by group, along the last axis. order: sorts by group; starts: first indices."""
+    """A function that sums by group. order: indices sorted by group; starts: each group's first."""
 
     order: Codes
     starts: Codes
@@ -36,10 +36,10 @@ class PromptSums:
 class Crossed:
     """The prompts of one or two sides. All arrays have one entry per prompt, shape (P,).
 
-    side: 0 for all (a share), or 1 for the level and 0 for its baseline. word: numbers from 0 to
-    K - 1; the two sides have different words, unless words come in *matched* sets: then a set has
-    one word per side and counts as one word. item: numbers from 0 to C - 1. n: answers, above 0.
-    """
+    side: 0 for all (a share), or 1 for the level and 0 for its baseline. word: indices from 0 to K
+    - 1; the two sides have different words, unless words come in *matched* sets: then a set has one
+    word per side and counts as one word. item: indices from 0 to C - 1. n: the number of answers,
+    above 0."""
 
     side: Codes
     word: Codes
@@ -57,18 +57,18 @@ class Crossed:
         n: Sequence[float],
         matched: bool = False,
     ) -> Crossed:
-        """Numbers the words and items of prompts; the caller leaves out prompts without answers.
-        Raises ``ValueError`` for a prompt without answers, or a repeated (side, word, item).
+        """Builds the design; words and items become indices. Leave out prompts without answers
+        first. Raises ``ValueError`` for a prompt without answers, or a repeated (side, word, item).
         """
         sizes = arguments.counts("n", n)
         if (sizes <= 0).any():
-            raise ValueError("n: every prompt needs an answer")
+            raise ValueError("n: every prompt needs at least one answer")
         sides = np.asarray(side, dtype=np.int64)
         words = _codes(list(zip(side, word, strict=True)) if not matched else list(word))
         design = cls(sides, words, _codes(list(item)), sizes, matched)
         keys = (sides * design.words + words) * design.items + design.item
         if np.unique(keys).size < keys.size:
-            raise ValueError("item: a side, word and item occur together twice")
+            raise ValueError("item: two prompts have the same side, word and item")
         return design
 
     @cached_property
@@ -94,22 +94,22 @@ class Crossed:
 
     @cached_property
     def by_side(self) -> PromptSums:
-        """The sums over prompts, by side."""
+        """A function that sums over the prompts of each side."""
         return _sums(self.side)
 
     @cached_property
     def by_item(self) -> PromptSums:
-        """The sums over prompts, by item."""
+        """A function that sums over the prompts of each item."""
         return _sums(self.item)
 
     @cached_property
     def by_word(self) -> PromptSums:
-        """The sums over prompts, by cue word."""
+        """A function that sums over the prompts of each cue word."""
         return _sums(self.word)
 
     @cached_property
     def item_sides(self) -> tuple[Codes, PromptSums, Codes]:
-        """(Each prompt's number of item × side; sums by item × side; the item of each of these.)"""
+        """(Index of each prompt's item–side pair; a function to sum by pair; item of each pair.)"""
         kept, first, codes = np.unique(
             self.item * self.sides + self.side, return_index=True, return_inverse=True
         )
@@ -141,8 +141,8 @@ class Crossed:
         side's only word is fixed, not sampled, and has no row.
         """
         keys, codes = np.unique(self.word * self.sides + self.side, return_inverse=True)
-        alone = np.bincount(keys % self.sides) == 1
-        rows = np.flatnonzero(~alone[keys % self.sides])
+        is_alone = np.bincount(keys % self.sides) == 1
+        rows = np.flatnonzero(~is_alone[keys % self.sides])
         tables: Floats = (codes == rows[:, None]).astype(np.float64)
         return tables
 

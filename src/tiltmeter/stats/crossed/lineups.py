@@ -52,7 +52,7 @@ def dealt(firsts: ArrayLike, group: int) -> Test:
     """
     counts = np.atleast_2d(np.asarray(firsts, dtype=np.float64))
     if (counts < 0).any() or (counts != np.rint(counts)).any():
-        raise ValueError("firsts: whole numbers of rankings expected")
+        raise ValueError("firsts: counts of rankings expected (whole numbers, at least 0)")
     counts = counts[counts.sum(axis=1) > 0]
     if not counts.size:
         return Test(None, None, DEALT, note="no rankings: no test")
@@ -75,11 +75,11 @@ def recurring(
 ) -> list[GroupShare]:
     """Tests each group's share of first ranks against an even share, with names as a sample.
 
-    lineup: per row; names: each group's name in it, shape (rows, groups); n: rankings; firsts: how
-    often each name was ranked first, shape (rows, groups). A group has a variance V_i over line-ups
-    and V_w - V_c over its names (`variances.components`, without the items' shift: a line-up has
-    one name per group). V = V_i + G/(G-1)·(V_w - V_c); the test averages V over the G groups, which
-    are equal under the null hypothesis; the interval uses the group's own V.
+    lineup: each row's line-up; names: of its groups, shape (rows, groups); n: its rankings; firsts:
+    how often each name was ranked first, shape (rows, groups). A group has a variance V_i over
+    line-ups and V_w - V_c over its names (`variances.components`, without the items' shift: a
+    line-up has one name per group). V = V_i + G/(G-1)·(V_w - V_c); the test averages V over the G
+    groups, which are equal under the null hypothesis; the interval uses the group's own V.
     """
     sizes, counts = arguments.counts("n", n), np.asarray(firsts, dtype=np.float64)
     groups = counts.shape[1]
@@ -109,7 +109,7 @@ def recurring(
 def _components(
     lineup: Sequence[str], names: Sequence[str], n: Floats, firsts: Floats
 ) -> tuple[Crossed, Components]:
-    """Returns one group's design and components; adds up rows of one line-up and name."""
+    """Returns one group's (design, variance components); adds up rows of one line-up and name."""
     sums: dict[tuple[str, str], list[float]] = {}
     for key, size, count in zip(zip(lineup, names, strict=True), n, firsts, strict=True):
         cell = sums.setdefault(key, [0.0, 0.0])
@@ -132,7 +132,7 @@ def _names_sd(design: Crossed, parts: Components) -> float:
 
 
 def _variance(parts: Components, larger: float) -> tuple[float, float]:
-    """Returns a group's V, and Σ(part²/df), from which its degrees of freedom follow."""
+    """Returns (a group's V, the sum of component²/df, which gives the degrees of freedom of V)."""
     items, words = float(parts.items[0]), float(parts.words[0, 0])
     between = max(0.0, words - float(parts.cells[0, 0]))
     degrees = float(parts.words_df[0, 0])

@@ -73,13 +73,13 @@ def planned_shift_of_words(design: WordsDesign, *, level: float = 0.05) -> float
         return None
     for _ in range(STEPS):
         middle = (low + high) / 2
-        enough = _power(crossed, spreads, middle, level)[0] >= POWER
-        low, high = (low, middle) if enough else (middle, high)
+        is_enough = _power(crossed, spreads, middle, level)[0] >= POWER
+        low, high = (low, middle) if is_enough else (middle, high)
     return _power(crossed, spreads, high, level)[1]
 
 
 def words_part(design: WordsDesign) -> float:
-    """Returns the fraction of the full run's variance between words, which answers cannot reduce.
+    """Returns the fraction of a full run's variance due to words; more answers cannot reduce it.
 
     By hand: 20 items, words of sd .3, 20 answers per item and side: 3 words .6/(.6 + .09 + .083 +
     4/20) = .62, 10 words .36.

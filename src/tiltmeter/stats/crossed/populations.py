@@ -61,9 +61,9 @@ def populations(
     """Tests p₁ - p₀ (p of one side, log p₁/p₀ if ``ratio``) against ``null`` for each population.
 
     shares: y of each prompt, shape (P,); within: the variance of y over the prompt's own answers,
-    by default y(1 - y)/(n - 1). Variances: both V (`variances.two_way`), t with its df; words
-    ΣV_w,g with Welch's df; items V_i, df C - 1; these Σ(n/N_g)²·within, Satterthwaite's df. None if
-    the estimate is not finite (a ratio to 0); with one item, other items are not tested.
+    by default y(1 - y)/(n - 1). Variances: for both V (`variances.two_way`) and its df; for words
+    ΣV_w,g, Welch's df; for items V_i, df C - 1; for these Σ(n/N_g)²·within, Satterthwaite's df.
+    None if the estimate is not finite (a ratio to 0); with one item, other items are not tested.
     """
     y = arguments.vector("shares", shares)
     fit = two_way(design, y[None, :], ratio=ratio)
@@ -98,9 +98,9 @@ def _within_prompts(
     value: float,
     null: float,
 ) -> Inference | None:
-    """Tests with the variance of asking the same prompts again; None if none has two answers."""
-    several = design.n > 1
-    if not several.any():
+    """Tests with the variance of a prompt's repeated answers; None if no prompt has two answers."""
+    has_several = design.n > 1
+    if not has_several.any():
         return None
     free = np.maximum(design.n - 1, 1.0)
     spread = shares * (1 - shares) / free if within is None else arguments.counts("within", within)

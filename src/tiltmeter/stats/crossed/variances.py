@@ -140,9 +140,9 @@ def _word_sums(design: Crossed, beside: Floats, pool: bool) -> tuple[Floats, Flo
     by_side = np.eye(counts.size)[side]  # (K, G)
     apart = sums - (sums @ by_side / counts)[:, side]
     squares = design.by_word(beside**2)
-    several = prompts > 1
+    has_several = prompts > 1
     within = np.where(
-        several, (squares - sums**2 / prompts) * prompts / np.maximum(prompts - 1, 1), squares
+        has_several, (squares - sums**2 / prompts) * prompts / np.maximum(prompts - 1, 1), squares
     )
     larger = np.array([_ratio(number) for number in counts])
     words, cells = (apart**2) @ by_side * larger, within @ by_side * larger

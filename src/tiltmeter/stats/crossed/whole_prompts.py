@@ -67,13 +67,13 @@ def _items(design: Crossed) -> Codes:
 
 
 def _by_shape(design: Crossed, items: Codes, rest: Floats) -> list[tuple[int, Floats]]:
-    """Groups items with the same numbers of prompts on both sides: (prompts of the level, residuals
-    with the level's first, shape (items, prompts)).
+    """Groups items by their numbers of prompts on the two sides: (number of prompts of the level,
+    residuals of shape (items, prompts), the level's first).
     """
     rows: dict[tuple[int, int], list[Floats]] = {}
     for item in items:
-        of_item = design.item == item
-        level, base = rest[of_item & (design.side == 1)], rest[of_item & (design.side == 0)]
+        is_of_item = design.item == item
+        level, base = rest[is_of_item & (design.side == 1)], rest[is_of_item & (design.side == 0)]
         rows.setdefault((level.size, base.size), []).append(np.concatenate([level, base]))
     return [(first, np.array(values)) for (first, _), values in rows.items()]
 

@@ -24,7 +24,7 @@ METHOD = "jackknife over items, score limits, t"
 
 @dataclass(frozen=True, slots=True)
 class Ratings:
-    """Values by unit and annotator: ``codes`` (U, R), -1 if the annotator gave no value."""
+    """Codes of values by unit and annotator, shape (U, R); -1 if the annotator gave no value."""
 
     codes: Codes
     classes: int
@@ -46,7 +46,7 @@ def ratings(
     """
     table = arguments.rows("codes", codes)
     if table.size and table.max() >= classes:
-        raise ValueError(f"codes: code {table.max()} where codes below {classes} are expected")
+        raise ValueError(f"codes: codes below {classes} expected, got {table.max()}")
     units = len(table)
     where = (
         np.arange(units)
@@ -57,7 +57,7 @@ def ratings(
     for name, array in (("clusters", where), ("weights", weight)):
         arguments.same_shape(name, array, "outputs", table[:, 0] if table.size else np.zeros(units))
     if units and weight.min() <= 0:
-        raise ValueError("weights: larger than 0 expected")
+        raise ValueError(f"weights: numbers above 0 expected, got {weight.min():g}")
     return Ratings(
         table, classes, where.astype(np.int64), weight / weight.mean() if units else weight
     )
@@ -99,14 +99,14 @@ def gwet_ac1(*, rated: Ratings) -> Interval:
     """
     votes = _votes(rated)
     r = votes.sum(1)
-    pairs = r >= 2
+    has_pairs = r >= 2
     agreeing = np.divide(
-        (votes * (votes - 1)).sum(1), r * (r - 1), out=np.zeros(len(r)), where=pairs
+        (votes * (votes - 1)).sum(1), r * (r - 1), out=np.zeros(len(r)), where=has_pairs
     )
     shares = np.divide(votes, r[:, None], out=np.zeros_like(votes), where=r[:, None] > 0)
     w = rated.weights
     sums = _by_cluster(
-        rated, np.column_stack([w * agreeing, w * pairs, w * (r > 0), shares * w[:, None]])
+        rated, np.column_stack([w * agreeing, w * has_pairs, w * (r > 0), shares * w[:, None]])
     )
 
     def parts(s: Floats) -> tuple[Floats, Floats]:

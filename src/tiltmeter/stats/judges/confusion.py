@@ -24,8 +24,8 @@ METHOD = "linearised, wilson on effective n, t"
 
 @dataclass(frozen=True, slots=True)
 class Confusion:
-    """Gold labels per item. ``weighted[i, j, k]``: those of item i that are truly j and called k,
-    as a sum of weights; ``labels``: their number.
+    """Gold labels per item. ``labels[i, j, k]``: the number of labels of item i that are truly
+    class j and that the judge called k; ``weighted``: the sum of the weights of these labels.
 
     Shapes (C, K, L): K classes of the truth, L ≥ K answers of the judge; the columns beyond K are
     answers that are no class (invalid, no decision). Items without gold are rows of zeros, so that
@@ -57,7 +57,7 @@ def confusion(
     wide = classes if answers is None else answers
     if classes < 2 or wide < classes:
         raise ValueError(
-            f"answers: at least as many as classes, and 2, expected, got {wide} for {classes}"
+            f"answers: at least 2 and one per class expected, got {wide} for {classes} classes"
         )
     true, called = _codes("truth", truth, classes), _codes("said", said, wide)
     arguments.same_shape("said", called, "truth", true)
@@ -66,13 +66,13 @@ def confusion(
     )
     arguments.same_shape("clusters", item, "truth", true)
     if item.size and item.min() < 0:
-        raise ValueError("clusters: an item may not be missing")
+        raise ValueError("clusters: -1 (missing) is not allowed; every label belongs to an item")
     size = items or (int(item.max()) + 1 if item.size else 0)
     weight = np.ones(true.size) if weights is None else arguments.counts("weights", weights)
     arguments.same_shape("weights", weight, "truth", true)
     both_known = (true >= 0) & (called >= 0)
     if both_known.any() and weight[both_known].min() <= 0:
-        raise ValueError("weights: larger than 0 expected")
+        raise ValueError("weights: numbers above 0 expected")
     cell = ((item * classes + true) * wide + called)[both_known]
     weight = weight[both_known] / (weight[both_known].mean() if both_known.any() else 1.0)
     cells, shape = size * classes * wide, (size, classes, wide)
@@ -86,7 +86,7 @@ def _codes(name: str, values: ArrayLike, limit: int) -> Codes:
         name, np.asarray(values, dtype=None if np.size(values) else np.int64), 1
     )[:, 0]
     if array.size and array.max() >= limit:
-        raise ValueError(f"{name}: code {array.max()} where codes below {limit} are expected")
+        raise ValueError(f"{name}: codes below {limit} expected, got {array.max()}")
     return array
 
 
@@ -103,7 +103,7 @@ class ClassQuality:
 
 @dataclass(frozen=True, slots=True)
 class Quality:
-    """The judge's quality over classes with gold. ``macro``: plain mean; ``weighted``: by gold."""
+    """The judge's quality over classes with gold. macro: plain mean; weighted: by gold labels."""
 
     classes: tuple[ClassQuality, ...]
     accuracy: Interval
@@ -190,7 +190,7 @@ def _mean(
 
 
 def gold_share(x: Floats, n: Floats, gold: Confusion) -> Interval:
-    """Computes ``rates.clustered_share``; weights of gold do not count as probabilities there."""
+    """Computes a share as ``rates.clustered_share``; for weighted gold, by the effective n only."""
     if gold.weighted is gold.labels or np.array_equal(gold.weighted, gold.labels):
         return rates.clustered_share(successes=x, n=n)
     x, n = x[n > 0], n[n > 0]
@@ -241,7 +241,7 @@ def error_gaps(
     *, first: Confusion, second: Confusion, confidence: float = 0.95
 ) -> tuple[tuple[Interval, Interval], ...]:
     """Computes, per class, the judge's sensitivity and specificity in one condition less those in
-    another.
+    another condition.
 
     If errors differ by condition, a judge creates or hides a gap: with sensitivity and specificity
     (.85, .97) in one and (.97, .85) in the other, and a true share of .1 in both, the judge reports

@@ -52,7 +52,7 @@ class Corrected:
 
 @dataclass(frozen=True, slots=True)
 class Linear:
-    """A ratio of sums over items. influence: of each item; floor: the least variance."""
+    """A ratio of sums over items. influence: each item's effect on it; floor: least variance."""
 
     value: float
     influence: Floats
@@ -252,10 +252,10 @@ def linear_result(frame: Basis, error: Linear) -> Corrected:
     if frame.clusters < 2:
         value = min(max(error.value, frame.ends[0]), frame.ends[1])
         note = "one cluster with outputs or gold: no interval"
-        clipped = value != error.value
-        notes = join_notes(CUT if clipped else None, note)
+        is_clipped = value != error.value
+        notes = join_notes(CUT if is_clipped else None, note)
         row = with_cautions(replace(_blank(frame), value=value, note=notes), frame.few)
-        return Corrected(row, frame.plain, clipped, frame.youden)
+        return Corrected(row, frame.plain, is_clipped, frame.youden)
     t = t_quantile(0.5 + frame.plain.confidence / 2, frame.df(error))
     half = t * math.sqrt(error.variance(frame.clusters))
     return _result(frame, error, (error.value - half, error.value + half))
@@ -268,8 +268,8 @@ def _result(
     low, value, high = (
         min(max(x, frame.ends[0]), frame.ends[1]) for x in (limits[0], error.value, limits[1])
     )
-    clipped = abs(value - error.value) > 1e-12
-    cut = f"cut from {error.value:.3f}" if clipped else None
+    is_clipped = abs(value - error.value) > 1e-12
+    cut = f"cut from {error.value:.3f}" if is_clipped else None
     empty = "the judge's errors in gold do not fit what it reports" if low == high else None
     few = rates.few_clusters(frame.clusters)
     row = replace(
@@ -281,7 +281,7 @@ def _result(
         se=math.sqrt(error.variance(frame.clusters)),
         note=join_notes(cut, empty, note),
     )
-    return Corrected(with_cautions(row, frame.few, few), frame.plain, clipped, frame.youden)
+    return Corrected(with_cautions(row, frame.few, few), frame.plain, is_clipped, frame.youden)
 
 
 def _blank(frame: Basis) -> Interval:
@@ -319,7 +319,7 @@ def _refusal(sizes: tuple[Floats, ...], golds: tuple[Confusion | None, ...], k: 
 def matches(gold: Confusion, size: Floats, k: int = 0) -> None:
     """Raises ValueError if gold's number of items differs from `size`, or it has no class `k`."""
     if len(gold.weighted) != size.size:
-        raise ValueError(f"gold: {len(gold.weighted)} items where the outputs have {size.size}")
+        raise ValueError(f"gold: {size.size} items expected, got {len(gold.weighted)}")
     if not 0 <= k < gold.weighted.shape[1]:
         raise ValueError(f"positive: a class below {gold.weighted.shape[1]} expected, got {k}")
 

@@ -59,7 +59,7 @@ def corrected_shares(*, said: ArrayLike, gold: Confusion | None) -> CorrectedSha
     """
     table: Floats = np.asarray(said, dtype=np.float64)
     if table.ndim != 2:
-        raise ValueError(f"said: items × classes expected, got shape {table.shape}")
+        raise ValueError(f"said: a table of items × classes expected, got shape {table.shape}")
     arguments.counts("said", np.ravel(table))
     n, k = table.sum(axis=1), table.shape[1]
     plain = tuple(rates.clustered_share(successes=table[:, j], n=n) for j in range(k))
@@ -80,17 +80,17 @@ def corrected_shares(*, said: ArrayLike, gold: Confusion | None) -> CorrectedSha
     shares = on_simplex(solved)
     items = min(int((n > 0).sum()), int((gold.labels.sum((1, 2)) > 0).sum()))
     few, weighted = few_gold(tuple(gold.labels.sum(axis=(0, 2)))), is_weighted(gold)
-    rows, clipped = [], bool(np.abs(shares - solved).max() > 1e-12)
+    rows, is_clipped = [], bool(np.abs(shares - solved).max() > 1e-12)
     for share, error, old in zip(shares, errors, plain, strict=True):
         row = linear_result(
             Basis(old, METHOD, (0.0, 1.0), items, resolved, few, weighted), error
         ).corrected
-        rows.append(_moved_to(row, float(share), error.value if clipped else None))
-    return CorrectedShares(tuple(rows), plain, clipped, resolved)
+        rows.append(_moved_to(row, float(share), error.value if is_clipped else None))
+    return CorrectedShares(tuple(rows), plain, is_clipped, resolved)
 
 
 def _moved_to(row: Interval, share: float, solved: float | None) -> Interval:
-    """Returns the row with the share on the simplex. solved: the share before, or None."""
+    """Returns the row with its share on the simplex. solved: the share before, if any was moved."""
     if row.low is not None and row.high is not None:
         row = replace(row, low=min(row.low, share), high=max(row.high, share))
     if solved is not None and 0 <= solved <= 1:
@@ -150,7 +150,7 @@ def _refusal(n: Floats, gold: Confusion | None, k: int) -> str | None:
         return "no gold"
     matches(gold, n)
     if gold.weighted.shape[1:] != (k, k):
-        raise ValueError(f"gold: {k} × {k} cells expected, got {gold.weighted.shape[1:]}")
+        raise ValueError(f"gold: {k} × {k} classes expected, got {gold.weighted.shape[1:]}")
     missing = [str(j) for j in range(k) if gold.labels[:, j].sum() == 0]
     return f"no gold of class {', '.join(missing)}" if missing else None
 

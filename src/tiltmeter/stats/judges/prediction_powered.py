@@ -129,9 +129,9 @@ def prediction_powered_difference(
     """Estimates the mean of ``first`` minus that of ``second`` over the same items, entry by entry.
 
     Each side has the λ of its own mean, so the result is the difference of the two reported means;
-    v from the items' joint influences; d ± t·√v, df at most (items with gold, fewer side) - 1. Null
-    value 0. Source, and None: as in ``prediction_powered``. By hand: .6 - .55 = .05.
-    """
+    v from the items' joint influences; d ± t·√v, df at most the items with gold, on the side with
+    fewer, less 1. Null value 0. Source, and None: as in ``prediction_powered``. By hand: .6 - .55 =
+    .05."""
     a, b = _check_sums(first, share), _check_sums(second, share)
     arguments.same_shape("first", a[1], "second", b[1])
     plain = _difference(a[0], a[1], b[0], b[1], share)
@@ -152,14 +152,14 @@ def prediction_powered_difference(
     if not share or row.value is None or row.low is None or row.high is None:
         return Powered(row, plain, alone, (tuned_a.power, tuned_b.power))
     low, value, high = (min(max(x, -1.0), 1.0) for x in (row.low, row.value, row.high))
-    clipped = value != row.value
-    note = join_notes(CUT if clipped else None, row.note)
+    is_clipped = value != row.value
+    note = join_notes(CUT if is_clipped else None, row.note)
     return Powered(
         replace(row, low=low, value=value, high=high, note=note),
         plain,
         alone,
         (tuned_a.power, tuned_b.power),
-        clipped,
+        is_clipped,
     )
 
 
@@ -211,12 +211,12 @@ def _uncorrected(x: Floats, n: Floats, share: bool) -> Interval:
     """Returns the uncorrected estimate over the same items, from these sums and counts."""
     if share:
         return rates.clustered_share(successes=x, n=n)
-    used = n > 0
-    if not used.any():
+    is_used = n > 0
+    if not is_used.any():
         return Interval(None, None, None, "mean over items, t", note="no outcomes")
     total = float(n.sum())
     mean = float(x.sum()) / total
-    row = _t_row(mean, ((x - mean * n) / total)[used], total, int(used.sum()), None)
+    row = _t_row(mean, ((x - mean * n) / total)[is_used], total, int(is_used.sum()), None)
     return replace(row, method="mean over items, t")
 
 
@@ -228,9 +228,9 @@ def _difference(xa: Floats, na: Floats, xb: Floats, nb: Floats, share: bool) -> 
         return Interval(
             None, None, None, "difference over items, t", note="no outcomes on one side"
         )
-    mean_a, mean_b, used = xa.sum() / a, xb.sum() / b, (na + nb) > 0
-    influence = ((xa - mean_a * na) / a - (xb - mean_b * nb) / b)[used]
-    row = _t_row(float(mean_a - mean_b), influence, a + b, int(used.sum()), None)
+    mean_a, mean_b, is_used = xa.sum() / a, xb.sum() / b, (na + nb) > 0
+    influence = ((xa - mean_a * na) / a - (xb - mean_b * nb) / b)[is_used]
+    row = _t_row(float(mean_a - mean_b), influence, a + b, int(is_used.sum()), None)
     return replace(row, method="difference over items, t")
 
 

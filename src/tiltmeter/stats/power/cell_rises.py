@@ -49,8 +49,8 @@ def value_rise(
             share=share,
         )
         return None if less is None else less / math.sqrt(shrink)
-    far = np.abs(_scores(group, base, parts)) >= critical * (1 - 1e-9)
-    chances = far @ _binomial(base, share)  # of reaching the score, by the group's count
+    is_far = np.abs(_scores(group, base, parts)) >= critical * (1 - 1e-9)
+    chances = is_far @ _binomial(base, share)  # of reaching the score, by the group's count
 
     def finds(rise: float) -> bool:
         return float(_binomial(group, share + rise) @ chances) >= POWER
@@ -75,8 +75,8 @@ def planned_critical(
 ) -> float:
     """Estimates the critical score of the largest cell for a design that was not run yet.
 
-    sizes: outputs of the two sides per object; attributes: (those that only one object has, those
-    shared by all ``parts`` objects), per object; values: equally common values per attribute.
+    sizes: outputs of the two sides per object; attributes: (number that one object alone has,
+    number that all ``parts`` objects share); values: equally common values per attribute.
     """
     (group, base), (alone, shared) = sizes, attributes
     generator = np.random.default_rng([seed, group, base, parts, alone, shared, values])
@@ -104,7 +104,7 @@ def _largest(off: NDArray[Any], variance: NDArray[Any]) -> Floats:
 
 @lru_cache(maxsize=8)  # claims of one run compare groups of the same sizes
 def _scores(group: int, base: int, parts: int) -> Floats:
-    """Computes standard scores of all pairs of counts, shape (group + 1, base + 1), or 0."""
+    """Computes standard scores for all pairs of counts, (group + 1, base + 1); 0 if undefined."""
     rows = group + base
     x, y = np.arange(group + 1)[:, None], np.arange(base + 1)[None, :]
     hits = x + y

@@ -110,7 +110,7 @@ def _sign_sums(d: Floats) -> Singles:
 
 
 def _share_reached(sums: Singles, d: Floats) -> Floats:
-    """Computes the share of sums at least as far from 0 as the table's own. Overwrites ``sums``."""
+    """Returns the share of sums at least as far from 0 as the observed sum. Changes ``sums``."""
     single = d.astype(np.float32)
     least = np.abs(single.sum(axis=1)) - ROUNDING * np.abs(single).sum(axis=1)
     reached = np.packbits(np.abs(sums, out=sums) >= least[:, None], axis=1)

@@ -58,14 +58,14 @@ def observed_tested_shift(*, rates: ArrayLike, level: float = 0.05, seed: int = 
 
 
 def reject_few(centred: Floats, level: float, seed: int) -> RejectionShare:
-    """Returns a function: (shift, number) → share of tables resampled from few items rejected."""
+    """Resamples few items. Returns a function: (shift, number of tables) → share rejected."""
     places, negative = _draw_places(centred.size, seed)
     flipped = np.where(negative, -centred[places], centred[places])
     return flips_of_shifted(flipped, level)
 
 
 def reject_many(centred: Floats, level: float, seed: int) -> RejectionShare:
-    """Does what ``reject_few`` does, from sums over how often each table has an item."""
+    """Does the same as ``reject_few`` for many items, by counts of each item in each table."""
     items, signed, often = centred.size, *_count_draws(centred.size, seed)
     square = centred * centred
     first, third = _sum_over_draws(signed, np.stack([centred, square * centred], axis=1))
@@ -99,8 +99,8 @@ def _sum_over_draws(counts: NDArray[np.int8], values: Floats) -> Floats:
 
 @lru_cache(maxsize=4)
 def _count_draws(items: int, seed: int) -> tuple[NDArray[np.int8], NDArray[np.int8]]:
-    """Counts how often each item is in each table, shape (tables, items): with signs, and without.
-    Cached for other rows with as many items.
+    """Counts how often each item is in each table, (tables, items): (counts with signs, counts
+    without). Cached for other rows with as many items.
     """
     places, negative = _draw_places(items, seed)
     places += items * np.arange(TABLES)[:, None]
@@ -116,9 +116,9 @@ def ranks_of(design: Design, generator: np.random.Generator) -> Floats:
     With probability ``correlation`` an item has one rank in all conditions.
     """
     shape = (TABLES, design.items)
-    common, shared = generator.random(shape), generator.random(shape) < design.correlation
+    common, is_shared = generator.random(shape), generator.random(shape) < design.correlation
     separate = generator.random((design.conditions, *shape))
-    return np.where(shared, common, separate)
+    return np.where(is_shared, common, separate)
 
 
 def rates_of(design: Design, mean: float, ranks: Floats, seed: int, condition: int) -> Floats:
@@ -138,7 +138,7 @@ def rates_of(design: Design, mean: float, ranks: Floats, seed: int, condition: i
 
 
 def _below(outputs: int, mean: float, icc: float) -> Floats:
-    """Computes P(count ≤ k), k below ``outputs``, beta-binomial with this mean and correlation."""
+    """Computes the beta-binomial P(count ≤ k) for every k below ``outputs``, by mean and icc."""
     mean, counts = min(max(mean, TIE), 1 - TIE), np.arange(outputs + 1)
     if icc <= 0:
         logs = special.xlogy(counts, mean) + special.xlog1py(outputs - counts, -mean)

@@ -47,7 +47,7 @@ def expected_divergence(*, groups: Sequence[ArrayLike]) -> float:
 
 @lru_cache(maxsize=10_000)
 def _term_mean(k: int, first: int, second: int, total: int) -> float:
-    """Computes the mean of one value's term, for two groups. k of `total` outputs have it."""
+    """Computes the mean of one value's term, for two groups. k: the outputs with the value."""
     a, b = np.arange(min(k, first) + 1)[:, None], np.arange(min(k, second) + 1)[None, :]
     rest = total - first - second
     possible = (a + b <= k) & (k - a - b <= rest)

@@ -36,9 +36,9 @@ class ChangedPart:
 
 @dataclass(frozen=True, slots=True)
 class LargestChange:
-    """The value whose difference changes most. group: the index of its prompt; shares: the value's,
-    (group, others) on the first side, then on the second; tested: the number of tested changes.
-    """
+    """The value whose difference changes most. group: the index of its prompt; shares: of the
+    value, as (group, others) on the first and on the second side; tested: the number of tested
+    changes."""
 
     attribute: str
     value: str
@@ -107,7 +107,7 @@ def _keys(part: ChangedPart) -> list[tuple[str, str]]:
 def _side_counts(
     parts: Sequence[ChangedPart], keys: Sequence[tuple[str, str]], side: int
 ) -> list[Floats]:
-    """Returns the counts of every value per group of one side, over all parts: observed, then in
+    """Returns, per group, the counts of every value on one side, over all parts: observed, then in
     each shuffle, shape (1 + B, values).
     """
     draws = parts[0].shuffles[0].draws

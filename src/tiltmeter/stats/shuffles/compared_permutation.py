@@ -26,7 +26,7 @@ METHOD = "{}, second less first, rows permuted between models inside each prompt
 @dataclass(frozen=True, slots=True)
 class ComparedCell:
     """The prompts of one cell (an object): per prompt, the coded rows of two models, shape
-    (outputs, A), with equal codes in both; shuffles: one per prompt; values: K of each attribute.
+    (outputs, A), with equal codes in both; shuffles: one per prompt; values: K per attribute.
     """
 
     first: Sequence[ArrayLike]
@@ -76,7 +76,7 @@ def score_difference(*, cells: Sequence[ComparedCell], score: Score) -> Compared
 
 @dataclass(frozen=True, slots=True)
 class _CellScores:
-    """One cell's scores. seen: each model's; drawn: second less first per shuffle, shape (B,)."""
+    """One cell's scores. seen: the models' own; drawn: second less first, per shuffle, (B,)."""
 
     seen: tuple[float, float]
     drawn: Floats
@@ -117,7 +117,7 @@ def _places(coded: Sequence[Codes]) -> list[slice]:
 def _shuffled_counts(
     cell: Cell, places: Sequence[slice], half: int, shuffles: Sequence[Shuffles]
 ) -> tuple[list[Floats], list[Floats]]:
-    """Counts every value in every prompt, per model, in every shuffle: (B, values) each."""
+    """Returns (first model's, second model's) counts of values per prompt, (shuffles, values)."""
     first, second = [], []
     for place in range(half):
         a, b = places[place], places[half + place]

@@ -54,7 +54,7 @@ def tested_condition(
         method, taken, smallest = "tested condition, enumerated", sums.size, min(smallest, 1.0)
     else:
         if generator is None:
-            raise ValueError("generator: needed where the assignments are too many to take all")
+            raise ValueError("generator: needed, as there are too many assignments to enumerate")
         taken = arguments.draw_count(draws)
         reached = int((np.abs(_drawn_sums(moving, taken, generator)) >= reach).sum())
         p, smallest = monte_carlo_p(exceeding=reached, draws=taken), 1 / (1 + taken)
@@ -109,7 +109,7 @@ def conditions_alike(
         method = "conditions alike, enumerated"
         return Test(value, p, method, smallest_p=1 / orders, draws=orders, note=left_out)
     if generator is None:
-        raise ValueError("generator: needed where the assignments are too many to take all")
+        raise ValueError("generator: needed, as there are too many assignments to enumerate")
     taken, reached = arguments.draw_count(draws), 0
     for sums in _permuted_sums(moving, taken, generator):
         reached += int((np.square(sums).sum(axis=1) >= least).sum())

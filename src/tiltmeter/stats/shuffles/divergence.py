@@ -113,7 +113,7 @@ def concentration(
     c = arguments.counts("counts", counts)
     support = c.size if values is None else values
     if support < int((c > 0).sum()):
-        raise ValueError(f"values: {support} is below the {int((c > 0).sum())} values seen")
+        raise ValueError(f"values: {int((c > 0).sum())} values occur, but values is {support}")
     if support < 2:
         return math.nan
     return 1 - entropy(counts=c, miller_madow=miller_madow) / math.log2(support)
@@ -121,5 +121,5 @@ def concentration(
 
 def _kl(p: Floats, q: Floats) -> float:
     """Computes the Kullback-Leibler divergence in bits; q must be positive wherever p is."""
-    seen = p > 0
-    return float((p[seen] * np.log2(p[seen] / q[seen])).sum())
+    is_seen = p > 0
+    return float((p[is_seen] * np.log2(p[is_seen] / q[is_seen])).sum())

@@ -1,6 +1,6 @@
 """Tests if items differ in their share by more than chance.
 
-The total number of hits over all items is held fixed, so the mean over items is no evidence in this
+The total number of hits over all items is fixed, so the mean over items is no evidence in this
 test, and a rejection says nothing about the mean.
 """
 
@@ -30,7 +30,7 @@ STEPS, CLOSE = 60, 1e-9  # of the search for the common odds
 
 @dataclass(frozen=True, slots=True)
 class _Law:
-    """The distribution of an item's hits given its margins. first: the count for chances[0]."""
+    """The distribution of an item's hits given its margins. first: the count of chances[0]."""
 
     first: int
     chances: Floats
@@ -56,8 +56,8 @@ def shares_alike(
     shapes that differ.
     """
     x, size = arguments.shares("hits", hits, "n", n)
-    kept = size > 1
-    counts, sizes = _whole("hits", x[kept]), _whole("n", size[kept])
+    is_kept = size > 1
+    counts, sizes = _whole("hits", x[is_kept]), _whole("n", size[is_kept])
     logs = _log_factorials(int(sizes.max(initial=0)))
     supports = [np.arange(outputs + 1) for outputs in sizes]
     weights = [-(logs[hits] + logs[hits[::-1]]) for hits in supports]

@@ -47,7 +47,7 @@ def draw_counts(alike: Counts, size: int, draws: int, generator: np.random.Gener
 
 
 def draw_from_left(left: Counts, rows: int, size: int, generator: np.random.Generator) -> Counts:
-    """Draws counts of each kind among ``size`` of ``rows`` rows; left: the rows by (draw, kind)."""
+    """Draws counts of each kind among ``size`` of ``rows`` rows; left: rows by draw and kind."""
     taken, others, wanted = np.empty_like(left), np.full(len(left), rows), np.full(len(left), size)
     for kind in range(left.shape[1] - 1):
         others -= left[:, kind]
@@ -60,7 +60,7 @@ def draw_from_left(left: Counts, rows: int, size: int, generator: np.random.Gene
 def _counts(
     good: int, rest: int, wanted: Counts, logs: Floats, generator: np.random.Generator
 ) -> Counts:
-    """Draws, for each wanted number of rows, how many of these are good. logs: log n! by n."""
+    """Draws the number of good rows among each wanted number of rows. logs: log n! by n."""
     low, high, share = int(wanted.min()), int(wanted.max()), good / (good + rest)
     reach = REACH * (1 + math.sqrt(high * share * (1 - share)))
     first, last = (

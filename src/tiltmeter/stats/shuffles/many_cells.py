@@ -33,7 +33,7 @@ SYMMETRIC = 1e-6  # a skewness below which a gamma distribution is a normal one
 @dataclass(frozen=True, slots=True)
 class ObjectOutputs:
     """The outputs of one object. groups: codes of each group, shape (outputs, A), the base first if
-    there is one; names: the attributes'; values: names of each attribute's values, by code.
+    there is one; names: of the attributes; values: names of each attribute's values, by code.
     """
 
     groups: Sequence[Codes]
@@ -106,8 +106,8 @@ def many_cells(*, parts: Sequence[ObjectOutputs], with_mean: bool = True) -> Man
     Two groups are compared with each other; each of three or more with the rest. A shuffle moves
     whole rows. Left out: empty groups of a part, and parts with fewer than two nonempty groups.
     with_mean: False for V alone. p is None if there is no cell. By hand: one part, one attribute,
-    base (a, a, a), group (b, b, b): the score of b is (3 - 1.5)/√.45 = 2.24 in 2 of 20 splits, less
-    in the others: p ≈ 1/10.
+    base (a, a, a), group (b, b, b): the score of b is (3 - 1.5)/√.45 = 2.24 in 2 of 20 assignments,
+    less in the others: p ≈ 1/10.
     """
     counted = tuple(
         tally for place, part in enumerate(parts) for tally in [_count(place, part)] if tally
@@ -188,7 +188,7 @@ class PartTally(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class _Counted:
-    """A part as counts. groups: the indices of groups with rows; cell: of the groups' rows;
+    """A part as counts. groups: the indices of groups with rows; cell: the rows of these groups;
     columns: the attribute and value of each column. pair: True if two groups are compared.
     """
 
@@ -244,7 +244,7 @@ class _Sum:
 
 
 def largest_scores(parts: Sequence[PartTally], draws: int) -> Floats:
-    """Returns V, the largest absolute score, observed and per shuffle, shape (1 + draws,), or 0."""
+    """Returns V, the largest absolute score, observed and per shuffle, (1 + draws,); else 0."""
     largest = np.zeros(1 + draws)
     for _, score in _scores(parts):
         np.maximum(largest, np.abs(score, out=score), out=largest)
@@ -304,7 +304,7 @@ def _standard(off: Floats, variance: Floats | float) -> Floats:
 
 
 def _mean_divergence(counted: Sequence[_Counted]) -> Floats:
-    """Averages divergences and their shuffles over attributes, then parts; empty if unmeasured."""
+    """Averages divergences, observed and shuffled, over attributes, then parts; may be empty."""
     means = []
     for part in counted:
         observed = mean_divergence(part.cell, part.cell.counts())[0]

@@ -73,7 +73,7 @@ def base_against_group(*, base: ArrayLike, group: ArrayLike, shuffles: Shuffles)
     ``value`` [0, 1]; null value of ``adjusted`` 0, 1 at full separation; ``p`` is one-sided
     (larger).
     Source: PROTOCOLS section 3; Lin (1991); Phipson & Smyth (2010). By hand: base (0, 0), group (1,
-    1): JS 1; of the 6 splits 2 separate (JS 1) and 4 mix (JS 0), so E₀ = 1/3, adjusted 1, p ≈ 1/3.
+    1): JS 1; of 6 assignments 2 separate (JS 1) and 4 mix (JS 0), so E₀ = 1/3, adjusted 1, p ≈ 1/3.
     An empty side: None with a note; an attribute missing on a whole side is left out of the mean,
     with a note. ``ValueError``: codes that are no integers or below -1, unequal attributes.
     """
@@ -168,7 +168,7 @@ def _permute(
 def shuffled_statistic(
     cell: Cell, statistic: Statistic, shuffles: Shuffles
 ) -> tuple[Floats, Floats]:
-    """Returns the statistic per attribute, shape (A,), and per shuffle and attribute, (B, A)."""
+    """Returns (the observed statistic per attribute, (A,); the statistic per shuffle, (B, A))."""
     observed = statistic(cell, cell.counts())[0]
     pair = len(cell.sizes) == 2
     if statistic in SUMS and pair and cell.complete and cell.kinds is None:
@@ -190,19 +190,19 @@ def summaries(
     smallest: float,
     two_sided: bool,
 ) -> list[Permuted]:
-    """Summarises columns of ``shuffled``; ignores NaN, from shuffles that empty a side."""
+    """Summarises each column of ``shuffled``; ignores NaN, from shuffles that empty a side."""
     draws = len(shuffled)
     rows = np.ascontiguousarray(shuffled.T)  # what lies together is ordered and counted faster
     void = np.isnan(rows)
-    some_void = bool(void.any())
-    defined = draws - void.sum(axis=1) if some_void else np.full(observed.size, draws)
+    has_void = bool(void.any())
+    defined = draws - void.sum(axis=1) if has_void else np.full(observed.size, draws)
     measured = (defined > 0) & ~np.isnan(observed)
     low, high = np.full((2, observed.size), np.nan)
     known = rows if measured.all() else rows[measured]
     low[measured], high[measured] = (
         np.nanquantile(known, BAND, axis=1) if void[measured].any() else band_of(known)
     )
-    total = (np.where(np.isnan(shuffled), 0.0, shuffled) if some_void else shuffled).sum(axis=0)
+    total = (np.where(np.isnan(shuffled), 0.0, shuffled) if has_void else shuffled).sum(axis=0)
     with np.errstate(invalid="ignore"):
         expected, centre = total / np.maximum(defined, 1), (total + observed) / (defined + 1)
         below = (
@@ -239,7 +239,7 @@ def band_of(rows: Floats) -> Floats:
 
 
 def smallest_share(sizes: tuple[int, ...]) -> float:
-    """Computes the share of arrangements like the observed one; equal-sized groups may swap."""
+    """Returns the share of arrangements equal to the observed one if groups of one size swap."""
     swaps = math.prod(math.factorial(many) for many in Counter(sizes).values())
     logs = math.lgamma(sum(sizes) + 1) - sum(math.lgamma(size + 1) for size in sizes)
     return swaps * math.exp(-logs) if logs < 50 else 0.0

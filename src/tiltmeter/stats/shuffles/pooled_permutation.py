@@ -48,7 +48,7 @@ SCORES: dict[Score, tuple[Statistic, str]] = {
 @dataclass(frozen=True, slots=True)
 class PooledCell:
     """One cell. groups: the coded rows of each group, shape (outputs, A), the base first if the
-    cell has one; names: the A attributes'; shuffles: of this cell alone. values: K of each
+    cell has one; names: of the A attributes; shuffles: of this cell alone; values: K of each
     attribute, for concentrations.
     """
 
@@ -78,8 +78,8 @@ def pooled_score(*, cells: Sequence[PooledCell], score: Score, by_name: bool = T
     VAC of all groups, which shuffling inside a cell cannot test (compared_permutation.py). Cells
     have equal weights. Cells with an empty group are left out, with a note. Source: permutation
     within blocks, Good (2005), Permutation, Parametric and Bootstrap Tests of Hypotheses. By hand:
-    two cells, each base (0, 0) and group (1, 1): in each 2 of 6 splits have JS 1, so the mean is 1
-    in 4 of 36 shuffles, p ≈ 1/9 and E₀ = 1/3. ``ValueError``: draws that differ between cells.
+    two cells, each base (0, 0) and group (1, 1): in each 2 of 6 assignments have JS 1, so the mean
+    is 1 in 4 of 36 shuffles, p ≈ 1/9 and E₀ = 1/3. ``ValueError``: draws that differ between cells.
     """
     statistic, name = SCORES[score]
     method = f"{name}, mean over cells, rows permuted inside each"
@@ -123,8 +123,8 @@ def pooled_score(*, cells: Sequence[PooledCell], score: Score, by_name: bool = T
 def _shuffle(
     cell: PooledCell, statistic: Statistic, by_name: bool
 ) -> tuple[Floats, Floats, list[str]]:
-    """Returns the observed statistic per measured attribute; the statistic in every shuffle, or
-    only its mean over attributes, which is cached; and the attributes' names.
+    """Returns (the observed statistic per measured attribute; the statistic in every shuffle, or
+    its cached mean over attributes; the attributes' names).
     """
     coded = cell_of(coded_groups(list(cell.groups)), cell.values)
     if statistic is base_divergence and len(coded.sizes) == 2:

@@ -36,7 +36,7 @@ FEW_OUTPUTS_A_SIDE = 4  # median outputs per item, below which unequal sides bre
 
 
 def monte_carlo_p(*, exceeding: int, draws: int) -> float:
-    """Computes p = (1+b)/(1+B): the observed arrangement is one of those counted, so p is never 0.
+    """Computes p = (1+b)/(1+B): the observed arrangement is counted too, so p is never 0.
 
     Range [1/(1+B), 1]. Source: Phipson & Smyth (2010), Stat. Appl. Genet. Mol. Biol. 9.
     By hand: b = 49, B = 999 → .05.
@@ -51,7 +51,7 @@ def sign_flip(
 ) -> Test:
     """Tests if paired differences are symmetric about 0: signs flipped, two-sided, statistic d̄.
 
-    Differences: shape (C,), one per cluster. With up to 16 nonzero ones, all sign patterns are
+    Differences: shape (C,), one per cluster. If at most 16 are not 0, all sign patterns are
     enumerated and p = #{|S*| ≥ |S|}/2^C; beyond, ``draws`` patterns from ``generator`` and p =
     (1+b)/(1+B). A difference of 0 has no sign to flip and does not change p. ``smallest_p`` is
     2/2^C over the nonzero differences, so fewer than 6 cannot reach .05: ``note`` says so. Source:
@@ -123,8 +123,8 @@ def paired_test(*, differences: ArrayLike) -> Test:
     By hand: (1, 2, 3): p = .25, not t's .0742. Details: ``association.paired_t`` and ``sign_flip``.
     """
     d = arguments.vector("differences", differences)
-    few = d.size < FEW_FOR_T
-    return sign_flip(differences=d) if few else association.paired_t(differences=d)
+    is_few = d.size < FEW_FOR_T
+    return sign_flip(differences=d) if is_few else association.paired_t(differences=d)
 
 
 def sides_are_unequal(*, n_a: ArrayLike, n_b: ArrayLike) -> bool:
@@ -148,8 +148,8 @@ def parts_of_difference(xa: Floats, na: Floats, xb: Floats, nb: Floats) -> Float
     keeps the null hypothesis whatever the item's numbers of outputs. Source: Hemerik, Goeman &
     Finos (2020), JRSS B 82. If all items have equal numbers, it is the difference of two shares.
     """
-    kept = (na + nb) > 0
-    xa, na, xb, nb = xa[kept], na[kept], xb[kept], nb[kept]
+    is_kept = (na + nb) > 0
+    xa, na, xb, nb = xa[is_kept], na[is_kept], xb[is_kept], nb[is_kept]
     total_a, total_b = na.sum(), nb.sum()
     common = (xa.sum() + xb.sum()) / (total_a + total_b)
     parts: Floats = xa / total_a - xb / total_b - common * (na / total_a - nb / total_b)
@@ -187,8 +187,8 @@ def studentised_shuffle(
     if not ((na > 0) & (nb > 0)).any():
         return Test(None, None, SHUFFLE, note="no item with outputs on both sides: no test")
     d = parts_of_difference(xa, na, xb, nb)
-    kept = (na + nb) > 0
-    xa, na, xb, nb = xa[kept], na[kept], xb[kept], nb[kept]
+    is_kept = (na + nb) > 0
+    xa, na, xb, nb = xa[is_kept], na[is_kept], xb[is_kept], nb[is_kept]
     per_hit = d.size * (1 / na.sum() + 1 / nb.sum())  # of a hit that changes sides
     sums, squares = np.zeros((2, draws))
     for part, seen, hits, a, b in zip(d, xa, xa + xb, na, nb, strict=True):
@@ -245,7 +245,7 @@ def permuted_means(
         note, method = few if smallest > 0.05 else None, "permutation of means, enumerated"
         return Test(value, p, method, smallest_p=smallest, draws=splits, note=note)
     if generator is None:
-        raise ValueError("generator: needed where the splits are too many to take all")
+        raise ValueError("generator: needed, as there are too many splits to enumerate")
     block, reached = max(1, BLOCK // pooled.size), 0
     for start in range(0, draws, block):
         tiled = np.tile(pooled, (min(block, draws - start), 1))

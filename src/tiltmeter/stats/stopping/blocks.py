@@ -44,8 +44,8 @@ class OutputBlocks:
 
 @dataclass(frozen=True, slots=True)
 class CellPart:
-    """The outputs of one object in a claim over many cells. blocks: as in `OutputBlocks`; names:
-    the attributes'; values: of each attribute, by their codes.
+    """The outputs of one object in a claim over many cells. blocks: as in `OutputBlocks`; names: of
+    the attributes; values: names of each attribute's values, by code.
     """
 
     blocks: Sequence[Sequence[Codes]]
@@ -66,10 +66,10 @@ class CellBlocks:
 
 
 def cell_scores(data: CellBlocks, design: StoppingDesign) -> Ticks:
-    """Returns T of every permutation at every look, in ticks: shape (looks, permutations); number 0
-    is the observed one. T = max(V, D) at look k, over all outputs so far (`many_cells`), each as
-    -log p by the moments over the permutations of that look; 0 if nothing can be compared.
-    """
+    """Returns T of every permutation at every look, in ticks: shape (looks, permutations);
+    permutation 0 is the observed one. T = max(V, D) at look k, over all outputs so far
+    (`many_cells`), each as -log p by the moments over the permutations of that look; 0 if nothing
+    can be compared."""
     scores = np.zeros((data.looks, design.draws))
     tallies = [list(_tallies(place, part, design)) for place, part in enumerate(data.parts)]
     for look in range(data.looks):
@@ -106,7 +106,7 @@ class _Tally:
 
 
 def _tallies(place: int, part: CellPart, design: StoppingDesign) -> Iterator[_Tally | None]:
-    """Yields the part at each look; None as long as a group has no outputs."""
+    """Yields the tally of a part at each look; None while a group has no outputs, or no value."""
     whole, blocks = _whole_cell(part.blocks)
     owners = whole.member.argmax(axis=1)
     names = [
@@ -144,7 +144,7 @@ def _column_values(part: CellPart) -> Iterator[str]:
 
 def block_scores(data: OutputBlocks, design: StoppingDesign) -> Ticks:
     """Returns the divergence of every permutation at every look, in ticks: shape (looks,
-    permutations); number 0 is the observed one. 0 if no attribute is measured on both sides.
+    permutations); permutation 0 is the observed one. 0 if no attribute is measured on both sides.
     """
     statistic, _ = SCORES[data.score]
     whole, blocks = _whole_cell(data.blocks)

@@ -58,7 +58,7 @@ def bounds_of(
 
 
 class _Density:
-    """The density of √t·Z if no bound was crossed. places: its support points; mass: at each."""
+    """The density of √t·Z if no bound was crossed: support points (places), the mass at each."""
 
     def __init__(self, places: Floats, mass: Floats) -> None:
         self.places, self.mass = places, mass

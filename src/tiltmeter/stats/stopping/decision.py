@@ -45,9 +45,9 @@ class PlainTests:
 
 @dataclass(frozen=True, slots=True)
 class StoppingClaim:
-    """A claim of the family. data: its looks up to now; None if its prompts are no longer asked
-    (then its earlier result stands). calls: claims with equal `calls` are answered by the same
-    calls and end together; a claim with "" ends alone.
+    """A claim of the family. data: its data up to this look; None if its prompts are no longer
+    asked (then its earlier result stands). calls: claims with equal `calls` are answered by the
+    same calls and end together; a claim with "" ends alone.
     """
 
     key: str
@@ -60,8 +60,8 @@ class StoppingDecision:
     """A claim after a look. look: the last look that tested it, from 1. q: its plain p at that
     look. p: valid at any stop, a running minimum. level: the level that its rank allows.
     information: t = V_K/V_k. chance: the predictive probability of a rejection by the last look,
-    None if nothing is predicted. state: "on" if it goes on; "not rejected" if not by the last look.
-    """
+    None if nothing is predicted. state: "on" if the claim goes on; "not rejected" if no look
+    rejected it."""
 
     key: str
     look: int
@@ -86,7 +86,7 @@ def decide(
     """
     earlier = earlier or {}
     if len(claims) != design.claims or len({claim.key for claim in claims}) != len(claims):
-        raise ValueError(f"claims: {design.claims} of different keys expected, got {len(claims)}")
+        raise ValueError(f"claims: {design.claims} with different keys expected, got {len(claims)}")
     tested = [_test(design, claim, look, earlier.get(claim.key)) for claim in claims]
     p, q, t = np.array([(test.p, test.q, test.information) for test in tested]).T
     rejected = rules.are_rejected(design, p)
@@ -123,10 +123,10 @@ def _test(
 ) -> _Tested:
     data = claim.data
     if data and data.looks > look:
-        raise ValueError(f"{claim.key}: data of {data.looks} looks at look {look}")
+        raise ValueError(f"{claim.key}: its data have {data.looks} looks, but this is look {look}")
     if data is None or data.looks < look:
         if before is None or before.state == "on":
-            raise ValueError(f"{claim.key}: no data of look {look}, though it was asked on")
+            raise ValueError(f"{claim.key}: undecided, so its data must reach look {look}")
         earlier = before.look, before.q, before.p, before.information
         return _Tested(claim.key, *earlier, before, False)
     if isinstance(data, PlainTests):
@@ -178,15 +178,15 @@ def _states(
     chances: Sequence[float | None],
     look: int,
 ) -> list[State]:
-    last = look == len(design.looks)
-    bound = 0.0 if last else design.futility[look - 1]
+    is_last = look == len(design.looks)
+    bound = 0.0 if is_last else design.futility[look - 1]
     states: list[State] = []
     for test, is_rejected, chance in zip(tested, rejected, chances, strict=True):
         if is_rejected:
             states.append("rejected")
         elif not test.fresh and test.before:
             states.append(test.before.state)
-        elif last:
+        elif is_last:
             states.append("not rejected")
         else:
             was_given_up = test.before is not None and test.before.state == "not pursued"

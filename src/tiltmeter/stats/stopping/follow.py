@@ -18,7 +18,7 @@ from tiltmeter.stats.stopping.rules import Flags
 
 @dataclass(frozen=True, slots=True)
 class Followed:
-    """The outcome per claim and run, (runs, m): if rejected, and the last look (from 0)."""
+    """The outcome of each claim in each run, shape (runs, m). last: its last look, from 0."""
 
     rejected: Flags
     last: NDArray[np.intp]

@@ -75,11 +75,11 @@ def paths_of_counts(*, hits: ArrayLike, outcomes: ArrayLike, null: float = 0.5) 
     """
     x, n = np.asarray(hits, dtype=np.float64), np.asarray(outcomes, dtype=np.float64)
     if x.ndim != 3 or x.shape != n.shape or not x.shape[1] or not x.shape[2]:
-        raise ValueError("hits: items by conditions by looks expected, outcomes of the same shape")
+        raise ValueError("hits, outcomes: equal shapes (items, conditions, looks) expected")
     if (x < 0).any() or (x > n + 1e-9).any():
-        raise ValueError("hits: numbers from 0 to those of outcomes expected")
+        raise ValueError("hits: each must be at least 0 and at most its number of outcomes")
     if (np.diff(n, axis=2) < 0).any() or (np.diff(x, axis=2) < -1e-9).any():
-        raise ValueError("outcomes: counts cumulated over the looks expected")
+        raise ValueError("hits, outcomes: cumulative counts, which never fall, expected")
     with np.errstate(invalid="ignore", divide="ignore"):
         rates = x / n
         noise = np.where(n > 1, rates * (1 - rates) / (n - 1), np.nan)
@@ -87,7 +87,7 @@ def paths_of_counts(*, hits: ArrayLike, outcomes: ArrayLike, null: float = 0.5) 
 
 
 def flip_scores(paths: ItemPaths, design: StoppingDesign) -> Ticks:
-    """Computes |S_k| of every flip at every look, in ticks: (looks, flips); no. 0 is the observed.
+    """Computes |S_k| of every flip at every look, in ticks: (looks, flips); flip 0 is the observed.
 
     S_k is the sum over items of D at look k; an item without D at a look adds 0. Enumerates all
     flips if they are fewer than ``design.draws`` (with two conditions 2^(C-1), since a flip and its
@@ -119,8 +119,8 @@ def _adds(paths: ItemPaths) -> Floats:
         adds = np.concatenate([d, -d], axis=1)
     else:
         adds = (conditions * rates - rates.sum(axis=1, keepdims=True)) / (conditions - 1)
-    undefined = np.isnan(adds).any(axis=1, keepdims=True)
-    defined: Floats = np.where(undefined, 0.0, adds)
+    is_undefined = np.isnan(adds).any(axis=1, keepdims=True)
+    defined: Floats = np.where(is_undefined, 0.0, adds)
     return defined
 
 

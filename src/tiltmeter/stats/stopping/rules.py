@@ -16,7 +16,7 @@ FARTHEST = 8.0  # standard errors, beyond which a plain p is not told from 0
 
 
 def are_rejected(design: StoppingDesign, p: Floats) -> Flags:
-    """Returns which claims the rule rejects, given the current p of all m.
+    """Returns True for each claim that the rule rejects, given the current p of all m claims.
 
     Holm: the r-th smallest p ≤ α/(m-r+1), and all smaller p too; Benjamini–Hochberg: some p of that
     rank or a later one ≤ α·r/m. By hand: m = 3, p = (.02, .001, .001): both reject all; p = (.04,

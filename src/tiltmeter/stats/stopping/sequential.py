@@ -23,7 +23,7 @@ from tiltmeter.stats.stopping.paths import ItemPaths, Ticks, flip_scores
 def scores_of(data: ItemPaths | OutputBlocks | CellBlocks, design: StoppingDesign) -> Ticks:
     """Returns the statistic of every flip (or permutation) at every look so far, in ticks."""
     if data.looks > len(design.looks):
-        raise ValueError(f"looks: {data.looks} where the design has {len(design.looks)}")
+        raise ValueError(f"data: {data.looks} looks, but the design has only {len(design.looks)}")
     if isinstance(data, CellBlocks):
         return cell_scores(data, design)
     return flip_scores(data, design) if isinstance(data, ItemPaths) else block_scores(data, design)
@@ -42,10 +42,10 @@ def sequential_p(scores: Ticks, design: StoppingDesign, largest: float = 1.0) ->
     p falls from look to look, and P(p ≤ a) ≤ a under the null at whichever look the run stops. For
     one level, the first look rejects the flips with the largest |S_1|, level·w_1 of all; the second
     look rejects, of the remaining flips, those with the largest |S_2|, until level·(w_1+w_2) are
-    spent, and so on; flips tied with the first not rejected stay, and the unspent rest goes to the
-    next look. Source: the group-sequential permutation test with an error-spending function, Lan &
-    DeMets (1983), Biometrika 70. By hand: one look, W = 3, D = (1, 2, 3): |S| is 6, 4, 2, 0 over
-    the four flips; level .25 takes one of four, the observed: p is the smallest level ≥ .25.
+    spent, and so on; flips tied with the first flip not rejected stay, and the unspent rest goes to
+    the next look. Source: the group-sequential permutation test with an error-spending function,
+    Lan & DeMets (1983), Biometrika 70. By hand: one look, W = 3, D = (1, 2, 3): |S| is 6, 4, 2, 0
+    over the four flips; level .25 takes one of four, the observed: p is the smallest level ≥ .25.
     """
     flips, looks = scores.shape[1], len(scores)
     tails = np.count_nonzero(scores >= scores[:, :1], axis=1) / flips
@@ -56,11 +56,11 @@ def sequential_p(scores: Ticks, design: StoppingDesign, largest: float = 1.0) ->
     p, latest = [1.0] * looks, 0
     race: _Race | None = None
     for level in design.levels[design.levels <= largest][::-1].tolist():
-        surely, possibly = level >= enough, level * (1 + ROUNDING) >= needed
-        if not possibly[-1]:
+        is_sure, is_possible = level >= enough, level * (1 + ROUNDING) >= needed
+        if not is_possible[-1]:
             break
-        look: int | None = int(surely.argmax())
-        if (possibly & ~surely).any():
+        look: int | None = int(is_sure.argmax())
+        if (is_possible & ~is_sure).any():
             race = race or _Race.of(scores, design, level)
             look = race.rejecting_look(level)
         if look is None:
@@ -122,7 +122,7 @@ def bonferroni_over_looks(p: Sequence[float], design: StoppingDesign) -> float:
     """
     values = arguments.vector("p", p)
     if not values.size or values.size > len(design.looks):
-        raise ValueError(f"p: one per look expected, at most {len(design.looks)}")
+        raise ValueError(f"p: one value per look expected, at most {len(design.looks)}")
     if values.min() < 0 or values.max() > 1:
-        raise ValueError("p: a value outside [0, 1]")
+        raise ValueError("p: numbers from 0 to 1 expected")
     return min(1.0, float((values / np.array(design.weights[: values.size])).min()))

@@ -101,7 +101,7 @@ def sums(store: Store) -> Iterator[CallSums]:
 
 
 def by_server(store: Store) -> Iterator[tuple[str, str, int, int]]:
-    """Yields (model, purpose, server, number of calls) if several servers, from 1, answered."""
+    """Yields (model, purpose, server from 1, number of calls) if several servers answered."""
     return store.rows(  # CROSS: few runs have servers, and all have calls
         "SELECT c.model, c.purpose, s.server, count(*) FROM call_servers s CROSS JOIN calls c"
         " ON c.n = s.c WHERE c.outcome IS NOT NULL GROUP BY 1, 2, 3 ORDER BY 3"

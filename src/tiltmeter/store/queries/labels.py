@@ -250,7 +250,7 @@ def votes(store: Store) -> Iterator[Vote]:
 
 
 def have_human(store: Store, attribute: str = "") -> bool:
-    """True if people labelled anything, or anything of an attribute."""
+    """True if people labelled any attribute, or the given one."""
     return any(attribute in ("", name) for _, name in people_attributes(store))
 
 

@@ -14,8 +14,8 @@ SINGLE = "single calls that were sent and not answered"
 
 class Money(NamedTuple):
     """The requests of one model in one state. requests: None if only their sum is known; expected:
-    US dollars as billed, else from the mean cost of the model's answers so far, None if there are
-    none; most: the maximum in US dollars.
+    US dollars as billed, else from the mean cost of the model's answers so far, None without
+    answers; most: the maximum in US dollars.
     """
 
     state: str

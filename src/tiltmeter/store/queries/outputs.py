@@ -280,7 +280,7 @@ def sample_blobs(
 
 
 def containing(store: Store, text: str) -> Iterator[int]:
-    """Yields the trials' integers whose output or prompts contain a text; ASCII case is ignored."""
+    """Yields the integers of trials whose output or prompts contain a text (any ASCII case)."""
     pattern = "".join(f"\\{sign}" if sign in "\\%_" else sign for sign in text)
     for (number,) in store.rows(_CONTAINING, (f"%{pattern}%",)):
         yield number

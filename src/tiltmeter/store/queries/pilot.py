@@ -1,4 +1,4 @@
-"""The first replies of a run, with their labels, tokens and cost, and what the pilot concluded."""
+"""The first replies of a run, with their labels, tokens and cost, and the results of pilots."""
 
 from __future__ import annotations
 

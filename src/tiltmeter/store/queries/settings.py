@@ -156,13 +156,13 @@ def keep_cascade(store: Store, annotator: str, judge: str, sure: float | None) -
 
 
 def possibly_paid(store: Store) -> float:
-    """Returns US dollars, at most, of calls without a reply that were sent when a process died."""
+    """Returns the maximum cost in US dollars of calls without a reply when a process died."""
     stored = store.get("possibly_paid") or {}
     return float(stored.get("lost", 0.0)) + float(stored.get("in_flight", 0.0))
 
 
 def keep_possibly_paid(store: Store, lost: float, in_flight: float) -> None:
-    """Stores US dollars: lost for good, and in flight (calls that wait for a reply; 0 if none)."""
+    """Stores possible costs in US dollars: lost for good, and in flight (0 without such calls)."""
     store.put("possibly_paid", {"lost": lost, "in_flight": in_flight})
 
 
@@ -208,7 +208,7 @@ def planned_trials(store: Store) -> PlannedTrials:
 
 
 def progress(store: Store) -> Progress:
-    """Returns answered and planned trials; stored trials count as planned if they are more."""
+    """Returns the numbers of answered and of planned trials (at least those that are stored)."""
     query = "SELECT (SELECT count(*) FROM outputs), (SELECT count(*) FROM trials)"
     ((answered, stored),) = store.remembered_rows(query)
     plans = planned_trials(store).values()

@@ -88,8 +88,8 @@ def _compute(store: Store, files: Files) -> str:
 
 
 def digest(store: Store) -> str:
-    """Computes the SHA-256 of all rows that a result rests on, sorted by key: a run and one that
-    was merged from the same parts have equal digests.
+    """Computes the SHA-256 of all rows that a result rests on, sorted by key: a run and a run
+    merged from the same parts have equal digests.
     """
     sha256 = hashlib.sha256()
     encode = json.JSONEncoder(ensure_ascii=False).encode

@@ -18,7 +18,7 @@ class Claims:
 
     @cached_property
     def questions(self) -> list[ClaimFacts]:
-        """The claims not about a nuisance; only those labelled by rules and a judge, if any."""
+        """The claims not about a nuisance; only those labelled by rules plus a judge, if any."""
         asked = [facts for facts in self.every if not facts.spec.nuisance] or list(self.every)
         return [facts for facts in asked if facts.joined] or asked
 
@@ -99,7 +99,7 @@ class Claims:
 
     @cached_property
     def contradicting(self) -> list[ClaimFacts]:
-        """The leading claim by other annotators, if no tilt or the other direction results."""
+        """The leading claim by annotators with whom it is no tilt, or has the other direction."""
         lead = self.lead
         return [
             facts
@@ -117,7 +117,7 @@ class Claims:
 
     @cached_property
     def nuisance(self) -> Nuisance | None:
-        """The nuisance with the largest effect that its test shows, or None."""
+        """The nuisance with the largest significant effect, or None."""
         tested = [facts for facts in self.questions if facts.word.record.tested]
         candidates = [
             nuisance for facts in tested for nuisance in facts.nuisances if nuisance.found
@@ -146,5 +146,5 @@ class Claims:
     @property
     def outweighed(self) -> bool:
         """True if the largest nuisance moves the numbers more than any tilt does."""
-        shares = all(facts.row.unit == "share" for facts in self.tilts)
-        return self.nuisance is not None and shares and self.nuisance.size > self.largest
+        are_shares = all(facts.row.unit == "share" for facts in self.tilts)
+        return self.nuisance is not None and are_shares and self.nuisance.size > self.largest

@@ -77,11 +77,11 @@ def clause(
     if len(models) > 1:
         template = _VERB.sub(_plural, template)
         slots["subject"] = all_models(len(models), asked)
-    slight = all(facts.slight and facts.tilts for facts in group)
+    is_slight = all(facts.slight and facts.tilts for facts in group)
     slots["where"] = _group_phrase(first)
-    slots["slightly"] = " slightly" if slight else ""
+    slots["slightly"] = " slightly" if is_slight else ""
     text = template.format_map(slots).removesuffix(".")
-    framed = _with_context(group, template, text, slots, slight=slight) if whole else text
+    framed = _with_context(group, template, text, slots, slight=is_slight) if whole else text
     if not template.startswith("{") or not framed.startswith(text[:9]):
         return Clause(framed)
     if template.startswith(SUBJECT):
@@ -139,7 +139,7 @@ def numbers(facts: ClaimFacts) -> str:
 
 
 def brief_clause(facts: ClaimFacts, *, model: bool, counted: bool = False) -> str:
-    """Writes a claim briefly, after another claim. model: name the model; counted: the value."""
+    """Writes a claim briefly, after another claim. model, counted: True to name model, value."""
     template = str(facts.spec.sentence.get("also", ""))
     if template and fits(template, facts.slots):
         text = template.format_map(facts.slots)
@@ -162,7 +162,7 @@ def brief_clause(facts: ClaimFacts, *, model: bool, counted: bool = False) -> st
 
 
 def _template(facts: ClaimFacts, key: str) -> str:
-    """Returns the measure's template for a key if its slots can be filled, else the usual one."""
+    """Returns the measure's template for a key if it can be filled, else the usual template."""
     if facts.unnamed:
         return UNNAMED
     templates = {name: str(text) for name, text in facts.spec.sentence.items()}
@@ -171,8 +171,8 @@ def _template(facts: ClaimFacts, key: str) -> str:
         return templates["alone"]
     for name in (*below, "tilt") if key == "tilt" else (key, *below, "tilt"):
         template = _equal(templates.get(name, ""), facts)
-        turned = name == "tilt" and "{times}" in template and not facts.above  # the wrong way round
-        if template and not turned and fits(template, facts.slots):
+        flips = name == "tilt" and "{times}" in template and not facts.above  # the wrong way round
+        if template and not flips and fits(template, facts.slots):
             return template
     usual = (_equal(text, facts) for text in _usual(facts))
     return next((text for text in usual if fits(text, facts.slots)), NOTHING)
@@ -208,8 +208,8 @@ def _usual(facts: ClaimFacts) -> tuple[str, ...]:
 
 def _is_share(spec: MeasureSpec) -> bool:
     """True if the measure is a plain share that is compared with a null value."""
-    plain = spec.contrast is None and not spec.reference and not spec.signed
-    return spec.unit == "share" and plain and spec.null is not None
+    is_plain = spec.contrast is None and not spec.reference and not spec.signed
+    return spec.unit == "share" and is_plain and spec.null is not None
 
 
 def fits(template: str, slots: Mapping[str, str]) -> bool:
@@ -233,7 +233,7 @@ def _plural(match: re.Match[str]) -> str:
 def _merged(group: Sequence[ClaimFacts], models: Sequence[str], template: str) -> dict[str, str]:
     """Returns slots that hold for all claims; lists differing numbers by model or as a range."""
     slots = dict(group[0].slots)
-    labelled = False
+    is_labelled = False
     named = [name for name in _SLOT.findall(template) if name in NUMBERS]
     for name in dict.fromkeys((*named, *NUMBERS)):
         texts = [facts.slots.get(name, "") for facts in group]
@@ -241,8 +241,8 @@ def _merged(group: Sequence[ClaimFacts], models: Sequence[str], template: str) -
             continue
         if len(models) == len(group) and 1 < len(models) <= NAMED:
             by_model = [f"{text} ({model})" for text, model in zip(texts, models, strict=True)]
-            slots[name] = join_names(texts if labelled else by_model)
-            labelled = True
+            slots[name] = join_names(texts if is_labelled else by_model)
+            is_labelled = True
         else:
             slots[name] = span(texts)
     for name, _ in group[0].place:

@@ -39,7 +39,7 @@ def strength(row: Estimate) -> Strength:
 
 class Nuisance(NamedTuple):
     """A tested factor outside the audit's question. levels: (title, raw share), the higher first;
-    size: how far it moves the number from its mean; found: True if its test is significant.
+    size: by how much it moves the number from its mean; found: True if its test is significant.
     """
 
     name: str
@@ -52,9 +52,9 @@ class Nuisance(NamedTuple):
 class ClaimFacts:
     """One claim with its verdict. slots: values that a sentence may name; kinds: of its cautions;
     matters: a difference of shares below this is slight; bounds: the range of the value over all
-    values that answers outside the denominator could have; refuted: how people's labels contradict
-    its judge; sides: both raw numbers; uncued: the compared factor, if no prompt mentions it;
-    joined: True if rules and a judge labelled together.
+    values that answers outside the denominator could have; refuted: a sentence on people's labels
+    that contradict its judge; sides: both raw numbers; uncued: the compared factor, if no prompt
+    mentions it; joined: True if rules and a judge labelled together.
     """
 
     word: Word
@@ -105,13 +105,13 @@ class ClaimFacts:
 
     @cached_property
     def least(self) -> float:
-        """The distance of the interval's nearer end from the null value; 0 if it holds the null."""
+        """The distance from the null value to the interval; 0 if the interval contains it."""
         ends = (self.row.low, self.row.high)
         if None in ends:
             return 0.0 if not self.tilts else self.effect
         low, high = ends
-        holds = (low or 0.0) <= self.null <= (high or 0.0)
-        return 0.0 if holds else min(map(self._distance, ends))
+        has_null = (low or 0.0) <= self.null <= (high or 0.0)
+        return 0.0 if has_null else min(map(self._distance, ends))
 
     @property
     def slight(self) -> bool:

@@ -20,7 +20,7 @@ def is_mitigated(claims: Claims) -> bool:
 
 
 def of_mitigation(claims: Claims) -> list[ClaimFacts]:
-    """Returns the tilting ones of the leading change and its costs; if none, the change."""
+    """Returns those of the leading change and its costs that tilt; the change if none tilts."""
     lead = _lead(claims)
     return [facts for facts in (lead, *_costs_of(claims, lead)) if facts.tilts] or [lead]
 
@@ -83,7 +83,7 @@ def _cost(facts: ClaimFacts) -> str:
 
 
 def _cost_texts(costs: Sequence[ClaimFacts]) -> list[str]:
-    """Returns each cost as text; of several languages or models, the largest, naming it."""
+    """Returns each cost as text; of several languages or models, the largest cost and its name."""
     places: dict[str, list[ClaimFacts]] = {}
     for facts in costs:
         places.setdefault(facts.spec.name, []).append(facts)
@@ -129,7 +129,7 @@ def _costs_of(claims: Claims, lead: ClaimFacts) -> list[ClaimFacts]:
 
 
 def _size(facts: ClaimFacts, side: str) -> float:
-    """Returns how far the number at one side ("level" or "baseline") is from no tilt."""
+    """Returns the distance of the number at one side ("level" or "baseline") from no tilt."""
     return abs(facts.sides[side] - facts.sides[EVEN])
 
 

@@ -1,4 +1,4 @@
-"""The leads of runs in which nothing tilts: that nothing was found, or what is undecided."""
+"""The leads of runs in which nothing tilts: no difference was found, or some are undecided."""
 
 from __future__ import annotations
 
@@ -78,9 +78,9 @@ def is_none(claims: Claims) -> bool:
     """True if nothing was found, and chance can explain how many claims stand out alone."""
     words = [facts.word for facts in claims.tested]
     alone = [facts for facts in claims.tested if _stands_out_alone(facts)]
-    few = len(alone) <= max(1.0, 2 * ALPHA * len(words))
+    are_few = len(alone) <= max(1.0, 2 * ALPHA * len(words))
     quiet = words.count(Word.NO_DIFFERENCE)
-    if alone and quiet and few and quiet + len(alone) == len(words):
+    if alone and quiet and are_few and quiet + len(alone) == len(words):
         return True
     return bool(words) and quiet == len(words)
 
@@ -88,8 +88,8 @@ def is_none(claims: Claims) -> bool:
 def _stands_out_alone(facts: ClaimFacts) -> bool:
     """True if a claim is undecided only because its p was adjusted for many claims."""
     row = facts.row
-    together = (row.family_size or 1) > 1 and (row.p_adjusted or 0.0) >= ALPHA
-    return facts.word == Word.UNDECIDED and together and not any(k.reason for k in facts.kinds)
+    is_adjusted = (row.family_size or 1) > 1 and (row.p_adjusted or 0.0) >= ALPHA
+    return facts.word == Word.UNDECIDED and is_adjusted and not any(k.reason for k in facts.kinds)
 
 
 def undecided(claims: Claims) -> Clause:
@@ -125,9 +125,9 @@ def by_nuisance(claims: Claims) -> Clause:
     same_nuisance = next((f for f in claims.every if name and f.spec.nuisance == name), None)
     if same_nuisance is not None and "reference" in same_nuisance.slots:
         even = f" ({same_nuisance.slots['reference']} is even)"
-    open_ = lead.word == Word.NOT_SETTLED
+    is_open = lead.word == Word.NOT_SETTLED
     mean = lead.slots.get("value", "")
-    ending = f"on average {mean}, so a tilt is open" if open_ and mean else _ending(claims)
+    ending = f"on average {mean}, so a tilt is open" if is_open and mean else _ending(claims)
     text = f"{subject} {verb} by {_the(name)}: {words}{even}; {ending}"
     return Clause(text, "model" if len(models) == 1 else "word")
 
@@ -137,11 +137,11 @@ def _the(name: str) -> str:
 
 
 def _ending(claims: Claims) -> str:
-    quiet = all(f.word in (Word.NO_DIFFERENCE, Word.ITEMS_DIFFER) for f in claims.tested)
-    several = len(claims.tested) > 1
-    if quiet:
-        return "no group differs" if several else "no tilt found"
-    return "whether a group differs is open" if several else "whether it tilts is open"
+    is_quiet = all(f.word in (Word.NO_DIFFERENCE, Word.ITEMS_DIFFER) for f in claims.tested)
+    has_several = len(claims.tested) > 1
+    if is_quiet:
+        return "no group differs" if has_several else "no tilt found"
+    return "whether a group differs is open" if has_several else "whether it tilts is open"
 
 
 def missing(claims: Claims) -> Clause:
@@ -207,8 +207,8 @@ def shown(claims: Claims) -> Clause:
     for facts in claims.questions:
         if facts not in claims.alike and facts.model == claims.lead.model:
             rest.append(brief_clause(facts, model=False))
-    one_model = len({facts.model for facts in claims.questions}) == 1
-    appended = f", {', '.join(rest[:ALSO])}" if rest and one_model else ""
+    is_one_model = len({facts.model for facts in claims.questions}) == 1
+    appended = f", {', '.join(rest[:ALSO])}" if rest and is_one_model else ""
     return Clause(f"{lead_clause.text}{appended}; not tested", lead_clause.begins)
 
 

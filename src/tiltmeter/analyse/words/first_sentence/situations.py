@@ -1,8 +1,8 @@
 """The first sentence of a run, which sums up all its headline claims for every report.
 
-A situation is a record: its condition, its lead, and the exceptions that follow. The first whose
-condition holds writes the sentence. Nuisances (such as the order) are no tilts: they lead if
-nothing tilts, and otherwise follow the lead if they are larger than the tilt.
+A situation is a record: its condition, its lead, and the exceptions that follow. The first
+situation whose condition holds writes the sentence. Nuisances (such as the order) are no tilts:
+they lead if nothing tilts, and otherwise follow the lead if they are larger than the tilt.
 """
 
 from __future__ import annotations

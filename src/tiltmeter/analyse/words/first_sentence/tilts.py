@@ -117,24 +117,24 @@ def few(claims: Claims) -> Clause:
 def others(claims: Claims) -> list[str]:
     """Lists what follows the lead: other tilts, models without a tilt, unsettled claims."""
     spoken = [*claims.tilting, *(claims.overall if claims.places > 1 else ())] or [claims.lead]
-    pooled = claims.places > 1  # a claim over all places says the same again
+    is_pooled = claims.places > 1  # a claim over all places says the same again
     rest = [
         facts
         for facts in claims.questions
-        if facts not in spoken and is_tested(facts) and not (pooled and facts.spec.over)
+        if facts not in spoken and is_tested(facts) and not (is_pooled and facts.spec.over)
     ]
     agreeing = [facts for facts in rest if _is_same_claim(facts, claims.lead)]
     tilts = [f for f in rest if f.tilts and not f.follows and f not in agreeing]
     texts: dict[str, None] = {}
-    untold = any(facts.follows for facts in rest)
-    several = len({facts.model for facts in claims.questions}) > 1
+    is_silent = any(facts.follows for facts in rest)
+    has_several_models = len({facts.model for facts in claims.questions}) > 1
     first = claims.lead.spec.name
     for facts in sorted(tilts, key=lambda f: (f.spec.name != first, -f.effect)):
         if numbers_of(facts) not in {numbers_of(one) for one in spoken}:
-            other = facts.slots.get("counted") != claims.lead.slots.get("counted")
-            texts.setdefault(brief_clause(facts, model=several, counted=other))
+            is_other_value = facts.slots.get("counted") != claims.lead.slots.get("counted")
+            texts.setdefault(brief_clause(facts, model=has_several_models, counted=is_other_value))
         else:
-            untold = True
+            is_silent = True
     lines = []
     if texts:
         more = len(texts) - ALSO
@@ -145,10 +145,10 @@ def others(claims: Claims) -> list[str]:
         lines.append(f"so also by {many} ({join_names([also_numbers(f) for f in agreeing])})")
     if any(facts.follows for facts in rest):
         lines.append("the rest follows")
-    if several:
+    if has_several_models:
         lines += _models_without(claims)
     lines += exceptions(claims)
-    return [*lines, *_not_found([facts for facts in rest if not facts.tilts], claims, untold)]
+    return [*lines, *_not_found([facts for facts in rest if not facts.tilts], claims, is_silent)]
 
 
 def only_weak(claims: Claims, spoken: Sequence[ClaimFacts]) -> list[str]:
@@ -173,13 +173,13 @@ def exceptions(claims: Claims) -> list[str]:
 
 
 def _is_same_claim(facts: ClaimFacts, lead: ClaimFacts) -> bool:
-    """True if this tilts and is the leading claim, labelled by another annotator."""
+    """True if a claim tilts and equals the leading claim, but for another annotator."""
     key = (facts.spec.name, facts.model, facts.what, facts.place)
     return facts.tilts and key == (lead.spec.name, lead.model, lead.what, lead.place)
 
 
 def numbers_of(facts: ClaimFacts) -> tuple[str, str, str]:
-    """Returns a claim's model and numbers, by which a sentence mentions no cell twice."""
+    """Returns a claim's model and numbers, so that a sentence mentions no cell twice."""
     changed = facts.slots.get("changed", "")
     return facts.model, changed, facts.slots["share"] if changed else also_numbers(facts)
 
@@ -227,12 +227,12 @@ def _place_words(facts: ClaimFacts, among: Sequence[ClaimFacts]) -> list[str]:
 
 def _what_title(facts: ClaimFacts, name: str, level: str) -> str:
     """Returns the title of the counted value, or of the compared level."""
-    compared = name in (facts.row.contrast or {})
-    return facts.slots.get("level" if compared else name, level)
+    is_compared = name in (facts.row.contrast or {})
+    return facts.slots.get("level" if is_compared else name, level)
 
 
 def place_name(facts: ClaimFacts, among: Sequence[ClaimFacts]) -> str:
-    """Names a claim by what tells it from the others: model, compared values, language."""
+    """Names a claim by its differences from others: model, compared values, language."""
     model = facts.model if len({one.model for one in among}) > 1 else ""
     place = [
         f"in {title}" if name == "language" else title
