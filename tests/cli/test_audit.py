@@ -17,8 +17,6 @@ import pytest
 
 from tiltmeter.cli import main
 
-pytestmark = pytest.mark.usefixtures("computed_once")
-
 ROOT = Path(__file__).parents[2]
 NAMES = ["Emily", "Brian", "Laura", "Kevin", "Rachel", "Patrick", "Sophie", "Gregory"]
 TASKS = ["a refund", "a later date", "a second key", "a receipt", "a discount", "a call back"]

@@ -32,8 +32,6 @@ from tiltmeter.report.run_page import content
 from tiltmeter.stages.planning import plan
 from tiltmeter.store import Store
 
-pytestmark = pytest.mark.usefixtures("computed_once")
-
 HOME = Path(registry.__file__).parent / "protocols" / "gramvis"
 PROTOCOL = registry.protocol("gramvis")
 with (HOME / "words.csv").open(encoding="utf-8", newline="") as file:

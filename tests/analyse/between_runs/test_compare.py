@@ -21,8 +21,6 @@ from tiltmeter.records import Label, Reply, Request
 from tiltmeter.stages.planning.plan import Choices
 from tiltmeter.stats import rates
 
-pytestmark = pytest.mark.usefixtures("computed_once")
-
 ROLES = registry.protocol("roles")
 Make = Callable[[str], Made]
 
