@@ -155,7 +155,7 @@ def test_a_changed_setting_is_refused(run: Path, key: str, value: str) -> None:
 )
 def test_what_acts_by_itself_is_not_read(run: Path, statement: str) -> None:
     change(run, statement)
-    with pytest.raises(StoreError, match="which no run has"):
+    with pytest.raises(StoreError, match="tiltmeter did not make its"):
         read_all(run)
 
 

@@ -122,12 +122,12 @@ def nested(*, p: Iterable[tuple[Hashable, float | None]]) -> Family:
     """Adjusts claims of several cells by Holm. p: (claim, p of one of its cells) pairs.
 
     A claim of one cell has the cell's p; a claim of several cells has the smallest p, adjusted by
-    Holm inside the claim. Holm over the m claims decides which are rejected. A cell of a claim with
-    several is tested at α/m, not at the level that Holm frees, as every claim would spend that
-    again: its p is adjusted inside the claim, times m. ``tests`` is the total number of cells.
+    Holm inside the claim. Holm over the m claims decides which are rejected. If a claim has several
+    cells, the p of each is adjusted inside the claim and multiplied by m: the level that Holm frees
+    by rejections is not used, as every claim would spend it again. ``tests`` is the total number of
+    cells.
     By hand: a (.01, .02, .5), b (.04): inside a (.03, .04, .5); Holm over (.03, .04) gives b .06;
-    a's cells × 2: (.06, .08, 1). Source: Holm (1979); Westfall and Young (1993), section 2.
-    """
+    a's cells × 2: (.06, .08, 1). Source: Holm (1979); Westfall and Young (1993), section 2."""
     pairs = list(p)
     claims: dict[Hashable, list[int]] = {}
     for place, (claim, value) in enumerate(pairs):
@@ -147,7 +147,7 @@ def _tested_values(p: list[float | None]) -> tuple[list[int], Floats]:
     tested = [i for i, value in enumerate(p) if value is not None and not math.isnan(value)]
     values = np.array([p[i] for i in tested], dtype=np.float64)
     if values.size and (values.min() < 0 or values.max() > 1):
-        raise ValueError("p: a value outside [0, 1]")
+        raise ValueError("p: numbers from 0 to 1 expected")
     return tested, values
 
 

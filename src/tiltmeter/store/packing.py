@@ -32,7 +32,7 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 @lru_cache(maxsize=8192)  # an id is written with its trial, its call, its output and its labels
 def id_number(key: str) -> int:
     """Returns an integer for an id, in the order of ids: from its hexadecimal digits, or from its
-    bytes if it has other characters. An id with more bytes than an integer gets one from its hash.
+    bytes if it has other characters. The integer of an id with more bytes is made from its hash.
     """
     if not _HASHED(key):
         short = key.encode("utf-8", "surrogatepass")

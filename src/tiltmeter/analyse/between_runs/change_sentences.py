@@ -1,4 +1,4 @@
-"""A sentence on a headline number in two runs: what changed, in which direction, from what to what.
+"""A sentence on a headline number in two runs: the change, its direction, and both values.
 
 The words are the protocol's own (`sentence.between` and `sentence.over_time` of a measure), else
 the templates below.
@@ -34,7 +34,7 @@ BETWEEN, TIME = "between", "over_time"  # keys of a measure's `sentence`
 @dataclass(frozen=True, slots=True)
 class Change:
     """A headline number in two runs. first, second: its values, None for a distance between runs;
-    held: levels that it compares inside each run; condition: its other levels; runs: their names.
+    held: levels compared inside each run; condition: all other levels; runs: names of the runs.
     """
 
     protocol: Protocol

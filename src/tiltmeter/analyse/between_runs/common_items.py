@@ -20,8 +20,8 @@ Tables = tuple[CountTable, CountTable]
 class CommonItems:
     """The items in both runs. asked: both tables with these items only; counted: both tables with
     the items that have an answer in the denominator on every side. alone: by group, the number of
-    items in one run only; unanswered: that of shared items which `counted` leaves out.
-    """
+    items in one run only; unanswered: by group, the number of shared items that `counted` leaves
+    out."""
 
     asked: Tables
     counted: Tables
@@ -47,8 +47,8 @@ class CommonItems:
 def common_items(
     tables: Tables, measure: MeasureSpec, by: Sequence[str], against: str = TESTED
 ) -> CommonItems:
-    """Finds the common items of each group. against: the side that a difference or an effect
-    compares the tested side with.
+    """Finds the common items of each group. against: the side with which a difference or effect
+    compares the tested side.
 
     Items that share controls are kept or left out together.
     """
@@ -88,13 +88,12 @@ def _keep(tables: Tables, by: Sequence[str], places: Collection[tuple[str, ...]]
     names = [f"{number}" for number in range(len(by))] + ["item"]
     frame = pl.DataFrame(list(places), dict.fromkeys(names, pl.String), orient="row")
     columns = [*by, item]
-    first, second = (
-        replace(
-            table,
-            rows=table.split_levels(by).join(
-                frame, left_on=columns, right_on=names, how="semi", maintain_order="left"
-            ),
-        )
-        for table in tables
-    )
-    return first, second
+
+    def keep(table: CountTable) -> CountTable:
+        split = table.split_levels(by)
+        rows = split.join(frame, left_on=columns, right_on=names, how="semi", maintain_order="left")
+        if table.rows.height == split.height == rows.height:
+            return table  # whose sums are known
+        return replace(table, rows=rows)
+
+    return keep(tables[0]), keep(tables[1])

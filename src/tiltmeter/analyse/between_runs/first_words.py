@@ -145,7 +145,7 @@ def _no_difference(change: Change, rows: Sequence[ComparisonRow]) -> str:
 
 
 def _count_others(words: Sequence[Word]) -> str:
-    """Writes how many comparisons differ or, if only the leading one does, are not settled."""
+    """Says how many comparisons differ; if at most one does, how many others are not settled."""
     changed, others = words.count(Word.DIFFERENT), [w for w in words if w != Word.DIFFERENT]
     if changed > 1:
         return f"{changed} of {len(words)} comparisons differ."

@@ -1,5 +1,5 @@
-"""One protocol over time: runs in order of their dates, what changed from each to the next, and
-whether its headline numbers moved by more than noise.
+"""One protocol over time: its runs in order of date, the changes from each run to the next, and the
+headline numbers that moved by more than noise.
 
 Each run is compared with the one before it, and the last with the first, as `compare` does. All
 headline differences of all these steps are one family, adjusted by Holm, even if a protocol

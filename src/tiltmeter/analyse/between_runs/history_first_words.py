@@ -49,7 +49,7 @@ def _headline(found: History, names: Mapping[str, str]) -> str:
 
 
 def _around(compared: Sequence[HistoryStep], last: HistoryStep) -> str:
-    """Says if earlier and later steps changed, and how many numbers the last change includes."""
+    """Says if other steps changed, and how many of the last changed step's numbers changed."""
     others = [step for step in compared if step is not last and step.first < last.first]
     before = sum(bool(step.told) for step in others)
     has_later = any(step.first > last.first for step in compared)

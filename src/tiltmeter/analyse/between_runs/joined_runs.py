@@ -144,8 +144,8 @@ class JoinedRuns:
         return double.row(replace(pairs[0], outcomes={}), spec, self.pairing.before)
 
     def _beside_gap(self, spec: MeasureSpec, pairs: Sequence[Pair]) -> Iterator[Estimate]:
-        """Yields the bounds of the difference (its range if answers outside the denominators could
-        be any), and, for sampled answers, the difference in the share of such answers.
+        """Yields the range of the difference over all values that answers outside the denominators
+        could have, and, for sampled answers, the difference in the share of such answers.
         """
         ends = []
         for pair in pairs:

@@ -27,10 +27,9 @@ class Claim:
     subgroups. nuisances: the tested effect of each factor that the protocol does not ask about,
     with the claim's value at each of its levels; interactions: the same with the tested difference
     of the claim's value between two levels of such a factor (for a share: its effect). query:
-    selects the outputs that were counted. slots: what a protocol's own sentence may name. nouns:
-    plain words for its cue words and its items. sides: the raw numbers that it compares. matters: a
-    difference of shares below this is slight. uncued: the factor that it compares, if no prompt
-    states the factor's level.
+    selects the outputs that were counted. slots: values for a protocol's own sentence. nouns: plain
+    words for its cue words and its items. sides: the raw numbers compared. matters: a difference of
+    shares below this is slight. uncued: the compared factor, if no prompt states its level.
     """
 
     spec: MeasureSpec

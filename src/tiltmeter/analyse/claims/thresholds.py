@@ -38,7 +38,7 @@ Answer = Literal["shown", "inconclusive", "cleared"]
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """A row and whether it shows a bound. low, high: the interval, widened for the number of rows;
+    """A row, and whether it shows a bound. low, high: its interval, widened for the number of rows;
     open: the sentence of a verdict that makes the result inconclusive, else "".
     """
 
@@ -158,7 +158,7 @@ def _by_interval(
 
 
 def _fulfils(threshold: Threshold, low: float, high: float) -> Answer:
-    """Returns "shown" if all of an interval fulfils the bound, "cleared" if no part, or neither."""
+    """Returns "shown" if all of an interval fulfils it, "cleared" if none, else "inconclusive"."""
     sign, number, center = threshold.sign, threshold.number, threshold.center
     if center is not None:
         distance = _distance_from(center, threshold.unit)

@@ -94,7 +94,7 @@ def _decide(
 
 
 def _side(before: Floats, after: Floats) -> float:
-    """Returns the sign of a worsening: that of the earlier tilt if shown, else of the change."""
+    """Returns the sign of the earlier tilt if it was shown, else the sign of the change."""
     was = _mean(before, 0.95)
     was_clear = was.low is not None and was.high is not None and was.low * was.high > 0
     direction = float(before.mean()) if was_clear else float((after - before).mean())

@@ -26,7 +26,7 @@ MANY_OUTSIDE = 0.05
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """One condition. said: {item: {value: weight}}; the rest: {item: {(truth, answer): gold}}."""
+    """One condition. said: {item: {value: weight}}; weighted, labels: gold by item and pair."""
 
     said: Mapping[str, Mapping[str, float]]
     weighted: Mapping[str, Pairs] = field(default_factory=dict)

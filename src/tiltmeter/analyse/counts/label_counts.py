@@ -51,7 +51,7 @@ def count_labels(store: Store, protocol: Protocol, factors: Sequence[str] = ()) 
 
 class _Words:
     """The distinct words (names and values of labels) of a run, sorted. texts: all words; places:
-    by a word's integer in the database, its index in texts; null if no word has that integer.
+    the index in texts of the word with each integer of the database, else null.
     """
 
     def __init__(self, store: Store) -> None:

@@ -98,7 +98,7 @@ def effect(table: CountTable, measure: MeasureSpec, by: Sequence[str]) -> Iterat
 
 
 def item_sides(table: CountTable, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Sides]:
-    """Yields each group of one grouping that has the tested side and a control."""
+    """Yields each group that has the tested side and a control, as arrays by item."""
     shared = shared_items(table)
     for key, cuts in side_cuts(table, measure, by).items():
         if TESTED in cuts and len(cuts) > 1:

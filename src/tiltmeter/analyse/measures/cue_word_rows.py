@@ -182,7 +182,7 @@ def widened(found: Interval, population: Population | None) -> Interval:
 
 
 def _over_words(estimate: Estimate, chosen: Inference, test: str, ratio: bool = False) -> Estimate:
-    """Sets the chosen population's interval, and the larger of two p: its test's and the row's."""
+    """Sets the interval of the chosen population, and its p if that is larger than the row's."""
     low, high = chosen.low or 0.0, chosen.high or 0.0
     if ratio:
         low, high = math.exp(low), math.exp(high)

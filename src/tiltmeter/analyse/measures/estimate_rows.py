@@ -118,7 +118,7 @@ def with_test(
 ) -> Estimate:
     """Adds p, and a function from the level of the test to the detectable difference.
 
-    detect: that function for the row's own test; by default for t, with the interval's error.
+    detect: the function of the row's own test; by default that of t, with the interval's error.
     """
     note = join_notes(estimate.note or None, test.note) or ""
     detect = detect or by_t(found, ratio=estimate.unit in RATIOS)

@@ -21,7 +21,7 @@ from ..measures.estimate_rows import with_shuffled
 def distances(
     blank: Estimate, cell: BaseAndGroups, sides: Sequence[Sequence[Values]], names: Sequence[str]
 ) -> Iterator[Estimate]:
-    """Yields √(JS·ln 2), mean over pairs of sides, overall and by attribute; the paper's test."""
+    """Yields the mean √(JS·ln 2) over pairs of sides, overall and by attribute, and its test."""
     rows = codes(sides, cell.attributes)
     shuffles = cell.shuffles(PUBLISHED_DRAWS)
     pairs = permutation.pairs_within(groups=rows, shuffles=shuffles, root=True)
@@ -63,7 +63,7 @@ def attribute_distance(sides: Sequence[Sequence[Values]], name: str) -> float | 
 def clipped_by_code(
     blank: Estimate, cell: BaseAndGroups, sides: Sequence[Sequence[Values]]
 ) -> Iterator[Estimate]:
-    """Yields the code's distances: shares clipped, colours as worded; 0 if a group is empty."""
+    """Yields distances as the authors' code has them: clipped shares, 0 if a group is empty."""
     of = (len(sides[0]), len(sides[1]))
     each = []
     for name in cell.attributes:
@@ -88,7 +88,7 @@ def clipped_by_code(
 def bits_by_code(
     blank: Estimate, cell: BaseAndGroups, sides: Sequence[Sequence[Values]]
 ) -> Iterator[Estimate]:
-    """Yields divergences in bits, 0 for an empty side; and an overall row, which the code lacks."""
+    """Yields divergences in bits (0 for an empty side), with an overall row that the code lacks."""
     each = []
     for name in cell.attributes:
         rows = [np.array(side) for side in counts(worded_values(sides, name), name)]

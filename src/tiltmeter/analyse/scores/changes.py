@@ -32,8 +32,8 @@ EVEN, TURNED = "even", "turned"
 
 
 def change(table: CountTable, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Estimate]:
-    """The change, at the level less at the baseline of the contrast, in the measure that this
-    measure is named after; a measure with a name of its own (a cost) is compared as a share, if any
+    """Yields the change of the measure named before the suffix: its value at the contrast's level
+    less that at the baseline. A measure without the suffix (a cost) is compared as a share, if it
     occurs.
 
     By hand: a share of .8 without and of .6 with a mitigation: -.2; a difference of .8 - .4 without

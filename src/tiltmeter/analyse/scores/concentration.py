@@ -110,7 +110,7 @@ def dominant(cell: BaseAndGroups, measure: MeasureSpec, variant: Variant) -> Ite
 
 
 def shift(cell: BaseAndGroups, measure: MeasureSpec, variant: Variant) -> Iterator[Estimate]:
-    """Counts attributes whose commonest value is not the base's, both with a share of `null`."""
+    """Counts attributes with another commonest value than the base; both shares reach `null`."""
     least = measure.null or 0.0
     for place, outputs in cell.groups.items():
         for name in cell.attributes:

@@ -123,7 +123,7 @@ class _Classes:
         return name_cells
 
     def _cell(self, row: Estimate) -> NamedCell | None:
-        """Returns the class with its shares at level and baseline; None if one has no answers."""
+        """Returns the class with its shares at level and baseline; None if a side has none."""
         value = row.condition[self.measure.attribute]
         counts = self.counts.get((*row.condition.items(), *(row.contrast or {}).items()))
         if counts is None:

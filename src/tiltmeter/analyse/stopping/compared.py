@@ -20,9 +20,9 @@ from .plan import read_plan
 
 
 def looks_price(store: Store, subject: str, place: Mapping[str, str]) -> tuple[float, float]:
-    """Returns 1/w for the look at which the prompts of a subject were last asked, and g; (1, 1) if
-    the run does not stop early. Prompts that other claims use may end at other looks; then the
-    first number is the product over such groups of prompts.
+    """Returns (factor of p, factor g of intervals); (1, 1) if the run does not stop early. The
+    factor of p is 1/w of the look at which a subject's prompts were last asked, or a product over
+    groups of prompts if these ended at different looks.
 
     place: the levels of the prompts, such as mode and language.
     """

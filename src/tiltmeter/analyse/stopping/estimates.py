@@ -188,7 +188,7 @@ class _Stopped:
         return min(rows, default=len(self.made))
 
     def _widen(self, row: Estimate, family: PlannedFamily) -> Estimate:
-        """Widens the row's interval by g; while the run goes on, so that it holds at every look."""
+        """Widens the row's interval by g; until the run is over, so that it holds at every look."""
         if row.value is None or row.low is None or row.high is None or row.confidence is None:
             return row
         factor = family.widening

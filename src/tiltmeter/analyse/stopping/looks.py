@@ -56,9 +56,9 @@ class StoredSums(TypedDict, total=False):
 
 @dataclass(frozen=True)
 class Look:
-    """A look. number: from 1; rounds: how many it covers; digest: of the ids of its trials and
-    labels; outputs, cost: of the subjects so far, in US dollars; sums, decisions: by claim.
-    """
+    """A look. number: its index, from 1; rounds: rounds covered; digest: hash of its trials' and
+    labels' ids; outputs: their number; cost: of the subjects, in US dollars; sums, decisions: by
+    claim."""
 
     plan: str
     number: int

@@ -78,9 +78,9 @@ class PlannedFamily:
 @dataclass(frozen=True)
 class StoppingPlan:
     """A stopping plan. looks: the rounds after which a look is made, the last being the whole plan;
-    asked_looks: as the user requested; moved_looks: the same, moved to balanced rounds;
-    rounds_a_sample: rounds per sample of every prompt; outputs: of the whole plan; judges: of
-    labels from the start on; choices: the settings of the calls.
+    asked_looks: the looks that the user requested; moved_looks: these, moved to balanced rounds;
+    rounds_a_sample: rounds per sample of every prompt; outputs: number in the whole plan; judges:
+    those that label from the start; choices: the settings of the calls.
     """
 
     looks: tuple[int, ...]

@@ -79,7 +79,7 @@ class LabelRows:
         return flags
 
     def places(self, query: OutputQuery) -> Mask:
-        """Returns, per place, True if a query counts the labels there."""
+        """Returns, per condition in `_cells`, True if a query counts its labels."""
         flags = np.ones(self._cells.height, dtype=np.bool_)
         for name, levels in query.levels.items():
             flags &= self.is_in(name, levels)
@@ -311,9 +311,9 @@ class Counted:
 def _pieces(
     rows: Iterator[tuple[str, ...]], kinds: Mapping[str, Any], places: pl.DataFrame
 ) -> Iterator[pl.DataFrame]:
-    """Yields labels as frames, in pieces, so that few Python objects exist at a time; yields one or
-    more. Adds each output's number and its `cell` (from `places`). kinds: the types of the columns
-    that rows hold as JSON arrays after the output.
+    """Yields labels as frames, in pieces, so that few Python objects exist at a time; yields at
+    least one. Adds each output's number and its `cell` (from `places`). kinds: the types of the
+    columns that rows hold as JSON arrays after the output.
     """
     columns, number = {"n": pl.Int64, **dict.fromkeys(("output", *kinds), pl.String)}, 0
     lists = [pl.col(name).str.json_decode(pl.List(kind)) for name, kind in kinds.items()]

@@ -44,8 +44,8 @@ def share(value: float | None, places: int = 3) -> str:
 
 
 def percent(value: float) -> str:
-    """Formats a share in per cent, such as 46 %; below 1 % and above 99 % with as many decimals as
-    tell it from 0 and 100: 0.4 %, 0.03 %, 99.96 %.
+    """Formats a share in per cent, such as 46 %; below 1 % and above 99 % with enough decimals to
+    differ from 0 and 100: 0.4 %, 0.03 %, 99.96 %.
     """
     places, near = 0, min(value, 1 - value)
     if _NEAR < near < 0.01:

@@ -151,7 +151,7 @@ class Forecast:
 
 
 def cause_of(trial: Trial, reply: FirstReply, protocol: Protocol) -> str:
-    """Returns the fault that keeps a reply from being measured; "" if none, exact or a picture."""
+    """Returns the fault that keeps a reply from being measured; "" for none, exact or a picture."""
     mode = protocol.modes[trial.mode]
     if mode.logprobs or mode.size:
         return ""

@@ -57,11 +57,11 @@ class Detectable:
     per_cluster: labels per item (and side), or per group (per side of a divergence); tests: the
     number of tests over which its p is adjusted; detectable: in `unit`, None with a note.
 
-    twice_items, twice_samples: the same at twice the cost, spent on more items or more samples;
-    None if unknown. items_needed, samples_needed: the number that detects the wanted difference,
-    the other unchanged; None if no number does. words: cue words per side, None if they are no
-    sample; by_words: a sentence on the differences that these words, and ten at the same price,
-    detect.
+    twice_items, twice_samples: the difference detected at twice the cost, spent on more items or
+    more samples; None if unknown. items_needed, samples_needed: the number that detects the wanted
+    difference, the other unchanged; None if no number does. words: cue words per side, None if they
+    are no sample; by_words: a sentence on the differences that these words, and ten at the same
+    price, detect.
     """
 
     measure: str
@@ -112,8 +112,8 @@ def detectable(
         or (wanted is not None and not 0 < wanted < 1)
     ):
         raise UsageError(
-            "--detect is a difference in shares between 0 and 1 (0.05 for 5 points), and --icc "
-            "and --correlation are from 0 to 1."
+            "--detect must be a difference in shares between 0 and 1 (0.05 for 5 points), and "
+            "--icc and --correlation must be from 0 to 1."
         )
     size = family_size(protocol, choices) if family is None else family
     asked = _Wish(protocol, choices, icc, correlation, wanted)

@@ -103,7 +103,8 @@ def _job(
         steps.close()
     if not labels:
         raise AssertionError(
-            f"{instrument.annotator} gave no label; an instrument says why it has none (invalid, …)"
+            f"{instrument.annotator} gave no label: it must give one, such as 'invalid', for each "
+            "output"
         )
     if cut and (not instrument.judge or isinstance(instrument, Cascade)):
         labels = [

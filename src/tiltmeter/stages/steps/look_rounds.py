@@ -18,8 +18,8 @@ Counts = Callable[[str, str, Mapping[str, str]], bool]  # of a subject, a mode a
 
 @dataclass(frozen=True)
 class LookRounds:
-    """The rounds of one look. number: of the look, from 1; since, until: the last round of the look
-    before, and of this look; is_open: True for prompts that an undecided claim needs.
+    """The rounds of one look. number: the look's index, from 1; since: last round of the look
+    before; until: last round of this look; is_open: True for prompts that an undecided claim needs.
     """
 
     protocol: Protocol

@@ -1,5 +1,5 @@
 """Matches existing answers with the trials of a plan before anything is stored; lists answers
-without a trial and trials without an answer, and the nearest match of the first of either.
+without a trial and trials without an answer, and for the first of each the nearest match.
 """
 
 from __future__ import annotations

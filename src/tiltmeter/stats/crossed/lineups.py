@@ -52,7 +52,7 @@ def dealt(firsts: ArrayLike, group: int) -> Test:
     """
     counts = np.atleast_2d(np.asarray(firsts, dtype=np.float64))
     if (counts < 0).any() or (counts != np.rint(counts)).any():
-        raise ValueError("firsts: whole numbers of rankings expected")
+        raise ValueError("firsts: counts of rankings expected (whole numbers, at least 0)")
     counts = counts[counts.sum(axis=1) > 0]
     if not counts.size:
         return Test(None, None, DEALT, note="no rankings: no test")
@@ -75,7 +75,7 @@ def recurring(
 ) -> list[GroupShare]:
     """Tests each group's share of first ranks against an even share, with names as a sample.
 
-    lineup: of each row; names: of each group in the row, shape (rows, groups); n: rankings; firsts:
+    lineup: each row's line-up; names: of its groups, shape (rows, groups); n: its rankings; firsts:
     how often each name was ranked first, shape (rows, groups). A group has a variance V_i over
     line-ups and V_w - V_c over its names (`variances.components`, without the items' shift: a
     line-up has one name per group). V = V_i + G/(G-1)·(V_w - V_c); the test averages V over the G

@@ -52,7 +52,7 @@ class Corrected:
 
 @dataclass(frozen=True, slots=True)
 class Linear:
-    """A ratio of sums over items. influence: of each item on the ratio; floor: least variance."""
+    """A ratio of sums over items. influence: each item's effect on it; floor: least variance."""
 
     value: float
     influence: Floats

@@ -52,7 +52,7 @@ def lowest_youden(*, golds: Sequence[Confusion], positive: Sequence[int]) -> Int
     """
     indices = [youden(gold=gold, positive=positive) for gold in golds]
     if not indices:
-        raise ValueError("golds: at least one level expected")
+        raise ValueError("golds: the gold labels of at least one level expected, got none")
     return min(indices, key=lambda row: math.inf if row.value is None else row.value)
 
 
@@ -84,7 +84,7 @@ def gold_needed(
 def _counts(
     gold: Confusion, positive: Sequence[int]
 ) -> tuple[tuple[Floats, Floats], tuple[Floats, Floats]]:
-    """Returns ((right answers for the values, for all others), (gold labels for each)), by item."""
+    """Returns (right answers, gold labels) by item, each (for the values, for all other values)."""
     w, chosen = gold.weighted, _positive_mask(gold, positive)
     called = w[:, :, : w.shape[1]][:, :, chosen].sum(axis=2)
     every = w.sum(axis=2)

@@ -65,7 +65,7 @@ def reject_few(centred: Floats, level: float, seed: int) -> RejectionShare:
 
 
 def reject_many(centred: Floats, level: float, seed: int) -> RejectionShare:
-    """Does the same as ``reject_few`` for many items, by counting how often each is in a table."""
+    """Does the same as ``reject_few`` for many items, by counts of each item in each table."""
     items, signed, often = centred.size, *_count_draws(centred.size, seed)
     square = centred * centred
     first, third = _sum_over_draws(signed, np.stack([centred, square * centred], axis=1))

@@ -76,7 +76,7 @@ def score_difference(*, cells: Sequence[ComparedCell], score: Score) -> Compared
 
 @dataclass(frozen=True, slots=True)
 class _CellScores:
-    """One cell's scores. seen: of each model; drawn: second less first model, per shuffle, (B,)."""
+    """One cell's scores. seen: the models' own; drawn: second less first, per shuffle, (B,)."""
 
     seen: tuple[float, float]
     drawn: Floats

@@ -19,8 +19,8 @@ LABELS = 1_000_000  # group numbers that are shuffled at a time
 
 
 def deal_rows(sizes: tuple[int, ...], draws: int, generator: np.random.Generator) -> Words:
-    """Assigns rows to groups, returned for all but the last: (groups - 1, words, draws), all
-    assignments equally likely.
+    """Assigns rows to groups at random, all assignments equally likely. Returns the rows of all
+    groups but the last, shape (groups - 1, words, draws).
 
     Bit r % 64 of word r // 64 is row r. By hand: sizes (1, 1): word 1 in half of the draws, word 2
     in the other half.

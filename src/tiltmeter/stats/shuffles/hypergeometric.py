@@ -60,7 +60,7 @@ def draw_from_left(left: Counts, rows: int, size: int, generator: np.random.Gene
 def _counts(
     good: int, rest: int, wanted: Counts, logs: Floats, generator: np.random.Generator
 ) -> Counts:
-    """Draws how many of each wanted number of rows are among the good ones. logs: log n! by n."""
+    """Draws the number of good rows among each wanted number of rows. logs: log n! by n."""
     low, high, share = int(wanted.min()), int(wanted.max()), good / (good + rest)
     reach = REACH * (1 + math.sqrt(high * share * (1 - share)))
     first, last = (

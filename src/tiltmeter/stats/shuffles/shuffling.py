@@ -7,7 +7,7 @@ bits. ``Shuffles`` deals once for all cells of the same sizes; work goes in bloc
 not grow with the draws.
 
 The rows are put into ORDERS random orders, and a deal of positions is one draw in each order. Any
-two draws are independent, even with a deal or an order in common: the one that they do not share
+two draws are independent, even if they share a deal or an order: the part that they do not share
 makes all assignments equally likely in the second draw, whatever the first is. So means, shares and
 their Monte-Carlo errors are as with a deal for each draw.
 
@@ -79,7 +79,7 @@ class KeptDraws:
 
 
 class Shuffles:
-    """The shuffles of a run: the same ones for every cell of the same sizes.
+    """The shuffles of a run: the same shuffles for every cell of the same sizes.
 
     They follow from one number that ``generator`` gives here, and from the sizes of the cell, so a
     cell's result does not depend on which cells came before it. Cells of one size share their
@@ -96,9 +96,9 @@ class Shuffles:
         self._counted: tuple[object, list[list[Counts]]] = (None, [])
 
     def counts(self, sizes: tuple[int, ...], flags: Flags) -> Iterator[Numbers]:
-        """Yields, per block of draws, how many rows of each group (but the last) have each column's
-        flag, shape (groups - 1, columns, draws). flags: of all rows, shape (rows, columns).
-        """
+        """Yields, per block of draws, the number of rows of each group (but the last) with each
+        column's flag, shape (groups - 1, columns, draws). flags: of all rows, shape (rows,
+        columns)."""
         left, deals, block = self.draws, -(-self.draws // ORDERS), self._block(sizes)
         for start in range(0, deals, block):
             count = partial(self._count, sizes, flags, start, min(block, deals - start))
@@ -278,12 +278,12 @@ def plogp_of_both(p: Floats) -> Floats:
 def coded_groups(groups: list[ArrayLike]) -> list[Codes]:
     """Checks rows of codes: raises ValueError unless all nonempty ones have the same width."""
     if not groups:
-        raise ValueError("groups: at least one expected")
+        raise ValueError("groups: at least one group expected, got none")
     coded = [arguments.rows(f"group {i}", group) for i, group in enumerate(groups)]
     width = next((rows.shape[1] for rows in coded if len(rows)), coded[0].shape[1])
     for i, rows in enumerate(coded):
         if len(rows) and rows.shape[1] != width:
-            raise ValueError(f"group {i}: {rows.shape[1]} attributes where {width} are expected")
+            raise ValueError(f"group {i}: {width} attributes expected, got {rows.shape[1]}")
     return coded
 
 
@@ -294,7 +294,7 @@ def cell_of(groups: list[Codes], values: Sequence[int] | None) -> Cell:
     pooled = np.concatenate(groups)
     attributes = pooled.shape[1]
     if values is not None and len(values) != attributes:
-        raise ValueError(f"values: {len(values)} supports where {attributes} attributes are given")
+        raise ValueError(f"values: {attributes} numbers, one per attribute, expected, got {values}")
     width = int(pooled.max(initial=-1)) + 1
     named = pooled + np.arange(attributes) * width  # a code, and whose it is
     ordered = np.sort(named[pooled >= 0])  # so few are sorted faster than `unique` finds them
@@ -303,7 +303,8 @@ def cell_of(groups: list[Codes], values: Sequence[int] | None) -> Cell:
     supports = np.array(seen_values if values is None else values, dtype=np.float64)
     for a in np.flatnonzero(supports < seen_values):
         raise ValueError(
-            f"values: {values} has fewer than the {seen_values[a]} values seen of attribute {a}"
+            f"values: attribute {a} has {seen_values[a]} distinct values in the data, but "
+            f"values[{a}] is {supports[a]:g}"
         )
     member = np.eye(attributes)[owners]
     onehot = (pooled[:, owners] == seen).astype(np.float32)

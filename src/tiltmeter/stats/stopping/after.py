@@ -58,12 +58,12 @@ def corrected_estimate(
     null: float = 0.0,
     ratio: float = DEFAULT_RATIO,
 ) -> float | None:
-    """Finds the truth at which the mean estimate is ``value``; None if less than .1 se away.
+    """Finds the truth at which the mean estimate is ``value``; None if less than .1 se away from
+    it.
 
     value, se: the estimate and its standard error when the claim stopped, at this look (from 1);
     level: the level of its test. Solves θ + bias(θ) = value. Source: Whitehead (1986), Biometrika
-    73. ``ValueError``: a negative or infinite standard error.
-    """
+    73. ``ValueError``: a negative or infinite standard error."""
     se = arguments.number("se", se)
     table, t = stopping_table(design, ratio), information_of(design, ratio)[look - 1]
     final = se * t**0.5

@@ -113,8 +113,8 @@ def calls_up_to(store: Store, look: int) -> tuple[int, float]:
 
 
 class RunAtLook(Store):
-    """A run as it was at a look: rows of the looks from `first` to `look` are visible, no later
-    ones. For reading only.
+    """A run as it was at a look: only rows of the looks from `first` to `look` are visible. For
+    reading only.
     """
 
     def __init__(self, folder: Path, look: int, first: int = 0) -> None:

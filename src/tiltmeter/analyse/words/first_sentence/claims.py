@@ -99,7 +99,7 @@ class Claims:
 
     @cached_property
     def contradicting(self) -> list[ClaimFacts]:
-        """The leading claim by other annotators, if no tilt or the other direction results."""
+        """The leading claim by annotators with whom it is no tilt, or has the other direction."""
         lead = self.lead
         return [
             facts

@@ -105,7 +105,7 @@ class ClaimFacts:
 
     @cached_property
     def least(self) -> float:
-        """The distance of the interval's nearer end from the null value; 0 if that lies inside."""
+        """The distance from the null value to the interval; 0 if the interval contains it."""
         ends = (self.row.low, self.row.high)
         if None in ends:
             return 0.0 if not self.tilts else self.effect
