@@ -85,8 +85,8 @@ def field_path(record: type[StoredRequest | Sampling], name: str) -> str:
 def trial_of(row: Sequence[Any]) -> Trial:
     """Makes a trial from its columns (TRIAL_COLUMNS)."""
     key, subject, mode, factors, sample, prompt, begin, sampling = row
-    drawn = Sampling(*json.loads(sampling))
-    return Trial(key, subject, mode, levels(factors), sample, prompt, begin, drawn)
+    settings = Sampling(*json.loads(sampling))
+    return Trial(key, subject, mode, levels(factors), sample, prompt, begin, settings)
 
 
 def trial_row(trial: Trial) -> tuple[Value | Sampling, ...]:
