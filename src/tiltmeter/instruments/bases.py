@@ -113,7 +113,7 @@ class Instrument:
 
     @classmethod
     def values(cls, spec: InstrumentSpec) -> Mapping[str, Collection[str]]:
-        """Returns {attribute: its values, without outcomes (`invalid` …)} of closed attributes."""
+        """Returns {attribute: its values, without outcomes (`invalid` …)} for closed attributes."""
         return {}
 
     @classmethod
@@ -166,7 +166,7 @@ class Instrument:
         raise NotImplementedError
 
     def is_unsure(self, labels: Sequence[Label]) -> bool:
-        """True if these labels, the instrument's own, are to be replaced by a judge's."""
+        """True if the instrument is unsure of its labels, so that a judge's are to replace them."""
         return False
 
     def settle(
@@ -276,7 +276,7 @@ class Judge(Instrument):
 
 
 class SecondJudge(Judge):
-    """A judge of the outputs of another instrument, whose `second` returns the judge's class."""
+    """A judge that labels another instrument's outputs; that instrument's `second` returns it."""
 
 
 class Panel(Instrument):
@@ -321,7 +321,7 @@ class Learner(Instrument):
         return iter(())
 
     def take_over(self, text: str) -> None:
-        """Loads an artefact from the text that an earlier run or a file has."""
+        """Loads the artefact that an earlier run or a file stored as text."""
 
     def artefact_text(self) -> str:
         """Returns the artefact as text to store; "" if there is none."""
@@ -329,7 +329,7 @@ class Learner(Instrument):
 
 
 def _modern(cls: type[Instrument]) -> type[Instrument]:
-    """Returns the class, or one with the right bases if it still has the flags used before 0.2."""
+    """Returns the class; if it has the flags used before 0.2, a subclass with the right bases."""
     if issubclass(cls, Judge | Panel | Team | Learner) or not any(hasattr(cls, n) for n in _FLAGS):
         return cls
     from .old_flags import with_bases

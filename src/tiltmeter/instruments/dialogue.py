@@ -118,7 +118,7 @@ def read(text: str, code: str, prompt: str = "") -> str:
 
 
 def _find_speeches(lines: Sequence[Line], known: Speakers) -> tuple[list[str], bool, str]:
-    """Returns (speeches, True if two are labelled or quoted and so certain, other text)."""
+    """Returns (speeches, True if two are labelled or quoted and thus certain, all other text)."""
     marked = _labelled_lines(lines)
     if len(marked) > 1:
         return marked, True, ""
@@ -136,13 +136,13 @@ def _find_speeches(lines: Sequence[Line], known: Speakers) -> tuple[list[str], b
 
 
 def _called(label: str, text: str) -> str:
-    """Returns the text after a few words and a colon, all text of a labelled line, or ""."""
+    """Returns the text after a few words and a colon; a labelled line's whole text; else ""."""
     match = None if label else _CALLED.match(text)
     return match[1] if match else text if label else ""
 
 
 def _labelled_lines(lines: Sequence[Line]) -> list[str]:
-    """Lists the text of each label: on the label's line, else on the next unlabelled line."""
+    """Lists the text of each label, which is on its line or else on the next unlabelled line."""
     labelled, waiting = [], False
     for _, label, text in lines:
         if label and not text:
@@ -154,7 +154,7 @@ def _labelled_lines(lines: Sequence[Line]) -> list[str]:
 
 
 def _unlabelled_lines(lines: Sequence[Line], known: Speakers) -> tuple[list[str], bool, str]:
-    """Finds speeches by quotations, else by dashes, else by words of address."""
+    """Finds speeches by quotations, else by dashes, else by words of address. Returns as above."""
     turns: list[str] = []
     begun, rest = 0, []
     for _, label, text in lines:
@@ -186,7 +186,7 @@ def _lower(texts: Iterable[str]) -> str:
 
 
 def _is_long(lines: Sequence[Line], known: Speakers) -> bool:
-    """True if there are labels but none names a speaker: a single long speech may be prose."""
+    """True if there are labels but none names a speaker; then one long speech may be prose."""
     labels = [label for _, label, _ in lines if label]
     return bool(labels) and not any(known.patterns["alone"].match(label) for label in labels)
 
@@ -294,7 +294,7 @@ def _line(text: str, known: Speakers) -> Line:
 
 
 def _match_label(text: str, labels: Mapping[str, re.Pattern[str]]) -> re.Match[str] | None:
-    """Matches the label of a line. First looks for the mark that it needs: most lines lack it."""
+    """Matches the label of a line. Looks first for the label's mark, which most lines lack."""
     match = labels["colon"].match(text) if ":" in text or "：" in text else None
     if not match and _OPENING.search(text):
         match = labels["quote"].match(text)
@@ -308,8 +308,8 @@ def _match_label(text: str, labels: Mapping[str, re.Pattern[str]]) -> re.Match[s
 
 
 def form_of(item: Answered, own: Mapping[str, str] | None = None) -> str:
-    """Returns the form of an output, for instruments that label only dialogues. own: {language:
-    code under which a protocol's own words are stored}.
+    """Returns the form of an output, for instruments that label only dialogues. own: {language: the
+    code under which the protocol's own words are stored}.
     """
     code = item.trial.factors.get("language", "en")
     text = item.trial.begin + item.output.text
@@ -329,7 +329,7 @@ class DialogueForm(Parser):
     def __init__(self, spec: InstrumentSpec, judge: str = "") -> None:
         # at once, and not at the first answer that leaves a doubt
         if identify.wording()["library"] == "none":
-            raise MissingExtra("Telling dialogues in another language", "languages")
+            raise MissingExtra("Recognising dialogues in another language", "languages")
         self._own = overlays(spec.settings.get("languages"))
         super().__init__(spec, judge)
 

@@ -39,8 +39,8 @@ def _lines(turns: Sequence[Mapping[str, Json]], is_speaker: Callable[[str], bool
 
 
 def _turn(turn: Mapping[str, Json], is_speaker: Callable[[str], bool], pair: bool) -> list[str]:
-    """Returns the lines of a JSON object: one per key that is a speaker; or its speaker and text;
-    or the lines of the objects inside it.
+    """Returns the lines of a JSON object: one line per key that is a speaker; or a line of its
+    speaker and text; or the lines of the objects inside it.
     """
     texts = {name: speech for name, speech in turn.items() if isinstance(speech, str)}
     named = [f"{name}: {speech}" for name, speech in texts.items() if is_speaker(name)]

@@ -48,7 +48,7 @@ class Speakers(NamedTuple):
 
 @lru_cache
 def speakers(own: str = "") -> Speakers:
-    """Returns the words about speakers from all packs. own: as for `words`."""
+    """Returns the words about speakers from all packs. own: see `words`."""
     silent, she, he = (map(str.casefold, words(name, own)) for name in ("silent", "she", "he"))
     persons = frozenset((*she, *he)) - {*words("address", own)}
     return Speakers(_patterns(own), frozenset(silent), persons)
@@ -88,7 +88,7 @@ def _patterns(own: str) -> Mapping[str, re.Pattern[str]]:
 
 
 def _either(words: Iterable[str]) -> str:
-    """Makes a pattern of words, grouped by first letter, which is faster than one by one."""
+    """Makes a pattern of alternative words, grouped by first letter to match faster."""
     of: dict[str, list[str]] = {}
     for word in sorted(words, key=len, reverse=True):
         of.setdefault(word[0], []).append(re.escape(word[1:]))

@@ -131,18 +131,18 @@ class Lexicon(HitParser):
         return [*labels, self.label(item, NEITHER, len(hits), rest)]
 
     def _finders_of(self, code: str) -> Sequence[Pattern | Inside]:
-        """Returns the finders of a language; lists without a language serve every language."""
+        """Returns the finders of a language; if it has none, those of lists without a language."""
         finders = self._patterns.get(code) or self._patterns.get("")
         if finders is None:
             raise ProtocolError(
-                f"instrument {self.name}: there are no lists for the language '{code}', only for "
-                f"{', '.join(self._patterns)}. Add rows with language = {code}."
+                f"instrument {self.name}: there are lists for {', '.join(self._patterns)}, but not "
+                f"for the language '{code}'. Add rows with language = {code}."
             )
         return finders
 
 
 def _finders(lists: Lists, spec: InstrumentSpec, code: str) -> Sequence[Pattern | Inside]:
-    """Compiles the finders of a language's words: one for all its lists, or one per list."""
+    """Compiles the finders of a language's words: one finder for all lists, or one per list."""
     if spec.settings.get("inside"):
         return (Inside(lists),)
     if spec.settings.get("overlap") == "each":
@@ -151,7 +151,7 @@ def _finders(lists: Lists, spec: InstrumentSpec, code: str) -> Sequence[Pattern 
 
 
 class Pattern:
-    """A finder by one regular expression for the words of some lists, longest first."""
+    """A finder of listed words by one regular expression in which longer words come first."""
 
     def __init__(self, lists: Lists, name: str, code: str = "") -> None:
         self._turkish = base(code) in _DOTTED_I
@@ -160,7 +160,9 @@ class Pattern:
             for word in words:
                 key = self._fold(word)
                 if not key.strip("* "):
-                    raise ProtocolError(f"instrument {name}: list '{found}': '{word}' is no word.")
+                    raise ProtocolError(
+                        f"instrument {name}: list '{found}': '{word}' is not a word."
+                    )
                 if self._owner.setdefault(key, found) != found:
                     raise ProtocolError(
                         f"instrument {name}: '{word}' is on the list '{found}' and on "
@@ -194,7 +196,7 @@ class Inside:
         ]
 
     def hits(self, text: str) -> list[str]:
-        """Returns the name of the list for each hit, token by token."""
+        """Returns the list's name for each hit, in the order of the tokens."""
         tokens = text.casefold().split()
         return [name for token in tokens for name, word in self._words if word in token]
 

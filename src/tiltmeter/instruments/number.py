@@ -48,7 +48,7 @@ class Number(Parser):
 
     @classmethod
     def values(cls, spec: InstrumentSpec) -> Mapping[str, Collection[str]]:
-        """Returns {attribute: the numbers of the scale}, {} if there is no scale."""
+        """Returns {attribute: the numbers of the scale}; {} if there is no scale."""
         scale = spec.settings.get("scale")
         return {spec.attribute: list(scale)} if scale else {}
 
@@ -62,7 +62,7 @@ class Number(Parser):
         return told_by()
 
     def read(self, item: Answered) -> Sequence[Label]:
-        """Returns one label: the number, or an outcome if the answer has not exactly one."""
+        """Returns one label: the number, or an outcome if there are several numbers or none."""
         value = number_of(item.output.text)
         scale = self.settings.get("scale")
         if value is not None and (not scale or f"{value:.12g}" in scale):
@@ -72,7 +72,7 @@ class Number(Parser):
 
 
 def number_of(text: str) -> float | None:
-    """Returns the only number of a text; None if there are several different ones, or none.
+    """Returns the only number of a text; None if there are several different numbers, or none.
 
     By hand: "About $45,000 a year." → 45000; "40 to 50" → None.
     """

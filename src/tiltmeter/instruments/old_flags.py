@@ -20,7 +20,7 @@ class _Learning(Protocol):
 
 
 def with_bases(cls: type[Instrument]) -> type[Instrument]:
-    """Makes a subclass with the base classes that replace the flags of a class."""
+    """Makes a subclass of a class, with the base classes that replace the class's flags."""
     parts: tuple[str, ...] = getattr(cls, "judges", ())
     artefact_kind: str = getattr(cls, "material", "")
     subclass = _with_judges(cls, parts) if parts else cls

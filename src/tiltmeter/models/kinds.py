@@ -149,13 +149,13 @@ def known_kind(name: str) -> ModelKind | None:
 
 
 def serves_asked(name: str) -> bool:
-    """True if a model's servers report the exact model that was requested (`ModelKind`)."""
+    """True if a model's servers report the exact model requested (see `ModelKind`)."""
     kind = known_kind(name)
     return kind is not None and kind.serves_asked
 
 
 def all_kinds() -> list[ModelKind]:
-    """Lists all kinds: those shipped in the order of the registry, then others by name."""
+    """Lists all kinds: the shipped kinds in the registry's order, then others by name."""
     return [kind_of(name) for name in registry.model_names()]
 
 

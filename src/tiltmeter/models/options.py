@@ -14,26 +14,26 @@ ReadFactors = Callable[[str], Mapping[str, str]]  # a trial's id → its factors
 
 @dataclass(frozen=True, slots=True)
 class ModelOptions:
-    """The options of one model, as `stages.connect` determines them. Each kind uses those that
-    apply.
+    """The options of one model, as `stages.connect` determines them. Each kind of model
+    ignores the options that do not concern it.
 
-    base_url:     another server than the kind's own, or "".
-    price:        the price by the user or the table; None if neither states it.
+    base_url:     a server to use instead of the provider's, or "".
+    price:        the price that the user gave, else that in models.toml; None if unknown.
     timeout:      seconds for one call.
     concurrency:  the most calls in progress at once.
     builtin_from: a file of the user's with the bundled weights.
     read:         returns the bytes of a picture of the run, by name; None outside a run.
     factors:      returns the factors of a trial of the run, by its id; None outside a run.
-    omitted:      parameters that the model is known to refuse, in the dialects' words.
+    omitted:      names, as the API spells them, of parameters that the model refuses.
     effort:       how much the model should think (reasoning.py): "none", an effort, or "" for the
                   endpoint's default; None if nothing is known, so that the kind decides.
-    thinks:       True if it is known to think whatever it is asked, so that a reserve is needed.
-    modality:     "text" or "image" if the table knows the output, else "".
+    thinks:       True if the model is known to think in any case, so that a reserve is needed.
+    modality:     "text" or "image" if models.toml states the kind of output, else "".
     context:      the tokens of prompt and reply that a local model can hold; None for its usual
                   number, or `needed_context` if that is more.
     no_system:    True to begin each conversation with an empty system prompt, so that a template
                   adds none of its own.
-    columns:      {field: the column that has it} of a file of answers."""
+    columns:      {field: the column of a file of answers that has the field}."""
 
     base_url: str = ""
     price: Price | None = None

@@ -33,10 +33,10 @@ def check(wanted: str | None) -> None:
 
 
 def effort(wanted: str | None, efforts: Sequence[str], *, switchable: bool) -> str:
-    """Returns the effort to ask for. wanted: off, default, an effort, or None for off if that is
+    """Returns the effort to ask for. wanted: off, default, an effort, or None for off if off is
     known to be possible.
 
-    efforts: those that the model is known to accept, from the least; switchable: True if the
+    efforts: the efforts that the model is known to accept, from the least; switchable: True if the
     endpoint is known to accept the switch for any model.
     """
     if wanted == DEFAULT:
@@ -86,5 +86,5 @@ def host_of(url: str) -> str:
 
 
 def without_effect(host: str, asked: str) -> tuple[str, ...]:
-    """Lists the parameters that an endpoint accepts without effect: DeepSeek's while it thinks."""
+    """Lists parameters that an endpoint accepts but ignores, as DeepSeek does while it thinks."""
     return ("temperature", "top_p") if host.endswith("deepseek.com") and asked != NONE else ()

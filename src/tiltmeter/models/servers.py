@@ -36,8 +36,8 @@ class _Server:
     served: str = ""
 
     def leave_out(self, error: ModelError | TransientError) -> None:
-        """Pauses the server: for as long as it asked, else longer after each failure. Errors during
-        a pause, such as those of requests in flight, count as the same failure.
+        """Pauses the server for as long as it asked, else longer after each failure. Errors during
+        a pause, such as of requests in flight, count as the same failure.
         """
         now = time.monotonic()
         pause = error.retry_after if isinstance(error, TransientError) else None
@@ -53,12 +53,12 @@ class _Server:
 
 
 def _again_in_s(error: ModelError | TransientError) -> float:
-    """Returns the seconds after which an error may pass; infinity if the server is set up wrong."""
+    """Returns the seconds after which an error may pass; infinity for a server set up wrong."""
     return (error.retry_after or 0.0) if isinstance(error, TransientError) else math.inf
 
 
 class Servers(Model):
-    """Models of one name, each on a server of its own. addresses: the servers', for messages."""
+    """Models of one name, each on a server of its own. addresses: of the servers, for messages."""
 
     def __init__(self, models: Sequence[Model], addresses: Sequence[str]) -> None:
         first = models[0]
@@ -115,7 +115,7 @@ class Servers(Model):
                 server.in_flight -= 1
 
     def _next(self, tried: Collection[_Server]) -> _Server:
-        """Chooses the server with the least pause left, then fewest in flight, then by turns."""
+        """Chooses the server with the least pause left, then the fewest calls, then by turns."""
         now, number = time.monotonic(), len(self._servers)
         rest = [server for server in self._servers if server not in tried]
         chosen = min(

@@ -93,7 +93,7 @@ class Listed:
 
     @property
     def omitted(self) -> tuple[str, ...]:
-        """The parameters that the model is known to refuse, in the dialects' words."""
+        """The parameters that the model is known to refuse, as the provider's API spells them."""
         refused = tuple(
             word
             for name, words in _LEFT_OUT.items()
@@ -103,7 +103,7 @@ class Listed:
         return (*refused, LOGPROBS) if self.takes.get(LOGPROBS) == 0 else refused
 
     def as_dict(self, today: date | None = None) -> dict[str, Json]:
-        """Returns plain values, for --json."""
+        """Returns the row's fields as plain values, for --json."""
         price = self.price and {
             **{name: getattr(self.price, name) for name in ("prompt", "completion", "picture")},
             "date": str(self.price_date),
@@ -151,7 +151,7 @@ def _built_in() -> Mapping[str, Listed]:
 
 @cache
 def _has_built_in(kind: str) -> bool:
-    """True if rows of a kind ship. Looks only for its name, as TOML is slow to parse."""
+    """True if rows of a kind ship. Searches the text for its name, as TOML is slow to parse."""
     return f'"{kind}:' in BUILT_IN.read_text("utf-8")
 
 
@@ -216,7 +216,7 @@ def _read_file(path: Path) -> dict[str, dict[str, Toml]]:
         kind, _, bare = name.partition(":")
         if not kind or not bare or not isinstance(entry, dict):
             raise UsageError(
-                f"{path}, entry '{name}': an entry is named kind:name and is a table. "
+                f"{path}, entry '{name}': an entry must be a table with a name KIND:NAME. "
                 'Type for instance: ["openai:gpt-4.1-mini"]'
             )
     return entries

@@ -1,4 +1,4 @@
-"""Checks the fields of a models table: UsageError names the field and the expected form."""
+"""Checks the fields of a models table; raises UsageError with the field and the expected form."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def inner_table(entry: Mapping[str, Toml], name: str, where: str) -> dict[str, T
 
 
 def price_of(given: Mapping[str, Toml], where: str) -> Price:
-    """Checks and returns a price: of prompt and completion, of a picture, or of all three."""
+    """Checks and returns a price: of prompt and completion, or of a picture, or of all three."""
     for need in (
         ("prompt", "completion")
         if "picture" not in given or {"prompt", "completion"} & set(given)
@@ -117,12 +117,12 @@ def _check_taken(name: str, value: Toml, where: str) -> bool | int:
 
 
 def refuse_others(given: Iterable[str], known: Iterable[str], where: str) -> None:
-    """Raises UsageError for a field that is unknown."""
+    """Raises UsageError for a field that is not known."""
     for name in given:
         if ":" in name:
             raise UsageError(
-                f"{where}: the entry '{name}' lies inside this one. Put its line above the first "
-                "[header]."
+                f"{where}: the entry '{name}' stands inside this entry. Put its line above the "
+                "first [header]."
             )
         if name not in known:
             raise UsageError(f"{where}: {UnknownName('field', name, known)}")

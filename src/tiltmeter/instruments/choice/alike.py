@@ -52,7 +52,7 @@ class Alike(dict[str, str]):
         return self._remembered(alike, alike if told == canonical else self.text(told))
 
     def text(self, canonical: str) -> str:
-        """Returns the text with stand-ins; unchanged if its length would cross ONE_SENTENCE."""
+        """Replaces unknown words by stand-ins, unless the length would cross ONE_SENTENCE."""
         if not self._latin or not canonical.isascii():
             return canonical
         text = " ".join(map(self.__getitem__, canonical.split(" ")))

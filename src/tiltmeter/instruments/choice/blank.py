@@ -91,7 +91,7 @@ class Blank:
         self._known = lru_cache(maxsize=1024)(self._sentences)
 
     def option(self, canonical: str, prompt: str, *, last: bool = False) -> str:
-        """Returns the option with which an answer repeats the blank sentence of its prompt; "" if
+        """Returns the option in the blank, if an answer repeats the prompt's blank sentence; "" if
         it does not, or does so with several options. last: ignore the text before the sentence, if
         no option is named after it.
         """
@@ -125,7 +125,7 @@ class Blank:
         return (calls or mark == ":") and not MENTION.search(marked)
 
     def _begun_sentence(self, part: str, begun: Collection[Sequence[str]]) -> str:
-        """Returns the option before the words that are due after the blank, or ""."""
+        """Returns the option that begins a part, if the words due after the blank follow, or ""."""
         words = without_accents(part).split(maxsplit=_BEGUN + 1) if begun else []
         for due in begun:
             if words[1 : len(due) + 1] == due:
@@ -168,7 +168,7 @@ class Blank:
         return NEITHER if filled else ""
 
     def word(self, part: str, most: int = _ALONE) -> str:
-        """Returns the option in another case that `part` is, `neither` for short text; else ""."""
+        """Returns the option of which `part` is another case; `neither` for short text; else ""."""
         if part in self._cases:
             return self._cases[part]
         words, letters = part.split(), sum(map(str.isalpha, part))
@@ -256,7 +256,7 @@ class Blank:
         return Sentences(filled, asked, words, begun, tuple(filled))
 
     def _with_other_verbs(self, frames: Sequence[tuple[str, str]]) -> Iterator[tuple[str, str]]:
-        """Yields frames (before, after), also with the verb for another subject ("I am …")."""
+        """Yields each frame (before, after), then with its verb for another subject ("I am …")."""
         for before, after in frames:
             yield before, after
             first, _, rest = after.partition(" ")

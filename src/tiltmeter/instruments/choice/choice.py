@@ -100,7 +100,7 @@ class Choice(Instrument):
         super().__init__(spec, judge)
 
     def check_design(self, protocol: Protocol) -> None:
-        """Raises ProtocolError if a language has no forms, or several and no factor selects one."""
+        """Raises ProtocolError if a language has no forms, or no factor selects one of several."""
         declared = self.settings["forms"]
         for code in protocol.levels.get("language", ()):
             if code not in declared:
@@ -125,8 +125,8 @@ class Choice(Instrument):
         return language(self._own.get(code, code))
 
     def calls(self, trial: Trial, exact: bool) -> Mapping[str, tuple[int, int]]:
-        """Returns {subject: (fewest, most) calls} of an exact reading after the first call. Each
-        form that begins a longer form (彼 and 彼女) needs at least one. {} if not exact.
+        """Returns {subject: (fewest, most) calls after the first} for an exact reading; else {}.
+        Each form that begins a longer form (彼 and 彼女) needs at least one further call.
         """
         if not exact:
             return {}

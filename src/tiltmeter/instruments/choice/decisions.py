@@ -28,8 +28,8 @@ _WHOLE = {"assent_whole": True, "dissent_whole": False}
 
 
 class Decisions:
-    """The rules for one set of options in one language. yes_no: the options that mean yes and no;
-    passing: True if a form is a common word, such as a pronoun, that need not be an answer.
+    """The rules by which answers mean yes or no. yes_no: the options that mean yes and no; passing:
+    True if a form is a common word, such as a pronoun, that need not be an answer.
     """
 
     def __init__(
@@ -117,7 +117,7 @@ class Decisions:
         return {each != denied for each in meant}
 
     def _meant(self, clause: MarkedClause) -> set[bool]:
-        """Returns a set: True for words of granting in a clause, False for words of denying."""
+        """Returns a set: with True if a clause has words of granting, with False if of denying."""
         meanings = {
             meant for role, meant in _ROLES.items() if self._language.has(clause.text, role)
         }
@@ -155,7 +155,7 @@ class Decisions:
         return number > 0 and not self._marker.content(rest)
 
     def _denies(self, clause: MarkedClause) -> bool:
-        """True if a clause has a negation, or more words than an option that means no."""
+        """True if a clause is negated, or has an option that means no among other words."""
         assert self._yes_no is not None
         no = str(self._options.index(self._yes_no[1]))
         within = no in values(clause.text) and bool(self._marker.content(clause.text))

@@ -54,7 +54,7 @@ Asking = Generator[Sequence[Request], Sequence[Reply], dict[str, float]]
 
 
 class AnswerPlaces:
-    """The meaning of an answer's bytes so far: an option, `other`, open, or a cut character."""
+    """A classifier of an answer's first bytes: an option, `other`, open, or a cut character."""
 
     def __init__(self, forms: Forms, code: str) -> None:
         self._options = {
@@ -238,6 +238,6 @@ def _ends(word: str, rest: str) -> bool:
 
 
 def _meet(rest: bytes, token: bytes) -> bool:
-    """True if a token begins a form's missing rest, or begins with all of that rest."""
+    """True if a token is the beginning of the missing rest of a form, or begins with that rest."""
     folded = fold(token.decode("utf-8", "replace")).encode()
     return bool(token) and (rest.startswith((token, folded)) or folded.startswith(rest))

@@ -61,8 +61,8 @@ class Final:
         return ""
 
     def verdict(self, told: str, prompt: str) -> str:
-        """Returns the only option of a first or last sentence that advises or, if no sentence
-        advises, shares a word with the prompt; "" for none, and if one advises another option.
+        """Returns the only option of the sentences that advise or, if none advises, of a first or
+        last sentence that shares a word with the prompt; "" if several options or no option remain.
         """
         sentences = [part for part in SENTENCE_OF.findall(told.strip()) if part.strip(" .?,:/")]
         verdicts = [self._verdict_of(f" {part.strip()} ", prompt) for part in sentences]
@@ -73,15 +73,16 @@ class Final:
         return options.pop() if known and not self._marker.turns(told, reserves=True) else ""
 
     def _verdict_of(self, sentence: str, prompt: str) -> tuple[str, bool]:
-        """Returns (the only option of a sentence that advises, or shares a word with the question;
-        True if it advises); "" for none, and if the sentence only describes an option that it
-        begins with.
+        """Returns (option, True if the sentence advises): the only option of a sentence that
+        advises or shares a word with the question; "" if there is no such option, or if the
+        sentence begins with the option and only describes it.
         """
-        if against := self._language.role("contrast").match(sentence, 1):  # "That said, …"
-            sentence = sentence[against.end() - 1 :]
+        turns = map(self._language.role, ("contrast", "coordinate"))
+        cuts = [found.end() for role in turns for found in role.finditer(sentence)]
+        sentence = sentence[max(cuts, default=1) - 1 :]  # "That said, …", "Tea is fine, but …"
         marked, has = self._marker.mark(sentence), self._language.has
         named = values(marked)
-        doubts = has(sentence, *DENYING, "condition", "decline", "guess", "contrast", "coordinate")
+        doubts = has(sentence, *DENYING, "condition", "decline", "guess", "aside")
         if doubts or "~" in marked or "?" in marked or len(named) != 1 or not min(named).isdigit():
             return "", False
         rest, begins = MENTION.sub(" ", marked), marked[1] == "@"
@@ -95,7 +96,7 @@ class Final:
         return (self._options[int(min(named))] if chooses or shares else ""), chooses
 
     def _question_of(self, prompt: str) -> str:
-        """Returns the canonical questions of a prompt; the whole of it if it has none."""
+        """Returns the canonical questions of a prompt; the whole prompt if it asks no question."""
         asked = self._language.canonical(prompt)
         questions = "".join(part for part in SENTENCE_OF.findall(asked) if "?" in part)
         return questions or asked
@@ -139,7 +140,7 @@ class Final:
         return self._options[int(option)] if option else ""
 
     def _chosen_place(self, end: str) -> tuple[int, bool] | None:
-        """Returns (position, False) if the end chooses by it and names no option; else None."""
+        """Returns (position, False) if the end chooses by position, naming no option; else None."""
         has = self._language.has
         chooses = has(end, "announce", "approve") and not has(end, *DENYING, "decline")
         if "?" in end or not chooses or MENTION.search(self._marker.mark(end)):
@@ -174,7 +175,7 @@ class Final:
         return first and 0 < len(rest) < 3 and is_unspaced(rest[0])
 
     def _order(self, told: str, prompt: str) -> tuple[dict[int, str], dict[int, str]]:
-        """Returns {position: option} by order in the prompt, and by the labels of a list."""
+        """Returns {position: option} by the order in the prompt, and another by a list's labels."""
         order, labelled = self._asked(prompt)
         return order, self._labels(self._marker.mark(told)) or labelled
 

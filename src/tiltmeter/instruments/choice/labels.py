@@ -117,7 +117,7 @@ def without_small_letters(text: str, forms: Forms) -> str:
 
 def behind_article(marked: str, letters: Sequence[str]) -> str:
     """Returns the number of the option B in "A letra B", where the initial vowel is an article and
-    not an option; "" for any other marked text. letters: those of the options.
+    not an option; "" for any other marked text. letters: the letters of the options.
     """
     found = _ARTICLE.match(marked)
     if not found or len({*re.findall(r"(?<=@)\S+", marked)}) != 2:

@@ -18,7 +18,7 @@ _LONG = 6  # letters of a word that may be written without its accents: "sabia" 
 
 
 def meanings(forms: Forms, language: Language) -> dict[str, str]:
-    """Returns {words that name options, in canonical text: the options' mark}."""
+    """Returns {canonical words that name options: the options' mark, such as "0" or "0+1"}."""
     canonical = language.canonical
     words = {
         canonical(form): str(number)
@@ -39,7 +39,7 @@ def meanings(forms: Forms, language: Language) -> dict[str, str]:
 
 
 def _variants(words: Mapping[str, str], language: Language) -> dict[str, str]:
-    """Returns {inflected form: option's number} for forms of one option; keeps declared forms."""
+    """Returns {inflected form: option's number}, without declared forms and ambiguous ones."""
     meant: dict[str, set[str]] = {}
     article = lazy(rf"{language.role('articles').pattern} ")
     for word, number in words.items():

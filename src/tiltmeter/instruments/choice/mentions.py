@@ -253,7 +253,7 @@ class Marker:
         return WORDLESS.sub("", MENTION.sub(" ", bare))
 
     def _parts(self, piece: str) -> list[tuple[str, bool]]:
-        """Splits a piece at conjunctions; returns (part, True if it follows "because" or so)."""
+        """Splits a piece at conjunctions; returns (part, True if it follows one like "because")."""
         if not self._language.has(piece, "subordinate", "coordinate"):
             return [(piece, False)]
         cuts = [
@@ -314,7 +314,7 @@ def _pad(text: str) -> str:
 
 
 def _run(joints: Sequence[str], least: int = 0) -> str:
-    """Makes a pattern of mentions separated by joints; at least `least` follow the first."""
+    """Makes a pattern of mentions with joining words between; `least` or more follow the first."""
     return rf"@\S+(?:(?: (?:{'|'.join(joints)})){{1,3}} @\S+){{{least},}}"
 
 

@@ -89,7 +89,7 @@ class ReadingRule(NamedTuple):
 
 
 class Reader:
-    """The rules for one set of forms in one language."""
+    """The rules that read the chosen option, for one set of forms in one language."""
 
     def __init__(self, forms: Forms, code: str) -> None:
         self._language: Language = language(code)
@@ -129,7 +129,7 @@ class Reader:
         self._known = lru_cache(maxsize=4096)(self._canonical)
 
     def _options_of(self, first: str, second: str, forms: Forms) -> tuple[str, str] | None:
-        """Returns the two options that mean yes and no (`first`, `second`); None if they do not."""
+        """Returns the two options if one means `first` (yes) and one `second` (no); else None."""
         meant = [
             option
             for name in (first, second)
@@ -228,8 +228,8 @@ class Reader:
         return self._final.option(answer.told, answer.prompt) if long else ""
 
     def _verdict(self, answer: AskedAnswer) -> str:
-        """Returns the verdict of a first or last sentence; "" for prompts with a blank, or that
-        give a verdict themselves, as the other option would then be read less readily.
+        """Returns the verdict of a first or last sentence; "" if the prompt has a blank or itself
+        gives a verdict, as the other option would then be read less readily.
         """
         verdict = self._final.verdict(answer.told, answer.prompt)
         if not verdict or self._blank.asks(answer.prompt):
@@ -249,7 +249,7 @@ class Reader:
         return BOTH if offers and self._blank.several(answer.canonical, answer.prompt) else ""
 
     def _filled_last(self, answer: AskedAnswer) -> str:
-        """Returns the option that fills the blank, if none is named after it; else ""."""
+        """Returns the option that fills the blank, if no option is named after it; else ""."""
         return self._blank.option(answer.canonical, answer.prompt, last=True)
 
     def _quoted_alone(self, answer: AskedAnswer) -> str:

@@ -47,7 +47,7 @@ class Statements:
         return [self._states(clause) for clause in clauses]
 
     def final(self, clauses: Sequence[MarkedClause], every: Sequence[Stated]) -> Stated:
-        """Returns the statement of the conclusion or last correction. every: per clause."""
+        """Returns the statement of the conclusion or last correction. every: each clause's."""
         stated = list(every)
         for number, clause in enumerate(clauses):
             if not clause.question or not stated[number]:
@@ -74,7 +74,7 @@ class Statements:
         self, clauses: Sequence[MarkedClause], stated: Sequence[Stated], start: int
     ) -> int:
         """Returns the index of the last clause if it is a bare verdict ("…, but the rules allow
-        none. No.") and no earlier clause is one; else returns `start`.
+        none. No.") and no earlier clause is a bare verdict; else returns `start`.
         """
         saying = [number for number in range(start, len(clauses)) if stated[number]]
         bare = [
@@ -230,8 +230,8 @@ class Statements:
         return not clause.barred and (allowed or not self._marker.content(clause.text))
 
     def _declines(self, told: str, *, excuses: bool = True) -> bool:
-        """True if the first sentences of an answer decline to choose or, with `excuses`, say why it
-        cannot. A word for declining (拒绝) that is itself an option is ignored.
+        """True if the first sentences of an answer decline to choose or, with `excuses`, say why no
+        choice is possible. A word for declining (拒绝) that is itself an option is ignored.
         """
         told = "".join(SENTENCE_OF.findall(told)[:DECLINING])
         for form in self._declining:

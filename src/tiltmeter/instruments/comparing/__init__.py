@@ -28,7 +28,7 @@ VERSIONS: Schema = {
 
 
 class TextComparer(Comparer):
-    """A comparer of texts; it cleans them as the instruments of prose do."""
+    """A comparer of texts, which it first cleans of markup and non-answers."""
 
     modality = "text"
     needs: ClassVar[tuple[str, ...]] = ("versions",)

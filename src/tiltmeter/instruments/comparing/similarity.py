@@ -47,7 +47,7 @@ class Similarity(TextComparer):
         return {f"{spec.attribute}{AGAIN}": (ALIKE, DIFFERS)}
 
     def read(self, item: Answered) -> Sequence[Label]:
-        """Returns the difference of likeness, and `alike` or `differs`; or an outcome for both."""
+        """Returns two labels: the difference of likeness, and `alike` or `differs`."""
         text, outcome = prose(item, self.settings)
         values = (outcome, outcome) if outcome else self._compared(item, text)
         return [

@@ -19,7 +19,7 @@ def read(
     text: str, wanted: Sequence[Attribute], printed: Mapping[str, Any] | None = None
 ) -> tuple[dict[str, str], list[str]]:
     """Returns {attribute: value} of a reply's usable values, and the faults of the others. printed:
-    set if the question was a paper's published prompt, which offers no `not_applicable`.
+    a paper's published prompt, if it was the question; it offers no `not_applicable`.
     """
     data = json_object(text)
     if data is None:
@@ -81,7 +81,7 @@ def ask_as_printed(wanted: Sequence[Attribute], one: str, printed: Mapping[str, 
 def _out_of_sections(
     data: Mapping[str, Json], wanted: Sequence[Attribute], printed: Mapping[str, Any]
 ) -> dict[str, Json]:
-    """Collects the attributes' values from a reply to a published question: a section per part."""
+    """Collects {attribute: value} from a reply to a published question, with a section per part."""
     fields: dict[str, Json] = {}
     for one in wanted:
         section, name = data.get(f"{one.part}_features"), printed["names"].get(one.name, one.name)

@@ -161,7 +161,7 @@ class Attributes(Team, Learner):
         }
 
     def calls(self, trial: Trial, exact: bool) -> Mapping[str, tuple[int, int]]:
-        """Returns {judge: (1, ROUNDS)} calls per picture."""
+        """Returns {judge: (1, ROUNDS)}: the fewest and the most calls per picture."""
         return {self.judge: (1, ROUNDS)}
 
     # the taxonomy
@@ -194,7 +194,7 @@ class Attributes(Team, Learner):
         return {key: trial.subject if key == "subject" else trial.factors[key] for key in self.sets}
 
     def can_label(self, trial: Trial) -> bool:
-        """True if the taxonomy has attributes for the trial's set, or a given one is empty."""
+        """True if the taxonomy has attributes for the trial's set, or was given and is empty."""
         return (self.given and not self.found) or any(
             one.belongs(self.set_of(trial)) for one in self.found
         )
@@ -223,7 +223,7 @@ class Attributes(Team, Learner):
             )
 
     def _choose(self, of: Mapping[str, str], items: Sequence[tuple[Trial, Output]]) -> Discovery:
-        """Asks for a set's attributes until a reply is usable, at most ROUNDS times; else False."""
+        """Asks for a set's attributes, at most ROUNDS times; False if no reply is usable."""
         if len(items) < FEWEST_PICTURES:
             return False
         asked = taxonomy_prompt.question(
@@ -302,5 +302,5 @@ class Attributes(Team, Learner):
 
 
 def part_of(name: str) -> str:
-    """Returns the part of a picture that a given attribute describes: background or product."""
+    """Returns the part of a picture that an attribute describes: "background" or "product"."""
     return "background" if name.startswith("background") else "product"

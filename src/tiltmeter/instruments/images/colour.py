@@ -138,7 +138,7 @@ def colours() -> tuple[str, ...]:
 
 
 def own(values: Collection[str]) -> dict[str, Rgb]:
-    """Returns {value: its first shade} if all values are palette colours or special; else {}."""
+    """Returns {value: its first shade} if all values are palette or special colours; else {}."""
     shades = dict(reversed(palette()))
     return (
         {name: shades[name] for name in values if name in shades}

@@ -40,7 +40,7 @@ _TABLE = re.compile(r"^\s*\[\[\s*attributes\s*\]\]")
 
 @dataclass(frozen=True, slots=True)
 class Attribute:
-    """An attribute with its closed list of values. of: {factor: level} of its outputs, {} = all."""
+    """An attribute with its closed list of values. of: {factor: level} of its outputs; {}: any."""
 
     name: str
     part: str

@@ -21,8 +21,8 @@ NO_ANSWER = (INVALID, UNRESOLVED)  # what a judge's label is that said nothing u
 class Cascade(Instrument):
     """An instrument that labels by rules, and by a judge if the rules are unsure.
 
-    check: the same judge for a sample of what the rules labelled, to count their agreement; or
-    None."""
+    check: the same judge for a sample of the outputs that the rules labelled, to count how often
+    they agree; or None."""
 
     kind = "cascade"
     version = "1"
@@ -54,7 +54,7 @@ class Cascade(Instrument):
         return self.first.can_label(trial) and self.asked.can_label(trial)
 
     def calls(self, trial: Trial, exact: bool) -> Mapping[str, tuple[int, int]]:
-        """Returns the calls of the rules plus the judge's, as if asked about every output."""
+        """Returns the rules' calls and those of a judge that is asked about every output."""
         asked = self.asked.calls(trial, exact) if self.asked.reads(exact) else {}
         return {**self.first.calls(trial, exact), **asked}
 
@@ -63,7 +63,7 @@ class Cascade(Instrument):
         return self.asked.different_answers(trial)
 
     def steps(self, item: Answered) -> Steps:
-        """Labels by the rules, and asks the judge if they are unsure. If the judge's reply is
+        """Labels by the rules, and asks the judge if the rules are unsure. If the judge's reply is
         unusable, the labels of the rules stay.
         """
         labels = yield from self.first.steps(item)

@@ -110,7 +110,7 @@ class Negotiation(Team):
             raise UsageError(
                 f"{spec.name} is labelled by two models. Type for instance: --judge "
                 "openai:gpt-4.1-mini --judge openai:gpt-4.1   (the generator, then the "
-                "discriminator; one alone is both)"
+                "discriminator; a single model does both)"
             )
         self.topics, self.rounds = _topics(spec), _rounds(spec)
         self.printed: Mapping[str, Any] = spec.settings.get("printed", {})
@@ -136,7 +136,7 @@ class Negotiation(Team):
         }
 
     def calls(self, trial: Trial, exact: bool) -> Mapping[str, tuple[int, int]]:
-        """Returns {model: (fewest, most) calls}: per role one per round, or two if unreadable."""
+        """Returns {model: (fewest, most) calls}: one per round and role, or two if unreadable."""
         most = 2 * self.rounds
         if self.generator == self.discriminator:
             return {self.generator: (2, 2 * most)}
@@ -187,7 +187,7 @@ class Negotiation(Team):
     def _ask(
         self, item: Answered, model: str, messages: list[Message], words: Sequence[str]
     ) -> Turn:
-        """Asks a model, and once more if its reply is unreadable; extends `messages` in place."""
+        """Asks a model, and again if its reply is unreadable; appends both to `messages`."""
         role = self.parts[OBJECT in words]
 
         def request(said: tuple[Message, ...], turn: int) -> Request:
@@ -208,8 +208,8 @@ class Negotiation(Team):
         return words_read
 
     def _read(self, text: str, words: Sequence[str]) -> WordAndReason | None:
-        """Parses a reply to our prompt; or, with a paper's published prompts, a sentence that names
-        exactly one topic, or that begins with yes or no.
+        """Parses a reply: to our prompt, by its first line; to a paper's published prompt, a
+        sentence that names exactly one topic or begins with yes or no. None if unreadable.
         """
         if not self.printed:
             return verdict_of(text) if OBJECT in words else topic_of(text, words)
@@ -221,7 +221,7 @@ class Negotiation(Team):
         return WordAndReason(named[0], text) if len(named) == 1 else None
 
     def _words(self, words: Sequence[str]) -> Sequence[str]:
-        """Returns the allowed words, as listed when a model is asked once more."""
+        """Returns the allowed words, in the wording in which a model is reminded of them."""
         if not self.printed:
             return words
         return ("yes", "no") if OBJECT in words else list(self.printed["names"].values())
@@ -234,8 +234,8 @@ class Negotiation(Team):
         return Message("user", filled)
 
     def _turn(self, before: Sequence[Message], text: str, **shown: str) -> Message:
-        """Fills one of the texts into a message. The texts shown stand between marks that occur
-        neither in them nor in earlier messages.
+        """Makes a message by filling texts into a prompt. The texts shown stand between marks that
+        occur neither in these texts nor in earlier messages.
         """
         if self.printed:
             return self._as_printed("check" if text == "renewed" else text, shown)
@@ -251,7 +251,7 @@ class Negotiation(Team):
 
 
 def topic_of(text: str, topics: Sequence[str]) -> WordAndReason | None:
-    """Returns the topic of the first line and the reason below; None if others are named too."""
+    """Returns the first line's topic and the reason below; None if other topics are named too."""
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     named = {word for line in lines if (word := one_of(line, topics)) is not None}
     if not lines or len(named) != 1 or one_of(lines[0], topics) is None:
@@ -273,7 +273,7 @@ def verdict_of(text: str) -> WordAndReason | None:
 
 
 def _topics(spec: InstrumentSpec) -> Mapping[str, str]:
-    """Returns the topics. ProtocolError if two are confusable, or one with an outcome."""
+    """Returns the topics. Raises ProtocolError if one is confusable with another or an outcome."""
     topics = spec.settings.get("topics")
     if (
         not isinstance(topics, Mapping)
@@ -303,7 +303,7 @@ def _rounds(spec: InstrumentSpec) -> int:
     rounds = spec.settings.get("rounds", ROUNDS)
     if not isinstance(rounds, int) or isinstance(rounds, bool) or not 1 <= rounds <= MOST_ROUNDS:
         raise ProtocolError(
-            f"instrument {spec.name}: rounds is a whole number from 1 to {MOST_ROUNDS}, not "
+            f"instrument {spec.name}: rounds must be a whole number from 1 to {MOST_ROUNDS}, not "
             f"{rounds!r}."
         )
     return rounds

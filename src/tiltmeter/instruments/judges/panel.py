@@ -156,7 +156,7 @@ class PicturePanel(Panel):
         }
 
     def calls(self, trial: Trial, exact: bool) -> Mapping[str, tuple[int, int]]:
-        """Returns {judge: (its number of votes, ROUNDS times as many)} calls."""
+        """Returns {judge: (fewest, most) calls}: one call per vote of the judge, at most ROUNDS."""
         counts = Counter(self.voters)
         return {judge: (number, number * ROUNDS) for judge, number in counts.items()}
 
@@ -184,7 +184,7 @@ class PicturePanel(Panel):
     def _votes(
         self, item: Answered
     ) -> Generator[Sequence[Request], Sequence[Reply], tuple[list[str], list[str]]]:
-        """Asks each judge; returns (their first replies, their votes)."""
+        """Asks each judge for a word; returns (the judges' first replies, their votes)."""
         asked = [[Message("user", self._question(), (item.output.blob,))] for _ in self.voters]
         votes, first = [INVALID] * len(self.voters), [""] * len(self.voters)
         open_places = list(range(len(self.voters)))

@@ -88,7 +88,7 @@ def one_of(text: str, words: Iterable[str]) -> str | None:
 
 @lru_cache(maxsize=256)
 def _by_folded(words: tuple[str, ...]) -> dict[str, str]:
-    """Returns {case-folded word: listed word}; if two fold alike, the first counts."""
+    """Returns {case-folded word: listed word}; if two words fold alike, the first counts."""
     return {fold(word): word for word in reversed(words)}
 
 

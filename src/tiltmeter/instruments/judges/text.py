@@ -64,7 +64,7 @@ class ChoiceJudge(SecondJudge):
 def word_of(
     by: Instrument, item: Answered, asked: Message, words: Sequence[str]
 ) -> Generator[Sequence[Request], Sequence[Reply], str]:
-    """Asks for a word of a closed list; returns it, or `unresolved` after ROUNDS bad replies."""
+    """Asks for a word of a closed list; returns it, or `unresolved` after ROUNDS other replies."""
 
     def request(messages: tuple[Message, ...], turn: int) -> Request:
         again = nonce(item, SAMPLING, turn)
@@ -81,7 +81,7 @@ def word_of(
 
 
 def question(item: Answered, listed: ClosedList) -> Message:
-    """Writes the question about an answer; attaches the pictures that the subject was shown."""
+    """Writes the question about an answer, with the pictures that the subject was shown."""
     task, answer = plain(item.task), plain(item.trial.begin + item.output.text)
     asked = listed.form.fill(mark=mark(task, answer), task=task, answer=answer)
     return Message("user", asked, item.trial.pictures)
@@ -109,7 +109,7 @@ def closed_list(forms: Forms, settings: Mapping[str, Json]) -> ClosedList:
 
 
 def list_of(meanings: Mapping[str, str], first: Mapping[str, str] | None = None) -> ClosedList:
-    """Makes the closed list of words with meanings. first: {word: whole line}, put before these."""
+    """Makes a closed list of words with meanings. first: {word: its whole line}, put on top."""
     lines = {**(first or {}), **{word: f"{word}: {text}" for word, text in meanings.items()}}
     lines_text, words = "\n".join(f"- {line}" for line in lines.values()), ", ".join(lines)
     return ClosedList(tuple(lines), _texts().partly_fill("ask", meanings=lines_text, words=words))

@@ -82,7 +82,7 @@ class BlindJudge(SecondJudge):
         return {**wording(), **told, "rounds": ROUNDS, "sampling": SAMPLING}
 
     def _listed(self, item: Answered) -> ClosedList:
-        """Returns the closed list: options with their forms if there are forms, else values."""
+        """Returns the words to reply with: the options, if there are forms; else the values."""
         if "forms" in self.settings:
             forms = forms_of(self.settings["forms"], item.trial, self.name, item.cell)[1]
             return closed_list(forms, self.settings)
@@ -110,8 +110,8 @@ class CopyingJudge(BlindJudge):
         return {**_texts().table, "rounds": ROUNDS, "sampling": SAMPLING}
 
     def steps(self, item: Answered) -> Steps:
-        """Asks the judge to copy; returns the rules' labels of the copy, or the outcome that the
-        judge names. With `check` (a comparison with the rules), labels of the main attribute alone.
+        """Asks the judge to copy the entries; returns the rules' labels of the copy, or the outcome
+        that the judge names. With `check` (a comparison with the rules), only the main attribute's.
         """
         answer, names = self._first.hide(item, plain(item.trial.begin + item.output.text))
 
@@ -160,8 +160,8 @@ def _question(answers: str, answer: str) -> str:
 
 
 def _copied(text: str, answer: str) -> tuple[str, str]:
-    """Returns a judge's copy as numbered lines, or the outcome that it names; and the objection if
-    a line is not in the answer. By hand: "- calm", of the answer "She is calm." → "1. calm".
+    """Returns (a judge's copy as numbered lines, or the outcome that it names; the objection if a
+    line is not in the answer). By hand: "- calm", of the answer "She is calm." → "1. calm".
     """
     word = one_of(text, _NO_LIST)
     if word is not None:
@@ -192,8 +192,8 @@ class Unread(Cascade):
         self.check = check
 
     def steps(self, item: Answered) -> Steps:
-        """Labels by the rules, and asks the judge about whole answers that they cannot parse. If
-        the judge's reply is unusable, the labels of the rules stay.
+        """Labels by the rules, and asks the judge about whole answers that the rules cannot parse.
+        If the judge's reply is unusable, the labels of the rules stay.
         """
         labels: Sequence[Label] = yield from self.first.steps(item)
         open_ = {label.attribute for label in labels if label.value in (INVALID, UNSURE)}

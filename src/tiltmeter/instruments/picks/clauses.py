@@ -17,13 +17,13 @@ _COMMAS, _TOPIC = (",", "،", "，"), 2  # words beside listed ones that only in
 
 
 class Clauses:
-    """A parser of clauses, for the words of one list."""
+    """A finder of the listed words that an answer's clauses affirm or deny, for one list."""
 
     def __init__(self, words: WordList, entries: Entries) -> None:
         self.words, self.entries = words, entries
 
     def named(self, text: str) -> tuple[list[Pick], set[str]]:
-        """Returns (listed words that clauses without a negation name, lexemes of the words that
+        """Returns (listed words that clauses name without a negation, lexemes of listed words that
         clauses deny): "She is calm, brave and above all honest, not funny".
         """
         phrases, named, denied = language(self.words.code), list[Pick](), set[str]()
@@ -88,5 +88,5 @@ class Clauses:
 
     @cached_property
     def _joins(self) -> re.Pattern[str]:
-        """The pattern for "and", "above all" in a language without spaces."""
+        """The pattern of the words for "and" and "above all" in a language without spaces."""
         return re.compile("|".join(map(re.escape, map(key, self.words.data.get("and", ())))))

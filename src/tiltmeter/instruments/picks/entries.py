@@ -129,7 +129,7 @@ class Entries:
         return None
 
     def _own_words(self, head: str) -> Unit:
-        """Parses unlisted words: one, or several with commas (as in an explanation)."""
+        """Parses unlisted words: one word, or several with commas between as in an explanation."""
         parts = [part for part in _COMMA.split(head) if key(part)]
         if not parts or not all(map(self._short, parts)) or key(head).isdecimal():
             return NOTHING
@@ -146,7 +146,7 @@ class Entries:
         )
 
     def _behind(self, text: str, cut: re.Match[str]) -> Unit | None:
-        """Parses listed words after a heading ("Word 1: wise"), or the one in brackets."""
+        """Parses listed words after a heading ("Word 1: wise"), or a listed word in brackets."""
         mark, rest = cut[0].strip()[:1] or ".", text[cut.end() :]
         if mark in _COLON:
             return self._entry(rest) or self._row(rest) or self._side_by_side(rest)
@@ -181,9 +181,9 @@ class Entries:
         return self._row(text) if mixed or "," not in text else None
 
     def _row(self, text: str) -> Unit | None:
-        """Parses a row of words: all its parts must be short, in a long row four in five. At least
-        half must be listed; of two, both; of four or more, one is enough.
-        """
+        """Parses a row of words. All parts must be short; in a row of over five parts, four in
+        five. At least half of the words must be listed; of two, both; of four or more, one is
+        enough."""
         parts = self._parts(text)
         picks = [part.pick for part in parts if part.short]
         if len(picks) < 2 or (
@@ -283,11 +283,11 @@ class Entries:
         return len(text.split()) <= max(WORDS, self.words.most) and len(text) <= LINE
 
     def run(self, sentence: str) -> list[Pick]:
-        """Parses a row of words inside a sentence, from the part whose end is a listed word to the
-        part whose start is one.
+        """Parses a row of words inside a sentence, from the first part that ends in a listed word
+        to the last part that begins with a listed word.
 
-        "I would call her wise, brave, kind, and patient with everyone.": three are listed, and all
-        parts in between are short.
+        "I would call her wise, brave, kind, and patient with everyone.": three words are listed,
+        and all parts in between are short.
         """
         parts = [part for piece in re.split(r"[:：]", sentence) for part in self._parts(piece)]
         places = [number for number, part in enumerate(parts) if part.pick.lexeme]
@@ -317,7 +317,7 @@ class Entries:
         return []
 
     def _leads(self, text: str) -> bool:
-        """True if a text ends in a listed word after others that lead to it: "She is kind"."""
+        """True if a text ends in a listed word that other words lead to: "She is kind"."""
         last, (tokens, between) = self._last(text), self._tokens(text)
         if last is None:
             return False

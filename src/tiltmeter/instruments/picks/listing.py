@@ -88,7 +88,7 @@ class ListReader:
         return self._read(text)
 
     def _concluded(self, text: str) -> str:
-        """Returns the text after a last line's announcement of a conclusion ("Final answer:"), if
+        """Returns the text after the conclusion that the last line announces ("Final answer:"), if
         text stands before that line; else "".
         """
         before, _, rest = text.rpartition(":")
@@ -127,9 +127,9 @@ class ListReader:
         return best
 
     def _is_fuller(self, named: PicksReading, best: PicksReading, text: str) -> bool:
-        """True if the words named by clauses are the answer's picks rather than `best`: if they are
-        as many as asked for; or if they are several, and `best` has fewer, all listed except
-        perhaps a last entry that contains a named word ("… and somewhat forgetful").
+        """True if the words that clauses name are the answer's picks rather than `best`: if they
+        are as many as asked for; or if they are several and more than in `best`, whose words are
+        listed except perhaps a last entry that contains a named word ("… and somewhat forgetful").
         """
         if named.listed == self.asked:
             return True
@@ -140,7 +140,7 @@ class ListReader:
         return fuller and not refusals.says(text, self.words.code, excuses=True)
 
     def _plain(self, text: str) -> str:
-        """Converts the notations of numbers, tables and JSON in a text to one each."""
+        """Converts all notations of numbers, tables and JSON in a text to one notation each."""
         text = json_as_bullets(text) if '"' in text else text
         text = text if text.isascii() else numbers_as_digits(text)
         text = _BOX.sub("", text) if "\\" in text else text
@@ -157,7 +157,7 @@ class ListReader:
         return text
 
     def _numbered_entries(self, text: str) -> list[Pick]:
-        """Parses entries numbered 1, 2, 3, …; other numbers count only at a line's start."""
+        """Parses the entries numbered 1, 2, 3, …; other numbers count only at a line's start."""
         before, *pieces = _NUMBER.split(text)
         if not pieces:
             return []
@@ -200,7 +200,7 @@ class ListReader:
 
     def _lines(self, text: str) -> list[Pick]:
         """Parses words one per line, or in rows. An unlisted word counts between listed words;
-        outside them only if it is alone on its line and the answer has too few words.
+        elsewhere it counts only alone on its line, if the answer has too few words.
         """
         units = self._pieces(text)
         rows = [
@@ -223,8 +223,8 @@ class ListReader:
     def _with_bare_ends(
         self, text: str, units: Sequence[Unit], holding: Sequence[int]
     ) -> tuple[int, int]:
-        """Returns the (first, last) index in `units` of a list of words one per line. Unlisted
-        words on lines of their own around it are included while there are fewer words than asked
+        """Returns the (first, last) index in `units` of a list of words one per line. Includes
+        adjoining lines of one unlisted word each while there are fewer words than the prompt asked
         for."""
         first, last = holding[0], holding[-1]
         single = all(len(units[number].picks) == 1 for number in holding)
@@ -240,7 +240,7 @@ class ListReader:
         return first, last
 
     def _own(self, units: Sequence[Unit]) -> list[Pick]:
-        """Returns unlisted words: the first long row of them, or all if there is nothing else."""
+        """Returns unlisted words: the first long row of them, or all if there is no long row."""
         rows = [unit.picks for unit in units if 2 * len(distinct(unit.picks).picks) >= self.asked]
         if rows:
             return list(rows[0])
@@ -305,7 +305,7 @@ def _ends_in_new_line(text: str) -> bool:
 
 
 def repeats_list(picks: Sequence[Pick], words: WordList, asked: int) -> bool:
-    """True if picks repeat the given list: far too many, or too many and in the list's order."""
+    """True if picks repeat the given list: they are far too many, or too many and in its order."""
     if len(picks) <= asked:
         return False
     places = [

@@ -10,15 +10,13 @@ Labels of an answer with picks:
 
 and attributes derived from `word`, looked up in the list when labels are counted (`Picks.derived`):
 
-class the lexeme's class, or `several` if it is in several classes class_published each class in
-which the word is printed
+  class            the lexeme's class, or `several`
+  class_published  each class in which the word is printed
 
-An answer without picks has one label per attribute, the first that fits:
-
-refusal it names no word and declines to other_language fewer than half of its words are listed, and
-they are on the list of another language, or the text is in another language (languages/identify.py)
-invalid it lists nothing, or repeats the word list. If it lists words but none of them is on the
-list, only its length is invalid
+An answer without picks has one label per attribute, the first that fits: `refusal` if it names no
+word and declines to; `other_language` if most of its words are unlisted, but on another language's
+list, or the text is in another language; `invalid` if it lists nothing, or repeats the word list.
+If it lists words but none of them is on the list, only its length is invalid.
 """
 
 from __future__ import annotations
@@ -89,9 +87,7 @@ class Picks(Parser):
             )
         # at once: without it answers would be labelled otherwise
         if identify.wording()["library"] == "none":
-            raise MissingExtra(
-                "Telling answers in another language from words off the list", "languages"
-            )
+            raise MissingExtra("Recognising answers in another language", "languages")
         self._own = overlays(spec.settings.get("languages"))
         super().__init__(spec, judge)
         self.attributes = (WORD, LENGTH)
@@ -136,7 +132,7 @@ class Picks(Parser):
 
     @classmethod
     def expected_labels(cls, spec: InstrumentSpec, attribute: str, language: str) -> Labels:
-        """Returns the number of picks asked for, and the number of words (classes) of the list."""
+        """Returns the number of picks asked for, and of the list's words (or of its classes)."""
         if attribute == LENGTH:
             return Labels(1, 3)
         own = [row for row in spec.settings["words"] if row["language"] in (language, "")]
@@ -163,7 +159,7 @@ class Picks(Parser):
         }
 
     def read(self, item: Answered) -> Sequence[Label]:
-        """Returns one label per picked word and one for their number; or an outcome."""
+        """Returns one label per picked word and one for the number of words; or an outcome."""
         picked = self.picks_of(
             item.trial.begin + item.output.text, self._language(item), item.trial.prompt
         )
@@ -194,7 +190,7 @@ class Picks(Parser):
         return code
 
     def _elsewhere(self, picks: Sequence[Pick], listed: int, code: str) -> bool:
-        """True if another language's list has more of the words ("loyal", asked in French)."""
+        """True if more of the words are on another language's list ("loyal", asked in French)."""
         if listed == len(picks):
             return False
         texts, least = {pick.text for pick in picks} & self.others[code], max(listed, 1)

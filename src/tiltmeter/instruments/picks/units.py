@@ -29,7 +29,7 @@ class PicksReading(NamedTuple):
 
 
 class PickPart(NamedTuple):
-    """A part of a row, without its "and". short: it can be a word, not a clause."""
+    """A part of a row, without its "and". short: True if it can be a word rather than a clause."""
 
     text: str
     pick: Pick
@@ -75,7 +75,7 @@ def distinct(picks: Sequence[Pick]) -> PicksReading:
 
 
 def frames_of(code: str) -> list[tuple[str, str]]:
-    """Returns (text before, text after) the words in a pack's frame sentences, in lower case."""
+    """Returns (text before, text after) the words of a pack's frame sentences, in lower case."""
     replies = (row for row in pack(code).answers if row.instrument == "picks")
     frames = [
         row.reply.lower().rstrip(".。।!").partition("{words}")

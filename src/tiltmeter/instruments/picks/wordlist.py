@@ -112,7 +112,7 @@ class WordList:
                 yield from ((shape, words_of) for shape in plain)
 
     def _inflected(self) -> Iterator[tuple[str, str]]:
-        """Yields (form, lexeme) in other genders, numbers, cases ("creativa", "pewna siebie")."""
+        """Yields (form in another gender, number or case, lexeme): "creativa", "pewna siebie"."""
         groups = self.data.get("inflections", ())
         for written, lexeme in self._written.items() if groups else ():
             words = written.split()

@@ -82,7 +82,7 @@ def weights() -> Mapping[str, float]:
 
 
 def pronoun_role(found: Sequence[WordToken], at: int) -> int:
-    """Returns the grammatical role of a pronoun, by its form and the words beside it."""
+    """Returns the grammatical role of a pronoun, judging by its form and the words next to it."""
     word = found[at].word
     if word in ("he", "she", "they"):
         return SUBJECT
@@ -140,8 +140,8 @@ def score_of_distance(distance: int) -> float:
 
 
 def _setting(found: Sequence[WordToken], mention: Mention, at: int, mine: int) -> Iterator[str]:
-    """Yields names of weights for a name's context: in brackets, first in its sentence, in "her
-    sister Ann", before "and" or "who".
+    """Yields the names of the weights for a name's context: in brackets, first in its sentence, in
+    "her sister Ann", before "and" or "who".
     """
     before = found[mention.first - 1].word if mention.first else ""
     if before == "(" or (

@@ -30,10 +30,10 @@ _SINGULAR = frozenset(("themself", "theirself", "themsel"))
 
 class Pronoun(NamedTuple):
     """A pronoun. gender: "m", "f", PLURAL or "x" for any; role: one of passage.SUBJECT … OTHER;
-    speaking: the tokens that name the speaker of its quotation; absent: only words inside
-    quotations name the primary person; told: the evidence from the input that the words around it
-    belong to the primary person (+) or to others (−); nearest: which possible referent was named
-    last (see `nearest`).
+    speaking: the tokens that name the speaker of its quotation; absent: True if the primary person
+    is named only inside quotations; told: the input's evidence that the words around the pronoun
+    belong to the primary person (+) or to others (−); nearest: the possible referent named last
+    (see `nearest`).
     """
 
     at: int
@@ -127,8 +127,8 @@ def can_ever_be(entity: Entity, gender: str) -> bool:
 
 
 def nearest(found: Sequence[WordToken], pronoun: Pronoun, everyone: Sequence[Entity]) -> str:
-    """Returns the candidate named last before a pronoun: "primary_here" or "other_here" if in its
-    sentence, "…_before" if in an earlier one, "" if there is none.
+    """Returns which candidate is named last before a pronoun: "primary_here" or "other_here" if in
+    the pronoun's sentence, "…_before" if in an earlier one, "" if no candidate is named.
     """
     best, which = -1, ""
     for entity in everyone:
@@ -143,8 +143,8 @@ def nearest(found: Sequence[WordToken], pronoun: Pronoun, everyone: Sequence[Ent
 
 
 def can_be_other(found: Sequence[WordToken], pronoun: Pronoun, entity: Entity) -> bool:
-    """True if a pronoun can refer to this other person or plural noun: the gender and position fit,
-    and it neither speaks nor is owned.
+    """True if a pronoun can refer to this other person or plural noun: gender and position fit, and
+    the entity is neither the speaker nor owned by the pronoun.
     """
     at, gender = pronoun.at, pronoun.gender
     here = found[at].sentence
@@ -186,8 +186,8 @@ def nearest_is_other(pronoun: Pronoun) -> bool:
 
 def _forbidden(found: Sequence[WordToken], pronoun: Pronoun, entity: Entity) -> float:
     """Returns the penalty for a reference that grammar makes unlikely: to the subject of the
-    pronoun's own clause ("Ann saw her"), or to a person named after it in its sentence ("he says
-    that Tom"), unless its clause is subordinate ("when she came, Ann").
+    pronoun's own clause ("Ann saw her"), or to a person named later in the sentence ("he says that
+    Tom"), unless the pronoun's clause is subordinate ("when she came, Ann").
     """
     role, at = pronoun.role, pronoun.at
     if role != SUBJECT and role != OBJECT:
@@ -217,8 +217,8 @@ def _subordinate(found: Sequence[WordToken], at: int) -> bool:
 
 
 def _tells(found: Sequence[WordToken], pronoun: Pronoun, entity: Entity) -> float:
-    """Returns a bonus if an entity is the speaker of the pronoun's sentence: a subject before it,
-    next to a verb of speech ("Harold said that he").
+    """Returns a bonus if an entity is the speaker of the pronoun's sentence: a subject before the
+    pronoun, next to a verb of speech ("Harold said that he").
     """
     if pronoun.role != SUBJECT:
         return 0.0

@@ -33,8 +33,8 @@ class Marked(NamedTuple):
 
 
 class Cast(NamedTuple):
-    """The people of a text, and its pronouns before any is assigned. absent: the primary person is
-    named only inside quotations or as the label of a speaker.
+    """The people of a text, and its pronouns, still without referents. absent: True if the primary
+    person is named only inside quotations or as the label of a speaker.
     """
 
     primary: Entity
@@ -79,7 +79,7 @@ def _inside(at: int, spans: Sequence[tuple[int, int]]) -> bool:
 
 
 def with_signs(marked: Marked, cast: Cast, told: Told) -> Cast:
-    """Adds the evidence for the referent of each pronoun that is known before any is assigned."""
+    """Adds to each pronoun the evidence for its referent that needs no other pronoun resolved."""
     everyone = [cast.primary, *cast.others]
     owned = _words_of_pronouns(marked, cast) if told.words else {}
     pronouns = [
@@ -106,7 +106,7 @@ def _is_primary(found: Sequence[WordToken], at: int, primary: Entity) -> bool:
 
 
 def _words_of_pronouns(marked: Marked, cast: Cast) -> Mapping[int, Sequence[str]]:
-    """Returns {index of a pronoun: the words of which it is the owner or subject}."""
+    """Returns {index of a pronoun: the words whose owner or subject the pronoun is}."""
     others = [(OTHER, other) for other in cast.others if other.gender != PLURAL]
     whose = dict.fromkeys(marked.places, OTHER)
     return words_of_mentions(

@@ -21,7 +21,7 @@ _LONGEST = 9  # tokens from an article to its noun
 
 
 def article_of(found: Sequence[WordToken], at: int) -> int | None:
-    """Returns the index of a noun's determiner, skipping adjectives; None if it has none."""
+    """Returns the index of a noun's determiner, skipping adjectives; None without a determiner."""
     closed = words("prepositions", "pronouns", "auxiliaries", "past")
     for back in range(at - 1, max(at - _LONGEST, -1), -1):
         word = found[back].word
@@ -43,7 +43,7 @@ def is_definite(found: Sequence[WordToken], at: int) -> bool:
 
 
 def bearer(found: Sequence[WordToken], at: int) -> int | None:
-    """Returns the index of the person whom a noun describes; None if it describes none."""
+    """Returns the index of the person whom a noun describes; None if it describes nobody."""
     begin = article_of(found, at)
     if begin is None:
         return None
@@ -75,7 +75,7 @@ def _skip_adverbs(found: Sequence[WordToken], at: int) -> int:
 
 
 def _subject(found: Sequence[WordToken], verb: int) -> int | None:
-    """Returns the last index of a copula's subject; None if that is "there", "it" or the like."""
+    """Returns the last index of a copula's subject; None if the subject is "there", "it" or so."""
     at = verb if found[verb].own else verb - 1
     while at >= 0 and not found[verb].own and found[at].word in words("auxiliaries"):
         at -= 1
@@ -103,7 +103,7 @@ def _who_acts_as(found: Sequence[WordToken], place: int, at: int) -> int | None:
 
 
 def _before_brackets(found: Sequence[WordToken], at: int) -> int:
-    """Returns the index, or the one before brackets that end at it ("Joseph [Surname]")."""
+    """Returns the index before the brackets that end at `at` ("Joseph [Surname]"); else `at`."""
     if at < 0 or found[at].word not in ")]":
         return at
     while at >= 0 and found[at].word not in ("(", "["):

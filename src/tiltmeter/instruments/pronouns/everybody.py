@@ -91,7 +91,7 @@ def _mention(found: Sequence[WordToken], at: int) -> Mention:
 
 
 def _as_called(found: Sequence[WordToken], who: Person) -> Person:
-    """Adds the words by which this text names the person to the person's heads."""
+    """Adds to the person's heads the words by which this text names the person."""
     if who.theme == "kinship":
         who = replace(who, heads=who.heads | beside(found, who))
     if who.flipped and not any(token.word in who.heads and _says(token, who) for token in found):
@@ -119,8 +119,8 @@ def _bent(found: Sequence[WordToken], who: Person) -> frozenset[str]:
 
 
 def _is_role(found: Sequence[WordToken], at: int, who: Person) -> bool:
-    """True if a title such as "judge" means the person Judge Marchetti: not after "a" or the like,
-    and not before another capitalised name.
+    """True if a title such as "judge" means the person Judge Marchetti: not after "a" or similar
+    words, and not before another capitalised name.
     """
     after = found[at + 1] if at + 1 < len(found) else None
     if after is not None and not found[at].own and after.raw[0].isupper() and after.seen:
@@ -143,7 +143,7 @@ def _grand_title(found: Sequence[WordToken], entity: Entity) -> bool:
 
 
 def _cue(found: Sequence[WordToken], primary: Entity, who: Person) -> str:
-    """Returns the gender of the words by which this text names the person, else of the noun."""
+    """Returns the gender of the words by which this text names the person, or else of the noun."""
     for mention in primary.mentions:
         word = found[mention.first].word
         if who.theme == "title":
@@ -310,7 +310,7 @@ def _labels(found: Sequence[WordToken], at: int) -> bool:
 
 
 def _named_again(found: Sequence[WordToken], at: int) -> bool:
-    """True if the text has the word, capitalised, also inside a sentence."""
+    """True if the capitalised word also occurs inside a sentence of the text."""
     return any(
         token.raw == found[at].raw
         and place

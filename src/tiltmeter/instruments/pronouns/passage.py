@@ -28,7 +28,7 @@ SUBJECT, OBJECT, PREPOSITION, GENITIVE, POSSESSIVE, OTHER = range(6)
 
 
 class WordSeen(NamedTuple):
-    """The possible meanings of a word without context. name, noun: the gender of a first name, of a
+    """The possible meanings of a word without context. name, noun: its gender as a first name or a
     noun for persons; plural; in_s: ends in -s; capital: is capitalised; creature: an animal's
     gender, "t" for a thing that may be "she"; agent: its ending may mean a doer (-er, -ist).
     """
@@ -172,8 +172,8 @@ _Piece = tuple[int, str, str, bool, WordSeen | None, bool, bool]
 
 
 def _cut(chunk: str) -> tuple[_Piece, ...]:
-    """Splits a space-free text into tokens: offset, word, raw, own, seen, whether each can begin
-    a sentence, whether it begins a clause or ends a sentence."""
+    """Splits a space-free text into tokens: offset, word, raw, own, seen, True if it can begin a
+    sentence, True if it begins a clause or ends a sentence."""
     pieces = []
     for match in _TOKEN.finditer(chunk):
         raw, own = match[0], False

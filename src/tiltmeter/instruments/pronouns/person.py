@@ -34,8 +34,8 @@ _KIN = {
 
 @dataclass(frozen=True, slots=True)
 class Person:
-    """The person that a text is about. heads: words that name the person; exact: they count only
-    with a capital letter.
+    """The person that a text is about. heads: words that name the person; exact: True if heads
+    count only with a capital letter.
 
     gender: the gender that the noun implies (the cue): "m", "f" or "". flipped: the noun's
     counterparts (niece for nephew), which name the person if the text does not use the noun. roles:
@@ -59,7 +59,7 @@ def person(theme: str, noun: str, text: str = "") -> Person:
     """
     parts = [part for part in (token.word for token in tokens(plain(noun))) if part[0].isalnum()]
     if not parts:
-        raise ValueError(f"'{noun}' names nobody")
+        raise ValueError(f"'{noun}' does not name a person")
     last = parts[-1]
     if theme == "kinship":
         kin = next((part for part in reversed(parts) if part in _KIN), "")
@@ -110,7 +110,7 @@ _DOCTORS = ("ologist", "iatrist", "iatrician", "surgeon", "physician", "dentist"
 
 
 def _role(title: str) -> frozenset[str]:
-    """Returns the noun that a title also is (the judge, for Judge Marchetti); none for Mr."""
+    """Returns the noun for a title's bearer (judge, for Judge Marchetti); the empty set for Mr."""
     return frozenset() if title in _FORMS_OF_ADDRESS else frozenset((_SHORT.get(title, title),))
 
 

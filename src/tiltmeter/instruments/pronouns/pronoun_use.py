@@ -57,7 +57,7 @@ class PronounUse(Parser):
 
     @classmethod
     def examples(cls, spec: InstrumentSpec, value: str, language: str) -> Sequence[str]:
-        """Returns an English sentence with pronouns of the class; [] if the class has none."""
+        """Returns an English sentence with pronouns of the class; [] if none is known."""
         sentence = texts("examples").section("pronouns").strings().get(value)
         return [sentence.replace("{who}", _subject_words(spec))] if sentence else []
 
@@ -88,7 +88,7 @@ class PronounUse(Parser):
 
 
 def _subject_words(spec: InstrumentSpec) -> str:
-    """Returns the person's words for the start of a sentence: a slot for the column `who`."""
+    """Returns the words for the person that begin a sentence, with a slot for the column `who`."""
     column = spec.settings.get("who", "")
     slot = f"{{{column}}}" if column else "person"
     named = bool(column) and spec.settings.get("by", "name") in ("name", "title")

@@ -76,7 +76,7 @@ class Reading:
 
 @cache
 def forms() -> Mapping[str, str]:
-    """Returns {form: class}, also for contractions without their apostrophe."""
+    """Returns {form: class}; includes contractions written without an apostrophe."""
     table: dict[str, str] = {}
     for value, cases in data()["forms"].items():
         for written in cases.values():
@@ -211,7 +211,7 @@ def _double_form(text: str, token: WordToken, doubles: Sequence[tuple[int, int]]
 
 
 def _is_neo(found: Sequence[WordToken], at: int) -> bool:
-    """True if a form that can also be another word is used as a neopronoun here."""
+    """True if a form that also is another word is used as a neopronoun in this text."""
     rules = data()["neo"]
     partners = rules["doubtful"].get(found[at].word)
     if partners is None:

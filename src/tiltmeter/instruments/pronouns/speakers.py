@@ -23,8 +23,8 @@ class Line(NamedTuple):
 
 
 def speaker(found: Sequence[WordToken], span: tuple[int, int]) -> range:
-    """Returns the tokens that name the speaker of a quotation: next to a verb of speech, after the
-    quotation or before it.
+    """Returns the tokens that name the speaker of a quotation: next to a verb of speech that
+    follows the quotation or precedes it.
     """
     low, high = span
     speech = words("speech")
@@ -46,8 +46,8 @@ def speaker(found: Sequence[WordToken], span: tuple[int, int]) -> range:
 
 
 def _until(found: Sequence[WordToken], at: int, step: int) -> int:
-    """Returns the first index from `at`, four steps away at most, that is a preposition or the end
-    of a clause.
+    """Returns the index of the first preposition or end of a clause from `at` on, at most four
+    steps away.
     """
     for _ in range(4):
         if (
@@ -61,8 +61,8 @@ def _until(found: Sequence[WordToken], at: int, step: int) -> int:
 
 
 def dialogue(found: Sequence[WordToken]) -> list[Line]:
-    """Returns the lines that begin with a label, if two labels or more recur, or there are at least
-    four such lines.
+    """Returns the lines that begin with a label, if at least two labels recur or at least four
+    lines have one.
     """
     lines: list[Line] = []
     begin = 0

@@ -43,8 +43,8 @@ class Attribution(NamedTuple):
 
 
 class Given(NamedTuple):
-    """A reading of a text. whose, meant: by index; seen: {name: value of a feature}; lead: {class:
-    the largest margin by which the primary person wins a pronoun}.
+    """A reading of a text. whose, meant: see Attribution; seen: {name: value of a feature}; lead:
+    {class: the largest margin by which the primary person wins a pronoun}.
     """
 
     whose: dict[int, str]
@@ -116,8 +116,8 @@ def _mine(marked: Marked, reading: Given) -> frozenset[str]:
 
 
 def _weigh(mine: frozenset[str], reading: Given, made: Mapping[frozenset[str], Given]) -> Given:
-    """Adds the primary person's leads to a reading's features: over the classes that it gives to
-    the person, and over the others. The leads are those of the reading with no class excluded.
+    """Adds the primary person's leads to a reading's features: over the classes that it assigns to
+    the person, and over the other classes. The first reading, with all classes, gives the leads.
     """
     lead = next(iter(made.values())).lead
     seen = dict(reading.seen)
@@ -135,7 +135,7 @@ class _Chain:
 
     said: {id of an entity: gender that words state}; had: {class: number of the primary person's
     pronouns}; lead: {class: that person's largest margin}; before: {gender: referent of the last
-    such pronoun}; margin: that person's margin for the current pronoun.
+    pronoun of it}; margin: that person's margin for the current pronoun.
     """
 
     primary: Entity
@@ -195,7 +195,7 @@ def _best(
     insist: float | None,
 ) -> Entity | None:
     """Returns the entity with the best score for a pronoun, None for nobody named. insist: is added
-    to the primary person's score; None if the pronoun cannot be theirs.
+    to the primary person's score; None if the pronoun cannot mean that person.
     """
     goes_on, gender = primary_weights()["goes_on"], pronoun.gender
     last = chain.before.get(gender)

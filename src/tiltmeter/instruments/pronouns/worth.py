@@ -32,7 +32,7 @@ class Step(NamedTuple):
 
     @property
     def mine(self) -> bool:
-        """True if the pronoun was given to the primary person."""
+        """True if the reading assigns the pronoun to the primary person."""
         return self.chosen is not None and self.chosen.primary
 
 
@@ -118,8 +118,8 @@ def _of_classes(had: Mapping[str, int], cue: str) -> dict[str, float]:
 
 
 def signs_of_none(found: Sequence[WordToken], absent: bool, number: int) -> dict[str, float]:
-    """Returns features of a reading without pronouns of the primary person. absent: words outside
-    quotations do not name the person either.
+    """Returns the features of a reading that assigns no pronoun to the primary person. absent: True
+    if words outside quotations do not name the person either.
     """
     first_person = sum(token.word in _FIRST for token in found) > 1
     return {

@@ -74,7 +74,7 @@ class LineUp:
         return not any(map(str.isalpha, text[: self.mentions(text)[0].start]))
 
     def nearest(self, written: str, taken: Collection[int]) -> int | None:
-        """Returns the person not in `taken` whose name is most like a misspelt one; None if
+        """Returns the person not in `taken` whose name is most like a misspelt name; None if
         unclear.
 
         "Jaquelin Vu" is JACQUELINE VU; "Jessica Miller" is nobody in a line-up without a Miller."""

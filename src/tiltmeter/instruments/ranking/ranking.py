@@ -96,12 +96,12 @@ class Rankings(Parser):
 
     @classmethod
     def expected_labels(cls, spec: InstrumentSpec, attribute: str, language: str) -> Labels:
-        """Returns one label per answer; for the upper half, half as many labels as groups."""
+        """Returns one label per answer; for the upper half, half as many as there are groups."""
         usual = super().expected_labels(spec, attribute, language)
         return usual._replace(an_output=usual.values // 2) if attribute == UPPER else usual
 
     def check_design(self, protocol: Protocol) -> None:
-        """Raises ProtocolError if the column is missing or has an unknown group, or not English."""
+        """Raises ProtocolError if the column is missing, a group unknown or the language wrong."""
         check_english(self.name, self.settings, protocol)
         for cell in protocol.cells:
             if self._column not in cell:
@@ -126,7 +126,7 @@ class Rankings(Parser):
         return masked(text, [name for _, name in self._people(item)])
 
     def read(self, item: Answered) -> Sequence[Label]:
-        """Returns labels of all attributes; with the outcome as value if there is no ranking."""
+        """Returns labels of all attributes; if there is no ranking, the outcome is their value."""
         people = self._people(item)
         names = [name for _, name in people]
         text = without_thought(item.output.text)
@@ -209,7 +209,7 @@ def in_other_language(text: str, names: Sequence[str]) -> bool:
 def upper_half(found: Ranking, number: int) -> list[tuple[int, float]]:
     """Returns (person, weight) for the upper half; a tie across the middle shares the rest.
 
-    By hand: of four, places ((0,), (1, 2, 3)): person 0 with weight 1, the others with 1/3 each.
+    By hand: four people, places ((0,), (1, 2, 3)): person 0 gets weight 1, the others 1/3 each.
     """
     places = float(number // 2)
     rows: list[tuple[int, float]] = []

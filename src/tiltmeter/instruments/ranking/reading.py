@@ -89,10 +89,10 @@ class Entry(NamedTuple):
 
 
 def ranking(text: str, names: Sequence[str]) -> Ranking:
-    """Returns the ranking of an answer. names: of the line-up, in the order of the prompt.
+    """Returns the ranking of an answer. names: the people of the line-up, in the prompt's order.
 
-    By hand: "1. Bo Li\\n2. Al Ray (tie)\\n2. Cy Day" of (Al Ray, Bo Li, Cy Day) has the places
-    ((1,), (0, 2)).
+    By hand: "1. Bo Li\n2. Al Ray (tie)\n2. Cy Day" of (Al Ray, Bo Li, Cy Day) has the places ((1,),
+    (0, 2)).
     """
     line_up = LineUp(names)
     answer = without_thought(text)
@@ -115,7 +115,7 @@ def _with_json_in_lines(text: str) -> str:
 
 
 def _alone(entries: Sequence[Entry], text: str) -> bool:
-    """True if entry 1 names a person and is a list of one, not a sentence that says "first"."""
+    """True if entry 1 names a person and is a list by itself, not a sentence that says "first"."""
     if "\n" not in text and NUMBERED.match(text):
         return False
     begins = bool(entries) and entries[0].number == 1 and bool(entries[0].people)
@@ -123,7 +123,7 @@ def _alone(entries: Sequence[Entry], text: str) -> bool:
 
 
 def _entries(text: str, line_up: LineUp) -> Iterator[Entry]:
-    """Yields the entries of all lists; a new number 1, another mark or text begins a new list."""
+    """Yields the entries of all lists. A new number 1, another mark or text begins another list."""
     number_of_list, earlier, before, kind, backwards = 0, 0, 0, "", False
     for line in _lines(text):
         match = MARK.match(line)
@@ -160,7 +160,7 @@ def _lines(text: str) -> Iterator[str]:
 
 
 def _about(rest: str, line_up: LineUp) -> tuple[int, ...]:
-    """Returns the people an entry ranks: the first named, and those joined to that name."""
+    """Returns the people that an entry ranks: the first person named, and those joined to them."""
     mentions = line_up.mentions(rest)
     people: list[int] = []
     for number, mention in enumerate(mentions):
@@ -180,7 +180,7 @@ def _nothing_else(rest: str, line_up: LineUp) -> bool:
 
 
 def _fullest_list(entries: Sequence[Entry]) -> list[Entry]:
-    """Returns the list that names most people; in a tie a numbered one, then the last."""
+    """Returns the list that names most people; in a tie a numbered list, and then the last list."""
     lists: dict[int, list[Entry]] = {}
     for entry in entries:
         lists.setdefault(entry.list, []).append(entry)
@@ -227,7 +227,7 @@ def _of_list(entries: Sequence[Entry], line_up: LineUp) -> Ranking:
 
 
 def _places(rows: Sequence[tuple[int, tuple[int, ...]]], *, tied: bool) -> list[tuple[int, ...]]:
-    """Makes a place per row (number, people); with `tied`, merges neighbours of equal number."""
+    """Makes a rank per row (number, people); with `tied`, merges neighbours of equal number."""
     places: list[tuple[int, ...]] = []
     before = 0
     for number, people in rows:
@@ -240,7 +240,7 @@ def _places(rows: Sequence[tuple[int, tuple[int, ...]]], *, tied: bool) -> list[
 
 
 def _each_once(places: Iterable[tuple[int, ...]]) -> tuple[tuple[int, ...], ...]:
-    """Keeps only the first place of each person."""
+    """Removes each person from all ranks but the first."""
     named: set[int] = set()
     first = []
     for people in places:
@@ -251,7 +251,7 @@ def _each_once(places: Iterable[tuple[int, ...]]) -> tuple[tuple[int, ...], ...]
 
 
 def _of_chain(text: str, line_up: LineUp) -> Ranking | None:
-    """Parses a chain such as A > B = C or A → B; returns None if there is none."""
+    """Parses a chain such as A > B = C or A → B; returns None if the text has no chain."""
     for line in reversed(text.split("\n")):
         mentions = line_up.mentions(line)
         between = [line[a.end : b.start].strip() for a, b in pairwise(mentions)]
@@ -270,7 +270,7 @@ def _of_chain(text: str, line_up: LineUp) -> Ranking | None:
 
 
 def _of_sentences(text: str, line_up: LineUp) -> Ranking:
-    """Ranks by ordinals, else by first mention in sentences that announce a ranking."""
+    """Ranks people by ordinals, else by first mention in sentences that announce a ranking."""
     text = _without_rejected(text, line_up)
     mentions = line_up.mentions(text)
     people = tuple(dict.fromkeys(mention.person for mention in mentions))
@@ -315,7 +315,7 @@ def _without_rejected(text: str, line_up: LineUp) -> str:
 
 
 def _run_of_all(text: str, line_up: LineUp) -> list[NameMention]:
-    """Returns the longest run of joined names, if it has all people named (three or more) once."""
+    """Returns the longest run of joined names if it has all people named, at least three, once."""
     mentions = line_up.mentions(text)
     runs: list[list[NameMention]] = [mentions[:1]]
     for a, b in pairwise(mentions):

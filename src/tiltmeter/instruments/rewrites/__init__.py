@@ -126,7 +126,7 @@ class Rewrites(Parser):
                 raise _lacks(column, self.name)
 
     def wording(self) -> Mapping[str, Json]:
-        """Returns the lexicon and the rules for outputs that are not a rewrite."""
+        """Returns the lexicon and the rules that recognise outputs other than rewrites."""
         return {
             "lexicon": lexicon(),
             "outcomes": rules().table,
@@ -176,8 +176,8 @@ def row(item: Answered, name: str) -> Mapping[str, str]:
 
 def _lacks(column: str, name: str) -> ProtocolError:
     return ProtocolError(
-        f"instrument {name}: it needs the columns {', '.join(NEEDED)}; the tables have no "
-        f"'{column}'."
+        f"instrument {name}: the columns {', '.join(NEEDED)} are needed, but the tables have no "
+        f"column '{column}'."
     )
 
 
@@ -185,7 +185,7 @@ def _lacks(column: str, name: str) -> ProtocolError:
 def _read(
     theme: str, noun: str, pronoun: str, given: str, output: str
 ) -> tuple[str, str, Reading | None]:
-    """Classifies an output; returns (outcome, part that is the rewrite, its pronouns' Reading). The
+    """Classifies an output; returns (outcome, the rewrite inside it, its pronouns' Reading). The
     pronoun class of an unchanged text is the input's, without the rules.
     """
     form = shape(given, output)
@@ -237,7 +237,7 @@ def _read_cell(cell: Mapping[str, str], output: str) -> tuple[str, str, Reading 
 def _labels_of(
     cell: Mapping[str, str], outcome: str, text: str, reading: Reading | None
 ) -> dict[str, str]:
-    """Returns all labels of an output, however sure. reading: None if it is not a rewrite."""
+    """Returns all labels of an output, sure or unsure. reading: None if it is not a rewrite."""
     given, neo = category(cell["pronoun"])
     values = {SHAPE: outcome}
     if reading is None:
@@ -256,7 +256,7 @@ def _labels_of(
 def verdicts(
     cell: Mapping[str, str], label: str, same_set: bool = True, flipped: bool = False
 ) -> dict[str, str]:
-    """Returns the pronoun class and the verdicts of both policies. label: the class."""
+    """Returns {attribute: label} of the pronoun class `label` and of both policies' verdicts."""
     given, _ = category(cell["pronoun"])
     cue = policy.cue_of(cell["theme"], cell["noun"])
     return {

@@ -104,7 +104,7 @@ class GivenInput(NamedTuple):
     prompt and subject.
 
     names: matches the person's names; words: gendered nouns that an output may not add; pointed:
-    those of `words` that count only after an article or adjective.
+    the nouns in `words` that count only after an article or adjective.
     """
 
     text: str
@@ -151,8 +151,8 @@ def _parse_input(text: str, who: Person) -> GivenInput:
 def _exchange_patterns(
     lower: str, who: Person
 ) -> tuple[re.Pattern[str] | None, re.Pattern[str] | None]:
-    """Compiles two patterns: the person's own gendered word, and one of the other gender that the
-    input lacks; a title only before the person's name.
+    """Compiles two patterns: of the person's own gendered word, and of its counterparts that the
+    input lacks. A title counts only before the person's name.
     """
     words = re.findall(r"[^\W\d_]+(?:-[^\W\d_]+)*", who.noun.lower())
     if who.theme == "title" and words:
@@ -181,7 +181,7 @@ def _exchange_patterns(
 def behaviours(
     given: str, output: str, who: Person, pronoun: str, reading: Reading
 ) -> dict[str, bool]:
-    """Returns {behaviour: present?}. pronoun: that of the input (he, she, they, none, neo)."""
+    """Returns {behaviour: True if present}. pronoun: the input's (he, she, they, none, neo)."""
     parsed, output = _parse_input(given, who), plain(output)
     lower = output.lower()
     return {
@@ -230,7 +230,7 @@ def _author(given: GivenInput, reading: Reading) -> bool:
 
 
 def _honest(given: GivenInput, output: str) -> bool:
-    """True if only the output has "make an honest man out of me" or the like (section 4.2.1)."""
+    """True if the output, unlike the input, has "make an honest man out of me" or so (4.2.1)."""
     return _HONEST.search(output) is not None and _HONEST.search(given.text) is None
 
 

@@ -145,14 +145,14 @@ def class_named(text: str) -> str | None:
 
 
 def class_on_its_line(text: str) -> str | None:
-    """Returns the class after `identified_gender` in a reply to the paper's prompt, or None."""
+    """Returns the class after `identified_gender` in a reply to the paper's prompt; else None."""
     named = {found.lower() for found in _IDENTIFIED.findall(text)}
     value = named.pop() if len(named) == 1 else ""
     return value if value in CLASSES and value != "neo" else None
 
 
 def question(cell: Mapping[str, str], rewrite: str, told: bool = False) -> str:
-    """Writes the question to the judge about a rewrite. told: the condition is shown too."""
+    """Writes the question to the judge about a rewrite. told: True if it includes the condition."""
     wording = _texts()
     given, rewrite = plain(cell["text"]), plain(rewrite)
     condition = wording.text("condition").format_map({"category": "", **cell}) if told else ""

@@ -89,7 +89,7 @@ def _count_words(text: str) -> tuple[int, int]:
 
 
 def _count(chunk: str) -> int:
-    """Returns words + _FUNCTION · function words: one such sum is four times as fast as two."""
+    """Returns words + _FUNCTION · function words: one sum is four times as fast as two counts."""
     found, function_words = _WORD.findall(chunk), _function_words()
     return len(found) + _FUNCTION * sum(
         word.lower().partition("'")[0].partition("’")[0] in function_words for word in found
@@ -100,7 +100,7 @@ _counts = RememberedWords(_count)
 
 
 def _same_words(text: str, asked: tuple[str, ...]) -> bool:
-    """True if a text has exactly the words of the input; compares the first three first."""
+    """True if a text has exactly the words of the input; first compares three words, for speed."""
     begins = tuple(word.casefold() for word in _WORD.findall(text[:40]))[:3]
     return begins == asked[: len(begins)] and _input_words.__wrapped__(text) == asked
 

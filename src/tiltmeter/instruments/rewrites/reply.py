@@ -119,9 +119,9 @@ def _without_opening(given: str, blocks: list[str]) -> tuple[list[str], str, boo
 
 
 def _find_offer(given: str, body: str) -> str:
-    """Returns the text after a colon that a reply offers although it begins by declining ("here's
-    one: …"); "" if that text shares few words with the input, or the text before the colon many.
-    """
+    """Returns the text that a reply offers after a colon although it begins by declining ("here's
+    one: …"); "" if that text shares few words with the input, or the text before the colon does
+    many."""
     if shared_words(given, body.partition(":")[0]) >= phrases().number("told"):
         return ""
     for colon in re.finditer(r":\s+", body):
@@ -140,7 +140,7 @@ def _heading_only(line: str) -> bool:
 
 
 def _after_colon(block: str) -> list[str]:
-    """Removes "Sure! Here is a version:" if the block goes on after it; returns a list."""
+    """Returns [block], without "Sure! Here is a version:" if the block goes on after the colon."""
     if _LABEL.match(block) or not _any("announces").match(block.lstrip(_MARKS)):
         return [block]
     for end in (":\n", ": "):
@@ -170,7 +170,7 @@ def _without_notes(given: str, blocks: list[str]) -> list[str]:
 
 
 def _speaks_of_rewrite(given: str, block: str) -> bool:
-    """True if a block comments on the text, by words for this that the input does not have."""
+    """True if a block comments on the rewriting, by words about it that the input does not have."""
     source = given.replace("’", "'").lower()
     hits = sum(match[0].lower() not in source for match in _any("about").finditer(block))
     return hits > 1 or (hits == 1 and len(block.split()) < 80)
@@ -220,7 +220,7 @@ def first_variant(given: str, text: str, several: bool = False) -> str | None:
 
 
 def _heads(text: str) -> list[tuple[str, list[tuple[int, int]]]]:
-    """Lists ways to cut a text into variants: (kind of heading, the headings' offsets)."""
+    """Lists the ways to cut a text into variants as (kind of heading, the headings' offsets)."""
     found = {
         kind: [match.span() for match in pattern.finditer(text)] for kind, pattern in _KINDS.items()
     }
@@ -231,7 +231,7 @@ def _heads(text: str) -> list[tuple[str, list[tuple[int, int]]]]:
 
 
 def _cut(text: str, heads: Sequence[tuple[int, int]]) -> list[str]:
-    """Returns the text below each heading; "" if there is none."""
+    """Returns the text below each heading, which may be empty."""
     ends = [begin for begin, _ in heads[1:]] + [len(text)]
     return [
         _RULE.sub("", text[end:until]).strip() for (_, end), until in zip(heads, ends, strict=True)
@@ -270,7 +270,7 @@ def _overlap(one: frozenset[str], two: frozenset[str]) -> float:
 
 def refuses(given: str, reply: str, part: ReplyPart) -> bool:
     """True if a reply declines and shares few words with the input, or mentions the task and shares
-    even fewer: a rewrite shares many.
+    even fewer words; a rewrite shares many.
     """
     shared = shared_words(given, part.text) if part.text else 0.0
     if part.declined or refusals.hesitates(reply):

@@ -30,7 +30,7 @@ def numbers_as_digits(text: str) -> str:
 
 
 def json_as_bullets(text: str) -> str:
-    """Rewrites the texts of a JSON array, or of an object's first array, as bullets; for an object
+    """Rewrites the texts of a JSON array, or of an object's first array, as bullets; of an object
     in the array, its first text. Leaves a text without JSON unchanged.
     """
     if '"' not in text or not ("[" in text or "{" in text):

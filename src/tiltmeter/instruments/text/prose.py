@@ -95,7 +95,7 @@ def outcome(text: str, code: str = "", prompt: str = "") -> str:
 
 
 def _names_somebody(text: str, prompt: str, known: Language) -> bool:
-    """True if the first sentence is one or two words that the prompt has, except yes or no."""
+    """True if the first sentence is one or two words of the prompt, other than yes or no."""
     first = _SENTENCE.match(known.canonical(text[:_FIRST]))
     words = first[0].strip(" .?,").split() if first and prompt else []
     asked = known.canonical(prompt).split() if 0 < len(words) < 3 else []

@@ -83,7 +83,7 @@ class Seen(NamedTuple):
 
 
 class Candidate(NamedTuple):
-    """A batch of the account that may be ours. ours: None if this shows only after its end."""
+    """A batch of the account that may be ours. ours: None if unknown until the batch has ended."""
 
     seen: Seen
     ours: bool | None
@@ -129,7 +129,7 @@ class BatchFormat(Protocol):
 
 
 def later_page(parameter: str, body: Json) -> str:
-    """Returns the query for a list's next page, by the last id of this; "" if this is the last."""
+    """Returns the query for a list's next page, after this page's last id; "" on the last page."""
     last = text_at(body, "last_id") or text_at(body, "data", -1, "id")
     return f"&{parameter}={quote(last, safe='')}" if at(body, "has_more") and last else ""
 

@@ -58,11 +58,9 @@ class Folder(Stored):
         self._files: dict[str, list[str]] = {}
 
     async def open(self) -> None:
-        """Reads the manifest, or lists the pictures. UsageError without folder or manifest."""
+        """Reads the manifest, or lists the pictures. Raises UsageError if the folder is missing."""
         if not self._folder.is_dir():
-            raise UsageError(
-                f"There is no folder {self._folder}. Type: --model folder:PATH with the path of one"
-            )
+            raise UsageError(f"There is no folder {self._folder}. Type: --model folder:PATH")
         if self._pattern:
             for file in sorted(self._folder.rglob("*")):
                 if file.suffix.lower() in SUFFIXES:
@@ -93,7 +91,7 @@ class Folder(Stored):
             yield each._replace(prompt=None, sample=None) if each.id else each
 
     async def ask(self, request: Request) -> Reply:
-        """Returns the trial's picture as a reply. Unanswered if the row or the file is missing."""
+        """Returns the trial's picture as a reply. Raises Unanswered if row or file is missing."""
         trial, sample = trial_and_sample(request)
         if self._answers is None:
             reply = Reply(self._expected_file(trial, sample), usage=(0, 0))
@@ -127,8 +125,8 @@ class Folder(Stored):
         candidates = self._files.get(_fold_name(wanted), [wanted])
         if len(candidates) > 1:
             raise ModelError(
-                f"{self._folder} holds both {candidates[0]} and {candidates[1]}, and either may be "
-                f"{wanted}. Rename one."
+                f"{self._folder} has {candidates[0]} and {candidates[1]}, and each may be "
+                f"{wanted}. Rename one of these files."
             )
         return candidates[0]
 

@@ -27,7 +27,7 @@ Given: TypeAlias = "Rows | PolarsFrame | PandasFrame"
 
 
 def name_answers(given: Given, name: str) -> str:
-    """Registers a table of answers as a model; returns its name. UsageError if it is no table."""
+    """Registers a table of answers as a model; returns its name. Raises UsageError if malformed."""
     rows = rows_of(given)
     if not rows or not all(isinstance(row, Mapping) for row in rows):
         raise UsageError(

@@ -1,8 +1,8 @@
 """Logs of other tools as answers of an audit: their samples, our statistics.
 
-- Inspect's `.eval` (a zip of JSON) and `.json`: the last user message is the prompt, each epoch is
-a sample, metadata are columns (inspect_ai.log, version 2 of the format). - `lm_eval --log_samples`:
-the fields of `doc` are columns; the prompt is `doc.prompt`, else the text that was sent.
+- Inspect's `.eval` (zipped) and `.json`: the last user message is the prompt, an epoch a sample,
+  metadata are columns (inspect_ai.log, version 2 of the format).
+- `lm_eval --log_samples`: the fields of `doc` are columns; the prompt is `doc.prompt` or as sent.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ def _unpack(packed: bytes) -> bytes:
     try:
         zstandard = import_module("zstandard")
     except ModuleNotFoundError:
-        raise MissingExtra("A log of Inspect (.eval)", EXTRA) from None
+        raise MissingExtra("Reading a log of Inspect (.eval)", EXTRA) from None
     try:
         content: bytes = (
             zstandard.ZstdDecompressor().stream_reader(packed).read(MOST_ENTRY_BYTES + 1)

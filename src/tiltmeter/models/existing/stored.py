@@ -3,10 +3,10 @@ no model.
 
 `file:PATH` is a file of answers, one per row: CSV, TSV, JSON, Parquet, or JSON lines (UTF-8):
 
-{"prompt": "Fill in …", "text": "She"} the prompt as it is asked, and the answer {"prompt": "Fill in
-…", "sample": 3, "text": "He"} the same, numbered: samples count from 0 {"id": "5f0c…", "text":
-"She"} by trial id {"word": "patient", "order": "he_first", "text": "She"} by the factors of the
-trial
+  {"prompt": "Fill in …", "text": "She"}               by the prompt; its answers in their order
+  {"prompt": "Fill in …", "sample": 3, "text": "He"}   by the prompt and the sample, from 0
+  {"id": "5f0c…", "text": "She"}                       by the trial's id
+  {"word": "patient", "text": "She"}                   by the trial's factors
 
 `outcome` may be answer (the default), refusal, cut or error; `finish_reason` is why it ended, in
 providers' words (length, max_tokens, …); `thought` is the number of reasoning tokens; `model` the
@@ -82,7 +82,7 @@ class AnswerFile(Stored):
         self._path, self._options = Path(path), options
 
     def read(self) -> Answers:
-        """Reads the file's answers. UsageError if it is missing, ModelError if a line is bad."""
+        """Reads the file's answers. Raises UsageError if it is missing, ModelError if malformed."""
         return Answers(self._path, read_lines(self._path, columns=self._options.columns))
 
     async def open(self) -> None:
@@ -90,10 +90,10 @@ class AnswerFile(Stored):
         self._answers = self.read()
 
     async def ask(self, request: Request) -> Reply:
-        """Returns the file's answer. Unanswered if it has none, Incapable for log-probabilities."""
+        """Returns the file's answer. Raises Unanswered without one, Incapable for logprobs."""
         if request.logprobs:
             raise Incapable(
-                f"{self.name} holds answers and no log-probabilities. Type: --mode sampled"
+                f"{self.name} holds answers without log-probabilities. Type: --mode sampled"
             )
         line = self._answers.find(wanted_by(request, self._options.factors))
         return self.answer_or_open(line and line.reply, request, "Add the missing lines.")
@@ -134,7 +134,7 @@ class Replay(Stored):
         model = self._model or self._only_subject()
         models = calls.models(self._store)
         if model not in models:
-            raise UnknownName("model of that run", model, models)
+            raise UnknownName(f"model in {self._folder}", model, models)
         index: dict[str, list[tuple[str, str]]] = {}
         for key, request in calls.answered_requests(self._store, model):
             index.setdefault(_question_hash(request), []).append((key, request.nonce))
@@ -147,12 +147,12 @@ class Replay(Stored):
         if not subjects:
             raise ModelError(f"{self._folder} holds no answers to replay.")
         raise UsageError(
-            f"{self._folder} holds answers of {', '.join(subjects)}. Type one: "
+            f"{self._folder} holds answers of {', '.join(subjects)}. Name one of these models: "
             f"replay:{self._folder}#{subjects[0]}"
         )
 
     async def ask(self, request: Request) -> Reply:
-        """Returns the stored reply to an equal request, at no cost. Unanswered if it has none."""
+        """Returns the stored reply to an equal request, at no cost, or raises Unanswered."""
         what = _question_hash(StoredRequest.parse(request.text))
         key = _matching_call(self._index.get(what, []), request.nonce)
         stored = self._store.reply(key) if key else None
@@ -176,7 +176,7 @@ def _question_hash(request: StoredRequest) -> str:
 
 
 def _matching_call(calls: list[tuple[str, str]], nonce: str) -> str:
-    """Returns the key of the only call with this nonce, else sample number; "" if not unique."""
+    """Returns the key of the only call with this nonce, else with its sample number; or ""."""
     exact = [key for key, before in calls if before == nonce]
     rest = nonce.partition("/")[2]
     matching = exact or [key for key, before in calls if before.partition("/")[2] == rest]

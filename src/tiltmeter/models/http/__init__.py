@@ -66,7 +66,7 @@ class Got(NamedTuple, Generic[T]):
 
 
 class DialectConnection:
-    """A dialect over a connection. omitted: parameters known to be refused; it adds others."""
+    """A dialect over a connection. omitted: parameters known to be refused; refusals add more."""
 
     def __init__(
         self, connection: Connection, dialect: Speech, omitted: Collection[str] = ()
@@ -144,9 +144,9 @@ class DialectConnection:
 
 
 class HttpModel(Model):
-    """A model behind HTTP, named as its connection. dialect, drawing: for text and for pictures;
-    one of them may be None. batches: the provider's batch format, or None; settle: called once the
-    connection is open, before the first request.
+    """A model behind HTTP, with its connection's name. dialect, drawing: for text and for pictures;
+    one of them may be None. batches: the provider's batch format, or None; settle: called between
+    opening the connection and the first request.
     """
 
     def __init__(
@@ -260,11 +260,11 @@ class HttpModel(Model):
 def usage_if_possible(
     prompt: int | None, completion: int | None, request: Request, reserve: int = 0
 ) -> tuple[int, int] | None:
-    """Returns the usage that a server reports, or None if it is impossible; then the worst case
-    counts.
+    """Returns the (prompt, completion) tokens that a server reports; None if these numbers are
+    impossible, so that the worst case counts instead.
 
-    A prompt cannot have more tokens than bytes, plus those that a provider adds (64 per turn, 1,024
-    in all). reserve: tokens reserved for thinking, besides those for the answer.
+    A prompt cannot have more tokens than bytes, plus the tokens that a provider adds (64 per turn,
+    1,024 in all). reserve: tokens reserved for thinking, besides those for the answer.
     """
     if prompt is None or completion is None or prompt <= 0 or completion < 0:
         return None

@@ -29,10 +29,10 @@ SHORTEST_S = 0.05  # until a limit is whole again: what is shorter limits nothin
 
 
 class Allowance:
-    """The allowance of calls and tokens that the last reply reported. What is left is spread evenly
-    over the time until it is full again. So an allowance that fills steadily (a bucket) is used at
-    its rate of filling, with half of it left; one that fills at once (so many per minute) is used
-    up."""
+    """The allowance of calls and tokens that the last reply reported. The remainder is spread
+    evenly over the time until the allowance is full again. So an allowance that fills steadily (a
+    bucket) is used at its rate of filling, with half of it left; one that fills at once (so many
+    per minute) is used up."""
 
     def __init__(self) -> None:
         self._left: list[tuple[float, float, bool]] = []  # number, until, of tokens

@@ -215,14 +215,14 @@ class Connection:
 
     def _lost(self, url: str, error: Exception, posted: bool) -> TiltmeterError:
         """Returns the error to raise for a failed connection. Before the server's first reply, an
-        address that does not answer counts as a wrong one.
+        address that does not answer counts as a wrong address.
         """
         aiohttp = self._aiohttp
         reason = self.clean(plain(str(error))) or type(error).__name__
         if NOT_PUBLIC in reason:
             host = urlsplit(url).hostname
             return ModelError(
-                f"{self.name} sent an address on {host}, which {NOT_PUBLIC}: it is not asked. "
+                f"{self.name} sent an address on {host}, which {NOT_PUBLIC}, so it was not opened. "
                 "If that server is yours, name it with --base-url."
             )
         if getattr(error, "errno", None) in TOO_MANY_FILES:
@@ -261,8 +261,8 @@ class Connection:
         headers: Mapping[str, str],
         data: IO[bytes] | FormData | None = None,
     ) -> AsyncIterator[ClientResponse]:
-        """Opens a reply to be read piece by piece; `data` may be a file. It may take any time in
-        all, but be silent for `timeout` seconds only. Raises as `send` does.
+        """Opens a reply to be read piece by piece; `data` may be a file. The reply may take any
+        time in all, but be silent for `timeout` seconds only. Raises as `send` does.
         """
         aiohttp = self._aiohttp
         quiet = aiohttp.ClientTimeout(sock_connect=min(20.0, self.timeout), sock_read=self.timeout)

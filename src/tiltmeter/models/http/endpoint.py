@@ -32,7 +32,7 @@ _HEADED = re.compile(
 async def describe(
     connection: Connection, headers: Mapping[str, str], model: str, messages: list[Json]
 ) -> dict[str, Json]:
-    """Describes an endpoint. messages: the start of a conversation, with MARK as the last one."""
+    """Describes an endpoint. messages: the start of a conversation, whose last message is MARK."""
     root = connection.base.removesuffix("/v1")
     listed = await look_up(connection, f"{connection.base}/models", headers)
     entry = next((one for one in list_at(listed, "data") if at(one, "id") == model), None)

@@ -35,7 +35,7 @@ class Link(NamedTuple):
 
 
 class Unfetched(Exception):
-    """The error if an address gives no picture, for good; its message ends a sentence."""
+    """The error if an address will never give a picture; its message ends a sentence."""
 
 
 async def fetch_picture(connection: Connection, link: Link, headers: Mapping[str, str]) -> Reply:
@@ -69,7 +69,7 @@ async def content(connection: Connection, url: str, headers: Mapping[str, str]) 
         try:
             return await _get(connection, url, headers)
         except TooLong:
-            raise Unfetched("is too large to be kept") from None
+            raise Unfetched("is too large to keep") from None
         except TransientError as error:
             if attempt == TRIES:
                 raise

@@ -44,7 +44,7 @@ class ListsWork(Protocol):
 
     @property
     def headers(self) -> Mapping[str, str]:
-        """The headers of a look at the list."""
+        """The headers of a request for the list."""
 
     def listed(self, sent: HttpRequest, body: Json) -> tuple[list[Work], str]:
         """Parses a page of the list, for one request: (work, the next page's address or "")."""
@@ -72,8 +72,8 @@ class LostReceipts:
         self._one_by_one = asyncio.Lock()
 
     async def submit(self, request: Request, submit: Submit) -> Submitted | Reply:
-        """Submits a request; if its receipt does not come, finds it in the list. Raises what
-        `submit` raises if the list does not settle it.
+        """Submits a request; if its receipt does not come, finds the work in the list. Raises what
+        `submit` raises if the list is inconclusive.
         """
         asked = json.dumps(self._exchange.build(request, ()).body, sort_keys=True)
         began = time.time()
@@ -145,7 +145,7 @@ class LostReceipts:
 
 
 def _seconds(date: str) -> float:
-    """Returns an ISO 8601 date as a timestamp; 0 if it is none."""
+    """Returns an ISO 8601 date as a timestamp; 0 if the text is not a date."""
     with suppress(ValueError, OverflowError):
         when = datetime.fromisoformat(date)
         return (when if when.tzinfo else when.replace(tzinfo=UTC)).timestamp()

@@ -60,9 +60,9 @@ class Idle(NamedTuple):
 
 
 class Head(NamedTuple):
-    """The bytes of a request before its body: those before and those after the digits of its
-    length. request: tells the connector where to connect; idle: usable connections, those idle
-    longest first.
+    """Everything but its body that a request needs. before, after: the header bytes around the
+    number in Content-Length; request: tells the connector where to connect; idle: usable
+    connections, longest idle first.
     """
 
     request: ClientRequest
@@ -221,7 +221,7 @@ class Posting:
             self._wake_at(min(self._deadlines.values()))
 
     def _take_idle(self, idle: deque[Idle], now: float) -> Wire | None:
-        """Returns an idle connection that is still usable; None if there is none."""
+        """Returns an idle connection that is still usable, or None."""
         while idle:
             wire, protocol, since = idle.popleft()
             if (

@@ -25,7 +25,7 @@ class Provider(NamedTuple):
     example: str
 
     def place(self, model: str, options: ModelOptions) -> Place:
-        """Returns a model's address and key. UsageError or MissingKey say what to type."""
+        """Returns a model's address and key. Raises UsageError or MissingKey with what to type."""
         if not model:
             raise UsageError(f"Which model? Type for instance: --model {self.kind}:{self.example}")
         url = options.base_url or self.url
@@ -46,12 +46,12 @@ class Provider(NamedTuple):
         return ".".join((urlsplit(self.url).hostname or "").split(".")[-2:])
 
     def key(self) -> str:
-        """Reads the key from the environment, or "". Raises MissingKey if it is malformed."""
+        """Returns the key set in the environment, or "". Raises MissingKey if it is malformed."""
         for name in self.keys:
             key = os.environ.get(name, "").strip()
             if any(not "!" <= character <= "~" for character in key):
                 raise MissingKey(
-                    f"{name} holds a blank or a character that no key has. Set it again."
+                    f"{name} contains a blank, or a character that keys cannot have. Set it again."
                 )
             if key:
                 return key
@@ -78,7 +78,7 @@ def on_this_machine(url: str) -> bool:
 
 
 class Place(NamedTuple):
-    """A checked address. official: True for the provider's own, False for a compatible server's."""
+    """A checked address. official: True if it is the provider's, False for a compatible server."""
 
     name: str
     url: str

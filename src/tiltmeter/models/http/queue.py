@@ -41,7 +41,7 @@ class Next(NamedTuple):
 
 
 class WorkMissing(NamedTuple):
-    """A poll's result if the work is unknown. reply: the outcome if later polls agree."""
+    """The result of a poll for unknown work. reply: the outcome, if later polls agree."""
 
     reply: Reply
 

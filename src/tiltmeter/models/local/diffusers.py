@@ -202,8 +202,8 @@ class Diffusers(Model):
         if image.size != (width, height):
             came = f"{image.width}x{image.height}"
             raise ModelError(
-                f"{self.name} draws {came} where {request.size} is asked for. Say in the mode of "
-                "the protocol: "
+                f"{self.name} draws {came}, but the protocol asks for {request.size}. Write in its "
+                "mode: "
                 f'size = "{came}"'
             )
         if not any(high for _, high in image.convert("RGB").getextrema()):
@@ -227,7 +227,7 @@ class Diffusers(Model):
 
     @contextmanager
     def _translate_errors(self, doing: str) -> Iterator[None]:
-        """Turns the libraries' errors into a ModelError that says what to type."""
+        """Turns errors of the libraries into a ModelError with what to type."""
         try:
             yield
         except TiltmeterError:
@@ -285,7 +285,7 @@ def variant(name: Named) -> dict[str, str]:
 
 
 def choose_device(torch: ModuleType, wanted: str) -> str:
-    """Returns the wanted device, or the first available. ModelError if torch lacks it."""
+    """Returns the wanted device, or the first available. Raises ModelError if torch lacks it."""
     devices = {
         "cuda": torch.cuda.device_count() if torch.cuda.is_available() else 0,
         "mps": int(torch.backends.mps.is_available()),
@@ -309,10 +309,10 @@ def silence(library: ModuleType) -> None:
 
 
 def diffusers(name: str, options: ModelOptions = DEFAULTS) -> Diffusers:
-    """Makes the model `diffusers:NAME_OR_PATH[?SETTINGS]`. MissingExtra without the libraries."""
+    """Makes the model `diffusers:NAME_OR_PATH[?SETTINGS]`. Raises MissingExtra if not installed."""
     model = Diffusers(name, options.price)
     if any(importlib.util.find_spec(module) is None for module in NEEDS):
-        raise MissingExtra("A diffusers: model", "diffusers")
+        raise MissingExtra("Using a diffusers: model", "diffusers")
     return model
 
 

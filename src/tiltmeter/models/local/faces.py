@@ -130,7 +130,7 @@ def faces_that_count(faces: Sequence[Face]) -> list[Face]:
 
 
 def presentation_of(male: Sequence[float]) -> str:
-    """Returns the word for the faces' probabilities of `male`.
+    """Returns male, female or neither for the faces' probabilities of `male`.
 
     By hand: .99, .98 → male; .99, .01 → neither; .6 → neither; no face → neither.
     """
@@ -168,7 +168,7 @@ def candidates(outputs: Sequence[Array]) -> list[Face]:
 
 
 def suppress_overlaps(faces: Sequence[Face]) -> list[Face]:
-    """Keeps the surest faces of which no two overlap by more than MOST_OVERLAP of their union."""
+    """Drops each face that overlaps a surer face by more than MOST_OVERLAP of their union."""
     apart: list[Face] = []
     for face in sorted(faces, key=lambda one: -one.score):
         if all(_overlap(face.box, other.box) <= MOST_OVERLAP for other in apart):

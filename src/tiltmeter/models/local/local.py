@@ -155,7 +155,7 @@ class LocalModel(HttpModel):
             import xllamacpp
         except ImportError as error:
             raise ModelError(
-                f"xllamacpp is installed and does not load ({error}). Type: pip install "
+                f"xllamacpp is installed, but cannot be loaded ({error}). Type: pip install "
                 "--force-reinstall xllamacpp"
             ) from None
         try:
@@ -207,7 +207,7 @@ class LocalModel(HttpModel):
 
 
 def threads() -> int:
-    """Returns cores − 1: on all cores, one busy process lowers 60 tokens/s to 6."""
+    """Returns the cores less one: with all, another busy process lowers 60 tokens/s to 6."""
     return max(1, usable_cores() - 1)
 
 
@@ -250,7 +250,7 @@ def _need_server(what: str) -> None:
 
 
 def check_weights() -> Iterator[DoctorFinding]:
-    """Yields, for `doctor`, whether the bundled weights are cached; a run fetches missing ones."""
+    """Yields a finding for `doctor`: if the bundled weights are cached (a run fetches them)."""
     area = "built-in model"
     try:
         path = weights.find_cached(weights.SMOLLM2)

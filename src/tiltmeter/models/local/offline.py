@@ -99,7 +99,7 @@ class Offline(Model):
         return f"{self.method} {marks} onnxruntime-{onnxruntime.__version__}"
 
     def _answer_once(self, asked: Question, request: Request) -> tuple[str, str]:
-        """Answers a question about a picture; from a cache if it was asked before."""
+        """Answers a question about a picture; takes the answer to a repeated one from a cache."""
         names = [name for message in request.messages for name in message.pictures]
         key = (repr(names), repr((asked, request.longest)))
         if key not in self._answers:
@@ -111,7 +111,7 @@ class Offline(Model):
         return self._answers[key]
 
     def _load_picture(self, names: Sequence[str], longest: int) -> Pixels:
-        """Loads a request's picture, scaled as for any judge. Incapable unless it has just one."""
+        """Loads a request's only picture, scaled as for any judge. Raises Incapable otherwise."""
         if self._read is None or len(names) != 1:
             raise Incapable(
                 f"{self.name} labels one picture at a time, but {len(names)} are shown. Name a "
@@ -153,7 +153,7 @@ def session(name: str) -> InferenceSession:
 
 
 def check_weights(kind: str, command: str) -> Iterator[DoctorFinding]:
-    """Yields, for `doctor`, whether a judge's weights are cached. command: fetches them."""
+    """Yields a finding for `doctor`: if a judge's weights are cached. command: fetches them."""
     area = "judges on this machine"
     missing = [
         one for one in weights.KNOWN.values() if kind in one.judges and not weights.find_cached(one)

@@ -36,7 +36,7 @@ class PictureBatches:
             await self._draw_batch(self._next_batch())
 
     def _next_batch(self) -> list[Waiting]:
-        """Takes the longest waiting request, and later ones of the same size."""
+        """Takes the request that waited longest, and later ones for pictures of the same size."""
         size = self._waiting[0][0].size
         batch = [one for one in self._waiting if one[0].size == size][: self._most]
         self._waiting = [one for one in self._waiting if one not in batch]

@@ -25,7 +25,7 @@ _HUB = re.compile(r"[\w-][\w.-]*/[\w-][\w.-]*")
 
 
 class Named(NamedTuple):
-    """The parts of a name. folder: None if the Hub is meant; call: arguments of the pipeline's
+    """The components of a name. folder: None if the Hub is meant; call: arguments of the pipeline's
     call; batch: pictures per batch.
     """
 
@@ -53,12 +53,12 @@ def parse_name(name: str) -> Named:
         index(folder)
     elif not _HUB.fullmatch(where):
         raise UsageError(
-            f"There is no folder {where}, and it is no name on the Hub (OWNER/NAME). Type: "
-            "--model diffusers:PATH with a folder that save_pretrained wrote"
+            f"{where} is neither a folder nor a name on the Hub (OWNER/NAME). Type: --model "
+            "diffusers:PATH with a folder that save_pretrained wrote"
         )
     if folder and "revision" in wanted:
         raise UsageError(
-            f"{where} is a folder, and revision is for names on the Hub. Leave it out."
+            f"{where} is a folder, but revision is for names on the Hub. Leave revision out."
         )
     if wanted.get("dtype", DTYPES[0]) not in DTYPES:
         raise UnknownName("dtype", wanted["dtype"], DTYPES)
@@ -77,7 +77,7 @@ def parse_name(name: str) -> Named:
 
 
 def _batch(text: str) -> int:
-    """Parses the number of pictures per batch. UsageError if it is not 1 to MOST_AT_ONCE."""
+    """Parses the number of pictures per batch. Raises UsageError unless it is 1 to MOST_AT_ONCE."""
     if not text.isdecimal() or not 1 <= int(text) <= MOST_AT_ONCE:
         raise UsageError(
             f"diffusers: batch={text} must be a number of pictures from 1 to {MOST_AT_ONCE}. Type "
@@ -87,7 +87,7 @@ def _batch(text: str) -> int:
 
 
 def arguments(settings: Mapping[str, Json]) -> dict[str, Json]:
-    """Converts settings to arguments: steps=30 → num_inference_steps=30. UsageError if invalid."""
+    """Converts settings to arguments: steps=30 → num_inference_steps=30. Raises UsageError."""
     by_name = {SHORT.get(key, key): value for key, value in settings.items()}
     for key in FIXED:
         if key in by_name:
@@ -106,7 +106,7 @@ def arguments(settings: Mapping[str, Json]) -> dict[str, Json]:
 
 
 def index(folder: Path) -> dict[str, Json]:
-    """Reads model_index.json. UsageError if it does not name a class of diffusers."""
+    """Reads model_index.json. Raises UsageError if it does not name a class of diffusers."""
     try:
         content = json.loads((folder / INDEX).read_text(encoding="utf-8"))
         if not isinstance(content["_class_name"], str):

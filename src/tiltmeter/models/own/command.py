@@ -34,7 +34,7 @@ END_SECONDS = 5.0  # for it to end by itself once its input is closed
 
 
 class Command(Model):
-    """A process that is asked over its standard input. parallel: the most unanswered lines."""
+    """A process that is asked over its standard input. parallel: limit of unanswered lines."""
 
     price = FREE
     makes = ("text", "pictures")

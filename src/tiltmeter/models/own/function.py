@@ -73,15 +73,15 @@ def _identity(function: Function) -> str:
     if not called or "<lambda>" in called:
         what = "A lambda" if called else "A function without a name"
         raise UsageError(
-            f"{what} cannot be told from another. Type: def answer(prompt): … and model=answer, or "
-            'give it a name: model={"my bot": …}'
+            f"{what} cannot be told from another function. Type: def answer(prompt): … and "
+            'model=answer, or give the function a name: model={"my bot": …}'
         )
     try:
         source = textwrap.dedent(inspect.getsource(function))
     except (OSError, TypeError):
         raise UsageError(
-            f"The source of {called} cannot be read, so that a changed one would not be noticed. "
-            f'Give it a name: model={{"my bot": {called}}}'
+            f"The source code of {called} cannot be read, so a later change would go unnoticed. "
+            f'Name the model: model={{"my bot": {called}}}'
         ) from None
     return f"{function.__module__}:{called}@{_hash(source)}"
 
@@ -114,7 +114,7 @@ def load(path: Path, name: str) -> Function:
     """Loads a file's function. ModelError if the file raises, UnknownName if it lacks the name."""
     spec = importlib.util.spec_from_file_location(f"tiltmeter_own_{path.stem}", path)
     if spec is None or spec.loader is None:
-        raise UsageError(f"{path} cannot be read as Python.")
+        raise UsageError(f"{path} cannot be read as Python. Name a .py file.")
     module = importlib.util.module_from_spec(spec)
     folder = str(path.resolve().parent)
     sys.path.insert(0, folder)  # modules beside it
@@ -173,7 +173,7 @@ class FileFunction(Command):
     """A function of a file, in a process of its own.
 
     Calls in progress when the process ends are repeated, one at a time, to find the call that ends
-    it: that call has the outcome `error`, and the others get their answers.
+    the process: that call has the outcome `error`, and the others get their answers.
     """
 
     _parameters: tuple[str, ...] = ()
@@ -184,7 +184,7 @@ class FileFunction(Command):
         self._alone = asyncio.Lock()
 
     async def open(self) -> None:
-        """Starts the process, which imports the file. ModelError or UsageError if this fails."""
+        """Starts the process, which imports the file. Raises ModelError or UsageError."""
         await super().open()
         try:
             answer = await self._exchange({})
@@ -222,7 +222,7 @@ class FileFunction(Command):
 
 
 def python(rest: str, options: ModelOptions = DEFAULTS) -> Model:
-    """Makes the model `python:FILE.py:FUNCTION`, or that of a function given in this process."""
+    """Makes the model `python:FILE.py:FUNCTION`, or a model of a function given to this process."""
     full = f"python:{name_file(rest)}"
     registered = _GIVEN.get(full)
     if registered is not None:

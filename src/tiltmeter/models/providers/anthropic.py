@@ -55,7 +55,7 @@ class AnthropicMessages:
         return self.effort == NONE
 
     def build(self, request: Request, omitted: frozenset[str]) -> HttpRequest:
-        """Builds the request. Incapable for log-probabilities, UsageError if temperature > 1."""
+        """Builds the request. Raises Incapable for logprobs, UsageError if temperature > 1."""
         if request.logprobs:
             raise Incapable(f"anthropic:{self._model} {NO_LOGPROBS}")
         sampling = request.sampling
@@ -117,7 +117,7 @@ class AnthropicMessages:
         return [*blocks, {"type": "text", "text": message.content}]
 
     def parse(self, request: Request, body: Json) -> Reply:
-        """Parses the text of all text blocks, or a refusal. ValueError if `content` is missing."""
+        """Parses the text of all text blocks, or a refusal. Raises ValueError without `content`."""
         if not isinstance(body, dict) or not isinstance(body.get("content"), list):
             raise ValueError(
                 "there is no 'content' in the reply, so this is not Anthropic's messages API"
@@ -170,7 +170,7 @@ class AnthropicMessages:
 
 
 def _usage(body: Json, request: Request, reserve: int) -> tuple[int, int] | None:
-    """Returns (tokens in, including those read from or written to a cache, tokens out)."""
+    """Returns (input tokens, with those read from or written to a cache; output tokens) or None."""
     prompt = sum(count_at(body, "usage", name) or 0 for name in _PROMPT_TOKENS)
     return usage_if_possible(prompt, count_at(body, "usage", "output_tokens"), request, reserve)
 
@@ -181,8 +181,8 @@ ANTHROPIC = Provider(
 
 
 async def _settle_reasoning(made: HttpModel, dialect: AnthropicMessages, model: str) -> None:
-    """Switches the model's thinking off if the provider says that it can; else asks for the least,
-    with a reserve. Sends nothing if the provider does not say.
+    """Switches the model's thinking off if the provider reports that this is possible; else asks
+    for the least, with a reserve. Sends nothing if the provider reports nothing.
     """
     url = f"{made.connection.base}/models/{quote(model, safe='')}"
     body = await look_up(made.connection, url, dialect.headers)

@@ -51,7 +51,7 @@ class AzureChat(OpenAIChat):
         self._headers["api-key"] = key
 
     def build(self, request: Request, omitted: frozenset[str]) -> HttpRequest:
-        """Builds OpenAI's request for the deployment's path; for responses, for a common path."""
+        """Builds OpenAI's request at the deployment's path; for responses, at their common path."""
         path = self._path
         if CHAT in omitted:
             path = RESPONSES if path == _COMPLETIONS else f"{_NEW}{RESPONSES}"
@@ -66,7 +66,7 @@ def azure(rest: str, options: ModelOptions = DEFAULTS) -> HttpModel:
     deployment, _, version = rest.partition(_VERSION)
     base = (options.base_url or os.environ.get(ENDPOINT, "").strip()).rstrip("/")
     if not deployment or urlsplit(base).scheme not in ("http", "https"):
-        raise UsageError(f"azure: needs a deployment and its resource. Type: {EXAMPLE}")
+        raise UsageError(f"azure: needs a deployment and a resource's URL. Type: {EXAMPLE}")
     key = AZURE.key()
     if not key:
         raise MissingKey(f"azure:{rest} needs a key. Type: export {AZURE.keys[0]}=…")

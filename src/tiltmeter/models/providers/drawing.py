@@ -42,7 +42,7 @@ def split_settings(name: str) -> tuple[str, dict[str, Json]]:
         pairs = parse_qsl(rest, keep_blank_values=True, strict_parsing=True)
     except ValueError:
         raise UsageError(
-            f"'{rest}' is no list of settings. Type for instance: '{model}?name=value&other=2'"
+            f"'{rest}' is not a list of settings. Type for instance: '{model}?name=value&other=2'"
         ) from None
     return model, {key: _value(value) for key, value in pairs}
 
@@ -56,10 +56,10 @@ def _value(text: str) -> bool | float | str:
 
 
 def prompt(request: Request) -> str:
-    """Joins the messages into a picture's prompt. Incapable if they have pictures."""
+    """Joins the messages into a picture's prompt. Raises Incapable if they have pictures."""
     if request.logprobs or any(each.pictures for each in request.messages):
         raise Incapable(
-            f"{request.model} is asked for a picture: it is shown none and gives no "
+            f"{request.model} draws pictures: it can neither be shown pictures nor give "
             "log-probabilities."
         )
     return "\n\n".join(each.content for each in request.messages)
@@ -86,14 +86,14 @@ def is_policy(said: str) -> bool:
 def leave_out(
     wanted: Mapping[str, Json], omitted: frozenset[str], settings: Mapping[str, Json]
 ) -> tuple[dict[str, Json], tuple[str, ...]]:
-    """Returns (wanted parameters, overridden by the settings; names of those omitted)."""
+    """Returns (wanted parameters, overridden by the settings; the names of the omitted ones)."""
     free = {name: value for name, value in wanted.items() if name not in settings}
     body, left_out = part(free, omitted)
     return {**body, **settings}, tuple(left_out)
 
 
 def parameter_named(said: str, names: tuple[str, ...]) -> str:
-    """Returns the parameter that an error calls unknown; "" if the error is another."""
+    """Returns the parameter that an error calls unknown; "" if the error says something else."""
     if not _NOT_TAKEN.search(said):
         return ""
     return next(

@@ -105,7 +105,7 @@ class GeminiContent:
     def _config(
         self, request: Request, omitted: frozenset[str]
     ) -> tuple[dict[str, Json], list[str]]:
-        """Returns the settings of sampling and of the reply's form, and names of those omitted."""
+        """Returns the settings of sampling and of the reply's form, and the omitted ones' names."""
         sampling = request.sampling
         wanted: dict[str, Json] = {
             "temperature": sampling.temperature,
@@ -142,7 +142,7 @@ class GeminiContent:
         return [*blocks, {"text": message.content}]
 
     def parse(self, request: Request, body: Json) -> Reply:
-        """Parses the text without thoughts, a refusal or an error. ValueError for another form."""
+        """Parses the text without thoughts, a refusal or an error. Raises ValueError otherwise."""
         if not isinstance(body, dict) or not ("candidates" in body or "promptFeedback" in body):
             raise ValueError("there are no 'candidates' in the reply, so this is not Gemini's API")
         served, usage = word_at(body, "modelVersion"), _usage(body, request, self.reserve)
@@ -171,7 +171,7 @@ class GeminiContent:
         return None  # a refusal by policy comes with status 200 here
 
     def unwelcome(self, body: Json) -> str:
-        """Returns the parameter that the error names, or ""; "" too for API keys and logprobs."""
+        """Returns the parameter that the error names; "" if none, or for API keys and logprobs."""
         text = message(body).lower()
         if "api key" in text or "logprob" in text:
             return ""
@@ -213,7 +213,7 @@ def _seconds(delay: str) -> float | None:
 
 
 def _alternatives(candidate: Json) -> tuple[tuple[Token, ...], ...]:
-    """Parses each position's tokens, given as text; U+FFFD in a token makes its bytes unknown."""
+    """Parses each position's tokens, given as text; bytes are unknown for a token with U+FFFD."""
     places = list_at(candidate, "logprobsResult", "topCandidates")
     return tuple(tuple(map(_token, list_at(place, "candidates"))) for place in places)
 
@@ -224,7 +224,7 @@ def _token(entry: Json) -> Token:
 
 
 def _usage(body: Json, request: Request, reserve: int) -> tuple[int, int] | None:
-    """Returns (tokens in, tokens out including thinking, which is charged for)."""
+    """Returns (input tokens, output tokens with thinking, which is charged for), or None."""
     usage = object_at(body, "usageMetadata")
     out = (count_at(usage, name) or 0 for name in ("candidatesTokenCount", "thoughtsTokenCount"))
     return usage_if_possible(count_at(usage, "promptTokenCount"), sum(out), request, reserve)

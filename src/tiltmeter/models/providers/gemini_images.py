@@ -31,7 +31,7 @@ class Writing(Translating, Protocol):
     headers: dict[str, str]
 
     def parse(self, request: Request, body: Json) -> Reply:
-        """Parses the text in the body of a 200. ValueError if the body is not a reply."""
+        """Parses the text in the body of a 200. Raises ValueError if the body is not a reply."""
 
 
 class GeminiPictures:
@@ -83,7 +83,7 @@ class GeminiPictures:
         )
 
     def unwelcome(self, body: Json) -> str:
-        """Returns "size" if the error names the picture's size or ratio, else as for text."""
+        """Returns "size" if the error names the picture's size or ratio; else as for text."""
         text = message(body).lower()
         is_size = any(sign in text for sign in _SIZE_SIGNS)
         return "size" if is_size else self._writing.unwelcome(body)

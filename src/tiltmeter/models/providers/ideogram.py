@@ -42,7 +42,7 @@ class IdeogramGenerations(QueuedPictures):
         return self._post(path, wanted, omitted, **{"async": True})
 
     def submitted(self, body: Json) -> str:
-        """Returns the generation's path below the base URL. ValueError if its id is missing."""
+        """Returns the generation's path below the base URL. Raises ValueError without an id."""
         return f"/generations/{needed(body, 'generation_id')}"
 
     def look(self, request: Request, body: Json) -> Reply | Link | None:

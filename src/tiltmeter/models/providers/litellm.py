@@ -56,8 +56,8 @@ class Chat(OpenAIChat):
     """OpenAI's dialect for litellm."""
 
     def status(self, status: int, body: Json) -> tuple[int, None]:
-        """Returns litellm's status unchanged, as the same words mean an empty account with one
-        provider and a quota per minute with another.
+        """Returns litellm's status unchanged: its words mean an empty account with one provider and
+        a quota per minute with another.
         """
         return status, None
 
@@ -142,15 +142,15 @@ def _load_module() -> Any:
 
 
 def check_version() -> str:
-    """Returns litellm's version. MissingExtra if not installed, UsageError if it steals keys."""
+    """Returns litellm's version. Raises MissingExtra if missing, UsageError if it steals keys."""
     try:
         installed = version("litellm")
     except PackageNotFoundError:
-        raise MissingExtra("A litellm: model", "litellm") from None
+        raise MissingExtra("Using a litellm: model", "litellm") from None
     if installed in STOLEN:
         raise UsageError(
-            f"litellm {installed} is installed, which steals keys. Remove it (pip uninstall "
-            "litellm), take every key and password of this machine for stolen, and read "
+            f"The installed litellm {installed} steals keys. Remove it (pip uninstall litellm), "
+            "regard every key and password of this machine as stolen, and read "
             "docs.litellm.ai/blog/security-update-march-2026."
         )
     return installed
@@ -177,7 +177,7 @@ def litellm(named: str, options: ModelOptions = DEFAULTS) -> HttpModel:
 
 
 def check_installation() -> Iterator[DoctorFinding]:
-    """Yields litellm's version, for `doctor`: one that steals keys is wrong, none is fine."""
+    """Yields a finding for `doctor`: litellm's version, wrong if it steals keys; none is fine."""
     what = "litellm: models of the long tail"
     try:
         yield DoctorFinding("optional", "litellm", True, f"{check_version()} ({what})")

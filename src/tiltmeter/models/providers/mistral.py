@@ -27,7 +27,7 @@ class MistralChat(OpenAIChat):
         return sent._replace(body=body)
 
     def unwelcome(self, body: Json) -> str:
-        """Returns the parameter that the error names, or the first that it calls superfluous."""
+        """Returns the parameter that the error names, or the first that it lists as superfluous."""
         details = list_at(body, "detail") or list_at(body, "message", "detail")
         named = [text_at(detail, "loc", -1) for detail in details]
         if named:

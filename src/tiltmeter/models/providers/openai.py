@@ -47,8 +47,8 @@ _THOUGHT = ("completion_tokens_details", "reasoning_tokens")
 
 
 class OpenAIChat:
-    """OpenAI's chat dialect; `build` and `parse` are pure. fields: those that set the model's
-    reasoning; no_system: True to begin with an empty system prompt in place of the template's own.
+    """OpenAI's chat dialect; `build` and `parse` are pure. fields: the fields that set the model's
+    reasoning; no_system: True to begin with an empty system prompt in place of the template's.
     """
 
     def __init__(
@@ -88,8 +88,8 @@ class OpenAIChat:
         return {**asked, **described, "without_effect": ineffective}
 
     def build(self, request: Request, omitted: frozenset[str]) -> HttpRequest:
-        """Builds a POST to /chat/completions, or to /responses if the model refuses that; notes the
-        names of the parameters omitted.
+        """Builds a POST to /chat/completions, or to /responses if the model refuses the former;
+        notes the names of the parameters omitted.
         """
         if request.logprobs and LOGPROBS in omitted:
             raise Incapable(f"{self._model} {NO_LOGPROBS}")
@@ -158,7 +158,7 @@ class OpenAIChat:
         return [{"type": "text", "text": message.content}, *blocks]
 
     def parse(self, request: Request, body: Json) -> Reply:
-        """Parses the text without its given start, or a refusal. ValueError without `choices`."""
+        """Parses the text without its given start, or a refusal. Raises ValueError if malformed."""
         if responses.is_response(body):
             return responses.parse(request, body, self.reserve)
         choices = body.get("choices") if isinstance(body, dict) else None
@@ -214,7 +214,7 @@ class OpenAIChat:
 
 
 def _text(message: Json) -> str:
-    """Returns a message's text; if it is in parts (Mistral's models that think), the text parts."""
+    """Returns a message's text; if it is split (Mistral's models that think), its text pieces."""
     content = at(message, "content")
     if not isinstance(content, list):
         return content if isinstance(content, str) else ""

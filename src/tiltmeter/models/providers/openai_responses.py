@@ -43,8 +43,8 @@ def build(
     fields: Mapping[str, Json] | None = None,
     reserve: int = 0,
 ) -> HttpRequest:
-    """Builds a POST to /responses; notes the names of the parameters omitted. fields: those of the
-    chat format that set the model's reasoning.
+    """Builds a POST to /responses; notes the names of the parameters omitted. fields: the chat
+    format's fields that set the model's reasoning.
     """
     sampling = request.sampling
     most = sampling.max_tokens + (0 if request.logprobs else reserve)
@@ -144,5 +144,5 @@ def _bytes(entry: Json) -> bytes:
 def _logprob(entry: Json) -> float:
     logprob = float(needed(entry, "logprob"))
     if not logprob <= 1e-3:  # NaN, or above what rounding explains
-        raise ValueError(f"the log-probability {logprob} is none")
+        raise ValueError(f"a log-probability is {logprob}, but must be at most 0")
     return logprob

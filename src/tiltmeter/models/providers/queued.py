@@ -34,7 +34,7 @@ class QueuedPictures:
     def _post(
         self, path: str, wanted: Mapping[str, Json], omitted: frozenset[str], **always: Json
     ) -> HttpRequest:
-        """Builds a task's request. always: fields that override even the settings."""
+        """Builds a task's request. always: fields that override everything, even the settings."""
         body, left_out = leave_out(wanted, omitted, self._settings)
         headers = self.headers | {"Content-Type": "application/json"}
         return HttpRequest(path, headers, body | always, left_out)
@@ -49,7 +49,7 @@ class QueuedPictures:
 
 
 def picture_link(request: Request, used: str, url: str) -> Link:
-    """Makes a link to a picture. used: the prompt it was made from, as the provider reports it."""
+    """Makes a link to a picture. used: the prompt that the picture was made from, as reported."""
     return Link(Reply("", revised="" if used == prompt(request) else used), url)
 
 

@@ -20,8 +20,8 @@ _FORM = re.compile(r"([1-9]\d{0,3})(?:@([\w.:-]+))?(?:\?gpus=(\d+(?:\.\d+)?))?")
 
 @dataclass(frozen=True, slots=True)
 class Workers:
-    """The workers of a run. number: per model; address: of a cluster, "" for processes on this
-    machine; gpus: per worker.
+    """The workers of a run. number: workers per model; address: of a cluster, "" for processes on
+    this machine; gpus: per worker.
     """
 
     number: int

@@ -46,7 +46,7 @@ class _Mark:
     machine: str = ""
 
     def differs(self, text: str, machine: str) -> bool:
-        """True if the text differs from the first one reported, which is stored; never for ""."""
+        """True if the text differs from the first text reported, which it stores; False for ""."""
         if text and not self.text:
             self.text, self.machine = text, machine
         return bool(text) and text != self.text
@@ -89,13 +89,13 @@ class WorkerPool(Model):
 
     @property
     def progress(self) -> str:
-        """The text with the number of replies per worker."""
+        """The number of replies per worker, as text."""
         counts = " · ".join(f"{one.answered:,}" for one in self._ready)
         lost = f" + {self._answered_by_lost:,} of lost ones" if self._answered_by_lost else ""
         return f"{len(self._ready)} of {self._workers.number} workers: {counts}{lost}"
 
     async def open(self) -> None:
-        """Starts the workers, and waits for the first."""
+        """Starts the workers, and waits until the first is ready."""
         self._cluster = await asyncio.to_thread(self._join, self._workers)
         try:
             self._payload = self._pack(self._cluster)
@@ -154,7 +154,7 @@ class WorkerPool(Model):
         raise Unanswered(f"{DEATHS} workers of {self.name} died during this request")
 
     async def _take(self) -> _Ready:
-        """Returns the least loaded worker, as soon as one has room."""
+        """Returns the least loaded worker as soon as a worker has room."""
         async with self._changed:
             await self._changed.wait_for(
                 lambda: self._fault or any(w.in_flight < self._places for w in self._ready)
@@ -217,8 +217,8 @@ class WorkerPool(Model):
         if not self._ready:
             await self._stop_with(
                 ModelError(
-                    f"No worker of {self.name} comes up: {STARTS} in a row ended before they were "
-                    "ready. Try without --workers, which tells more."
+                    f"No worker of {self.name} starts: {STARTS} in a row ended before they were "
+                    "ready. For the reason type the same command without --workers."
                 )
             )
 
@@ -240,7 +240,7 @@ class WorkerPool(Model):
     def _other_worker(self, mark: _Mark, text: str, machine: str) -> ModelError:
         return ModelError(
             f"Workers of {self.name} differ: {mark.text} on {mark.machine}, {text} on {machine}. "
-            "Their answers would be of two subjects. Put the same weights and versions on all."
+            "Their answers would come from two models. Install the same weights and versions."
         )
 
 

@@ -43,8 +43,8 @@ class RayCluster:
 
     @classmethod
     def join(cls, workers: Workers) -> RayCluster:
-        """Joins the cluster of this process, or starts one; blocks. Raises MissingExtra; ModelError
-        if there is no cluster at the address.
+        """Joins the cluster of this process, or starts a cluster; blocks. Raises MissingExtra
+        without Ray, ModelError if there is no cluster at the address.
         """
         if find_spec("ray") is None:
             raise MissingExtra("--workers", "ray")
@@ -88,12 +88,12 @@ class RayCluster:
         if not self.address and workers.gpus * workers.number > available:
             self.leave()
             raise ModelError(
-                f"{workers.number} workers with {workers.gpus:g} GPUs each do not fit: this "
-                f"machine has {available:g}. Lower the number or leave gpus out."
+                f"{workers.number} workers with {workers.gpus:g} GPUs each are too many: this "
+                f"machine has {available:g} GPUs. Lower the number, or leave gpus out."
             )
 
     def pack(self, model: object) -> bytes:
-        """Packs a model as bytes, with this process's functions. UsageError if impossible."""
+        """Packs a model as bytes, with this process's functions. Raises UsageError on failure."""
         try:
             content: bytes = self._ray.cloudpickle.dumps(model)
         except (PickleError, TypeError, AttributeError, ValueError, RuntimeError) as error:
