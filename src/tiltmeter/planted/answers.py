@@ -101,8 +101,8 @@ class PlantedAnswers:
         """Replies to a request. Raises Incapable if a picture is asked for."""
         if request.size:
             raise Incapable(
-                f"planted:{self.settings.text} writes text and makes no pictures. Add for instance "
-                "protocol=gramvis."
+                f"planted:{self.settings.text} writes texts, but was asked for a picture. Add for "
+                "instance protocol=gramvis."
             )
         return Reply(self.write(self.cell(request), draws))
 

@@ -140,9 +140,9 @@ class PlantedChoices(PlantedAnswers):
         """Raises Incapable if none of a judge's labels is a word that the protocol offers."""
         if not {*offered(self.protocol)} & {*labels}:
             raise Incapable(
-                f"planted: no answer to {self.protocol.name} can be labelled "
-                f"{', '.join(labels[:2])}. Name the protocol of the run: --judge "
-                "planted:protocol=FILE.toml"
+                f"The judge 'planted' is set up for the protocol {self.protocol.name}, which does "
+                f"not offer the labels {', '.join(labels[:2])}. Name the protocol of this run: "
+                "--judge planted:protocol=FILE.toml"
             )
 
 

@@ -64,7 +64,9 @@ class PlantedRankings(PlantedAnswers):
             )
             products.append(math.prod(1.0 if weight is None else weight for weight in factors))
         if not sum(products) > 0:
-            raise UsageError("planted: nobody has a weight above 0. Give somebody one.")
+            raise UsageError(
+                "planted: all people have the weight 0. Give somebody a weight above 0."
+            )
         return products
 
     def truth(self, cell: Mapping[str, str]) -> dict[str, float]:

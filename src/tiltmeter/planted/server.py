@@ -88,8 +88,8 @@ class Server:
         except OSError as error:
             await self._runner.cleanup()
             raise UsageError(
-                f"Port {port} of {host} cannot be used ({error.strerror}). Type: --port 0 for a "
-                "free one."
+                f"Port {port} of {host} cannot be used ({error.strerror}). For any free port "
+                "type: --port 0"
             ) from None
         open_port = self._runner.addresses[0][1]
         self.url = f"http://{f'[{host}]' if ':' in host else host}:{open_port}/v1"

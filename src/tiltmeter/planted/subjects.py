@@ -71,8 +71,8 @@ def parse(text: str) -> Settings:
     named = [name for name in planted if name in names]
     if len(named) > 1:
         raise UsageError(
-            f"planted: {' and '.join(named)} are both given a share. Give one; the others divide "
-            "the rest."
+            f"planted: {' and '.join(named)} were each given a share. Give only one of these "
+            "shares; the other values divide the rest."
         )
     value = named[0] if named else ""
     tilted = planted.pop(value, {})

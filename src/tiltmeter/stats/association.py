@@ -206,7 +206,7 @@ def fisher(*, hits_a: int, n_a: int, hits_b: int, n_b: int) -> Test:
     with a note. ``ValueError`` for hits beyond n.
     """
     if not (0 <= hits_a <= n_a and 0 <= hits_b <= n_b):
-        raise ValueError("hits: must be 0 to n")
+        raise ValueError("hits_a, hits_b: numbers from 0 to n_a, n_b expected")
     method = "Fisher's exact"
     if n_a == 0 or n_b == 0:
         return Test(None, None, method, note="no outcomes on one side")

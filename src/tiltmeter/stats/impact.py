@@ -36,7 +36,7 @@ def impact_ratios(*, successes: Sequence[ArrayLike], n: Sequence[ArrayLike]) -> 
     and no interval. Raises ``ValueError`` as ``association.ratio``, and for fewer than two groups.
     """
     if len(successes) < 2 or len(successes) != len(n):
-        raise ValueError("successes and n: one array for each of two groups or more")
+        raise ValueError("successes and n: one array per group expected, and at least two groups")
     sides = [
         arguments.shares("successes", x, "n", size) for x, size in zip(successes, n, strict=True)
     ]

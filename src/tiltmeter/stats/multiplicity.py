@@ -147,7 +147,7 @@ def _tested_values(p: list[float | None]) -> tuple[list[int], Floats]:
     tested = [i for i, value in enumerate(p) if value is not None and not math.isnan(value)]
     values = np.array([p[i] for i in tested], dtype=np.float64)
     if values.size and (values.min() < 0 or values.max() > 1):
-        raise ValueError("p: a value outside [0, 1]")
+        raise ValueError("p: numbers from 0 to 1 expected")
     return tested, values
 
 

@@ -62,11 +62,12 @@ class Database:
                 "--model M --out DIR"
             )
         if self.path.exists() and not self.path.is_file():
-            raise StoreError(f"{self.path} is not an ordinary file, so not a run.")
+            raise StoreError(f"{self.path} is not an ordinary file, so this folder is not a run.")
         for name in _NO_LINKS:  # which would be written through
             if (self.folder / name).is_symlink():
                 raise StoreError(
-                    f"{self.folder / name} is a link, which no run has: it is not read."
+                    f"{self.folder / name} was not read, because it is a symbolic link. Put the "
+                    "file itself in its place."
                 )
         with translate_errors(self.path):
             if create:
@@ -89,7 +90,7 @@ class Database:
         version = migrations.schema(self._db)
         foreign = damage.foreign_object(self._db, version == migrations.newest())
         if foreign:
-            raise StoreError(f"{self.folder} holds a {foreign}, which no run has: it is not read.")
+            raise StoreError(f"{self.folder} was not read: tiltmeter did not make its {foreign}.")
         if version > migrations.newest():
             raise StoreError(
                 f"{self.folder} was written by a newer tiltmeter (schema {version}; this one "
@@ -100,8 +101,8 @@ class Database:
         if version == 0:
             if not create or self._db.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
                 raise StoreError(
-                    f"{self.path} is not a run file, or only the beginning of one. Remove the "
-                    "folder and run again."
+                    f"{self.path} is not a run file, or is incomplete. Remove the folder and type "
+                    "the command again."
                 )
             self._db.execute("PRAGMA journal_mode=WAL")
             self._leave_wal()
@@ -258,7 +259,9 @@ class Database:
         with translate_errors(self.path):
             self._migrate_for_writing()
             if self._lock and self._lock.lost:
-                raise RunBusy(f"Another tiltmeter took {self.folder} over. Wait until it ends.")
+                raise RunBusy(
+                    f"Another tiltmeter has taken over {self.folder}. Wait until it ends."
+                )
             self._db.execute("BEGIN IMMEDIATE")
             try:
                 yield

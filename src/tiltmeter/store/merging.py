@@ -44,7 +44,9 @@ def refuse_damaged(store: Store) -> None:
         raise damage
     for (name,) in store.rows("SELECT DISTINCT blob FROM outputs WHERE blob <> ''"):
         if blobs.place_of(store.folder, name).is_symlink():
-            raise StoreError(f"{store.folder}: the picture {name} is a link. Copy it in its place.")
+            raise StoreError(
+                f"{store.folder}: the picture {name} is a link. Put a copy there instead."
+            )
         blobs.read_blob(store.folder, name)
 
 
@@ -151,8 +153,8 @@ def _refuse_contradiction(store: Store, source: Store, table: _Keyed) -> None:
 
 def _refuse(store: Store, source: Store, what: str) -> None:
     raise RunMismatch(
-        f"{source.folder} has another {what} than {store.folder}: they are not parts of one run. "
-        "Nothing of it was merged. Merge the others into another --out."
+        f"{source.folder} has another {what} than {store.folder}, so they are not parts of one "
+        f"run. Nothing of {source.folder} was merged. Merge the other runs into another --out."
     )
 
 

@@ -290,7 +290,7 @@ def test_what_is_wrong_with_a_file_is_said(tmp_path: Path, text: str, said: str)
 
 def test_a_text_for_another_language_is_not_asked(tmp_path: Path) -> None:
     text = "mitigation,way,text,language\njuste,suffix,Sois juste.,fr\n"
-    with pytest.raises(UsageError, match="written in en or zh or ja"):
+    with pytest.raises(UsageError, match="No mitigation is in en or zh or ja"):
         registry.with_mitigations(registry.protocol("roles"), file_of(tmp_path, text), graded=False)
     words = registry.with_mitigations(
         registry.protocol("words"), file_of(tmp_path, text), graded=False

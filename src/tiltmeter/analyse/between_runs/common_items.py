@@ -88,13 +88,12 @@ def _keep(tables: Tables, by: Sequence[str], places: Collection[tuple[str, ...]]
     names = [f"{number}" for number in range(len(by))] + ["item"]
     frame = pl.DataFrame(list(places), dict.fromkeys(names, pl.String), orient="row")
     columns = [*by, item]
-    first, second = (
-        replace(
-            table,
-            rows=table.split_levels(by).join(
-                frame, left_on=columns, right_on=names, how="semi", maintain_order="left"
-            ),
-        )
-        for table in tables
-    )
-    return first, second
+
+    def keep(table: CountTable) -> CountTable:
+        split = table.split_levels(by)
+        rows = split.join(frame, left_on=columns, right_on=names, how="semi", maintain_order="left")
+        if table.rows.height == split.height == rows.height:
+            return table  # whose sums are known
+        return replace(table, rows=rows)
+
+    return keep(tables[0]), keep(tables[1])

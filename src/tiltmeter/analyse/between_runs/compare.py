@@ -88,7 +88,7 @@ def compare(
     """
     if margin <= 0:
         raise UsageError(
-            "--margin must be above 0: the largest difference in shares that still counts as none."
+            "--margin must be above 0: it is the largest difference in shares that does not matter."
         )
     protocol = protocols[0]
     refuse_twice(stores)
@@ -100,7 +100,7 @@ def compare(
     ]
     if len(parts) < 2:
         raise UsageError(
-            f"{stores[0].folder} holds one subject; name another run to compare it with."
+            f"{stores[0].folder} has only one model. Name another run to compare it with."
         )
     first, *others = parts
     pairs = [RunPair(first, other) for other in others]
@@ -169,9 +169,9 @@ def refuse_other_design(one: Store, other: Store) -> None:
     for key, what in FIXED.items():
         if a.get(key) != b.get(key):
             raise RunMismatch(
-                f"{one.folder} and {other.folder} cannot be compared: another {what} "
-                f"({a.get(key)}, {b.get(key)}). Run the same protocol with the same tiltmeter "
-                "again."
+                f"{one.folder} and {other.folder} cannot be compared: their {what} differs "
+                f"({a.get(key)}, {b.get(key)}). Run the same protocol again with the same "
+                "tiltmeter."
             )
 
 

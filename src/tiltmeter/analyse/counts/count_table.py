@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -119,6 +120,8 @@ class CountTable:
     labelled_outputs: Callable[[], LabelledOutputs] = LabelledOutputs
     shuffles: Shuffles = field(default_factory=lambda: shuffles_of("", DRAWS))
     draws: int = DRAWS
+    # of these rows, and of those that are filtered from them: what several measures ask for
+    computed: dict[Any, Any] = field(default_factory=dict, repr=False, compare=False)
 
     def has_one_label(self, attribute: str) -> bool:
         """True if no answer has several labels of an attribute (as a list of ten words has)."""
@@ -138,8 +141,19 @@ class CountTable:
             value for value in values if value not in (*OUTCOMES, *measure.without)
         )
 
+    def once(self, key: Sequence[object], compute: Callable[[], Any]) -> Any:
+        """Returns what is computed of these rows; cached under the key."""
+        if (key := (id(self.rows), *key)) not in self.computed:
+            self.computed[key] = self.rows, compute()  # the rows: so no others get their id
+        return self.computed[key][1]
+
     def cuts(self, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Cut]:
         """Yields the groups of one grouping in the order of the design."""
+        asked = (measure.attribute, *measure.without, measure.per, repr(measure.expected))
+        key = ("cuts", id(self.protocol), self.variant.several, *asked, "by", *by)
+        return iter(self.once(key, lambda: list(self._cut(measure, by))))
+
+    def _cut(self, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Cut]:
         everything = self.split_levels(by)
         left_out = [~pl.col("value").is_in(list(measure.without))] if measure.without else []
         rows = everything.filter(pl.col("attribute") == measure.attribute, *left_out)
@@ -222,8 +236,11 @@ class CountTable:
     def contrast_groups(self, measure: MeasureSpec, by: Sequence[str]) -> dict[Key, dict[str, Cut]]:
         """Returns {group: {level or baseline of the contrast: its Cut}}."""
         contrast = measure.contrast or {}
-        ends = pl.col(contrast["factor"]).is_in([contrast["level"], contrast["baseline"]])
-        return replace(self, rows=self.rows.filter(ends)).sides(measure, by, contrast["factor"])
+        factor, *ends = (contrast[name] for name in ("factor", "level", "baseline"))
+        rows = self.once(
+            ("rows", factor, *ends), lambda: self.rows.filter(pl.col(factor).is_in(ends))
+        )
+        return replace(self, rows=rows).sides(measure, by, factor)
 
     def sides(
         self, measure: MeasureSpec, by: Sequence[str], factor: str

@@ -174,6 +174,7 @@ def _stratum(
         for attribute in attributes:
             if attribute in seen:
                 yield from outcome_rates(table, attribute, named=len(attributes) > 1)
+    table.computed.clear()
 
 
 def _refusal_measures(table: CountTable) -> dict[str, MeasureSpec]:

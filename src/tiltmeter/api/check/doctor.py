@@ -218,6 +218,6 @@ async def _reach(url: str) -> None:
     except (OSError, TimeoutError) as error:
         raise ModelError(
             f"Nothing answers at {url} ({error or 'time-out'}). Start the server, mend --base-url, "
-            "or look at your network."
+            "or check your network."
         ) from None
     writer.close()

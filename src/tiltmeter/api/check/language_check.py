@@ -102,7 +102,7 @@ def _people(known: Pack) -> tuple[str, str]:
     """Returns a word for a woman and one for a man. Raises UsageError if the pack lacks one."""
     women, men = known.list_of("woman"), known.list_of("man")
     if not women or not men:
-        raise UsageError(f"languages/{quotes.base(known.code)}/people.toml lacks woman or man.")
+        raise UsageError(f"languages/{quotes.base(known.code)}/people.toml needs woman and man.")
     return women[0], men[0]
 
 

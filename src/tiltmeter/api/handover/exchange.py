@@ -48,7 +48,7 @@ def export_as(
 ) -> list[Path]:
     """Writes a run in one of FORMATS. texts: True for answers too. UsageError for other formats."""
     if format not in FORMATS:
-        raise UsageError(f"There is no format '{format}'. There is: {', '.join(FORMATS)}.")
+        raise UsageError(f"There is no format '{format}'. The formats: {', '.join(FORMATS)}.")
     return FORMATS[format](folder, target, texts, variant)
 
 

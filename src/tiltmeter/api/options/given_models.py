@@ -77,7 +77,7 @@ def _name(given: object, name: str = "") -> str:
     from ...models.own.function import name_function
 
     if isinstance(given, str):
-        raise UsageError(f"{given!r} has a name already. Type: model={given!r}")
+        raise UsageError(f"The model {given!r} already is a name. Pass it alone: model={given!r}")
     if _are_rows(given):
         return name_answers(given, name)
     if is_frame(given):

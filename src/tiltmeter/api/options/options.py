@@ -67,8 +67,8 @@ def asking(
     shared = [name for name in named if batches.hands_in and len(connected.urls(name)) > 1]
     if shared:
         raise UsageError(
-            f"A batch goes to one server, and {shared[0]} has several. Give --base-url once, or "
-            "leave the batch out."
+            f"A batch goes to one server, but {shared[0]} has several --base-url. Give one "
+            "--base-url, or leave the batch out."
         )
     return Asking(judges, material(taxonomy), limits(options), connected, batches)
 

@@ -49,7 +49,7 @@ def project_defaults(folder: Path) -> dict[str, Default]:
         default: Default = [value] if record.multiple and isinstance(value, str) else value
         types = (list,) if record.multiple else _TYPES[record.kind]
         if not isinstance(default, types) or isinstance(default, bool):
-            raise UsageError(f"{FILE}, {key}: {repr(value)[:60]} has the wrong type for it.")
+            raise UsageError(f"{FILE}: {repr(value)[:60]} has the wrong type for the key {key}.")
         defaults[record.name] = default
     for key in ("models", "judges"):
         _refuse_code(defaults.get(key, []))

@@ -100,7 +100,7 @@ class Plan:
 
     def __getitem__(self, name: str) -> Json:
         warnings.warn(
-            f"plan(…)['{name}'] is plan(…).{name} now, or plan(…).as_dict()['{name}']",
+            f"plan(…)['{name}'] is deprecated: write plan(…).{name} or plan(…).as_dict()['{name}']",
             DeprecationWarning,
             stacklevel=2,
         )

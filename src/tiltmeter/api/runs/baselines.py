@@ -124,8 +124,8 @@ def read(path: Path) -> Earlier:
         }
     except FileNotFoundError:
         raise UsageError(
-            f"There is no {file}. A run with a gate writes it; name the folder of that run, or the "
-            "file."
+            f"There is no {file}. A run with a gate writes this file: name the folder of "
+            "that run, or the file."
         ) from None
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         raise UsageError(f"{file} is not a baseline. Name {FILE} of an earlier run.") from None

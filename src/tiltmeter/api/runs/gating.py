@@ -55,8 +55,8 @@ def gate_of(
         return Gates(gate, margin or "", None, {})
     if baseline is None or worse_by is None:
         raise UsageError(
-            "--fail-on worse needs an earlier run, and how much worse is allowed: --baseline RUN "
-            "--worse-by 2"
+            "--fail-on worse needs an earlier run, and the points by which a tilt may grow: "
+            "--baseline RUN --worse-by 2"
         )
     earlier = baselines.read(Path(baseline))
     return Gates(gate, margin or "", earlier, parse_sizes(worse_by))

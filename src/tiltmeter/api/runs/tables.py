@@ -111,7 +111,7 @@ def save_figures(drawings: Sequence[Drawing], target: Path, suffix: str = "") ->
     no ending, into a folder, named after their measures. Returns the paths.
     """
     if target.suffix and target.suffix.lower() not in SUFFIXES:
-        raise UsageError(f"{target.name} cannot be written: name a file in {', '.join(SUFFIXES)}")
+        raise UsageError(f"{target.name}: give the file one of the endings {', '.join(SUFFIXES)}")
     counts: dict[str, int] = {}
     paths = []
     for drawing in drawings:

@@ -117,15 +117,14 @@ def _refuse_name(target: Path) -> None:
         return
     toml = target.with_suffix(".toml")
     more = f" --from {target}" if target.suffix in TABLES else ""
-    raise UsageError(f"A protocol's file ends in .toml. Type: tiltmeter init {toml}{more}")
+    raise UsageError(f"A protocol's file name ends in .toml. Type: tiltmeter init {toml}{more}")
 
 
 def _refuse_existing(paths: Iterable[Path]) -> None:
     for path in paths:
         if path.exists():
             raise UsageError(
-                f"{path} is there already, and is left as it is. Name another file, or another "
-                "folder."
+                f"{path} is there already, and was not changed. Name another file or folder."
             )
 
 

@@ -190,15 +190,15 @@ def _refuse_untold(name: str, prompt: str, cue: str, item: str, columns: Sequenc
     perhaps = "A prompt may be missing, or a value may be written in two ways; otherwise"
     if not cue:
         raise UsageError(
-            f"{name}: no column besides '{prompt}' can be seen to be the cue: two to {MAX_LEVELS} "
-            "values, each with every value of an item column, or with prompts the same but "
-            f"for words of its own. Columns: {names_of(columns)}. {perhaps} type: --cue COLUMN "
+            f"{name}: none of the columns besides '{prompt}' looks like the cue. A cue has two to "
+            f"{MAX_LEVELS} values, and either all of them for each item, or prompts that differ "
+            f"only in the cue's words. Columns: {names_of(columns)}. {perhaps} type: --cue COLUMN "
             "--item COLUMN"
         )
     if not item:
         raise UsageError(
-            f"{name}: no column has one value for prompts that differ only in '{cue}', and their "
-            f"texts differ in more than words of the cue. {perhaps} add a column, such as 'item' "
+            f"{name}: none of the columns tells which prompts differ only in '{cue}', and the "
+            f"texts differ in more than the cue's words. {perhaps} add a column, such as 'item' "
             "with the same number for the prompts of a pair, or type: --item COLUMN"
         )
 
@@ -210,14 +210,14 @@ def _refuse_rows(name: str, rows: Sequence[Row], columns: Sequence[str]) -> None
         key = tuple(row[column] for column in columns)
         if not all(map(str.strip, key)):
             raise UsageError(
-                f"{name}: row {number} after the header has no "
+                f"{name}: row {number} after the header has an empty cell in the column "
                 f"{next(name for name in columns if not row[name].strip())}. Fill it in, or remove "
                 "the row."
             )
         if key in met:
             raise UsageError(
-                f"{name}: rows {met[key]} and {number} after the header are the same prompt of the "
-                "same cue and item. Remove one."
+                f"{name}: rows {met[key]} and {number} after the header have the same prompt, cue "
+                "and item. Remove one of the rows."
             )
         met[key] = number
 

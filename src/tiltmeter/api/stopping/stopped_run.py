@@ -51,8 +51,8 @@ def refuse_unfit(protocol: Protocol, choices: Choices, asking: Asking) -> None:
     """
     if asking.shard is not None:
         raise UsageError(
-            "--stop looks at all answers so far, and a shard has a part of them. Leave --shard out "
-            "to stop early, or type --no-stop to ask all."
+            "--stop looks at all answers so far, but a shard has only some of them. To stop early "
+            "leave --shard out; to ask all prompts type --no-stop."
         )
     modes = [protocol.modes[name] for name in choices.modes or protocol.default_modes]
     measured = [mode for mode in modes if not mode.for_discovery]
@@ -69,8 +69,8 @@ def refuse_unfit(protocol: Protocol, choices: Choices, asking: Asking) -> None:
     labelled, wanted = _labellers(protocol, asking), stopping_measures(protocol)
     if not any(spec.attribute in (*labelled, EVERY) for spec in wanted) or not labelled:
         raise UsageError(
-            f"--stop looks at labels, and nothing labels the answers of {protocol.name} without "
-            "judges. Type for instance: --judge openai:gpt-4.1-mini"
+            f"--stop looks at labels, and only a judge labels the answers of {protocol.name}. Type "
+            "for instance: --judge openai:gpt-4.1-mini"
         )
 
 
@@ -181,8 +181,8 @@ def refuse_without_stop(store: Store) -> None:
     """Raises RunMismatch if the run stops early but the command was typed without --stop."""
     if looks.plan(store):
         raise RunMismatch(
-            f"{store.folder} stops early by a plan that is fixed. Type --stop, or take another "
-            "--out to ask all."
+            f"{store.folder} stops early by a fixed plan. Type --stop; or, to ask all prompts, "
+            "take another --out."
         )
 
 

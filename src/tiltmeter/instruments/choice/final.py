@@ -77,11 +77,12 @@ class Final:
         advises or shares a word with the question; "" if there is no such option, or if the
         sentence begins with the option and only describes it.
         """
-        if against := self._language.role("contrast").match(sentence, 1):  # "That said, …"
-            sentence = sentence[against.end() - 1 :]
+        turns = map(self._language.role, ("contrast", "coordinate"))
+        cuts = [found.end() for role in turns for found in role.finditer(sentence)]
+        sentence = sentence[max(cuts, default=1) - 1 :]  # "That said, …", "Tea is fine, but …"
         marked, has = self._marker.mark(sentence), self._language.has
         named = values(marked)
-        doubts = has(sentence, *DENYING, "condition", "decline", "guess", "contrast", "coordinate")
+        doubts = has(sentence, *DENYING, "condition", "decline", "guess", "aside")
         if doubts or "~" in marked or "?" in marked or len(named) != 1 or not min(named).isdigit():
             return "", False
         rest, begins = MENTION.sub(" ", marked), marked[1] == "@"

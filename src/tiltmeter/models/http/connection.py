@@ -222,7 +222,7 @@ class Connection:
         if NOT_PUBLIC in reason:
             host = urlsplit(url).hostname
             return ModelError(
-                f"{self.name} sent an address on {host}, which {NOT_PUBLIC}: it is not asked. "
+                f"{self.name} sent an address on {host}, which {NOT_PUBLIC}, so it was not opened. "
                 "If that server is yours, name it with --base-url."
             )
         if getattr(error, "errno", None) in TOO_MANY_FILES:

@@ -310,8 +310,8 @@ class Caller:
             if not error.possibly_paid:
                 raise
             raise Unanswered(
-                f"{error}: the work was sent but not confirmed, so it may be paid for and lost. It "
-                "is not sent again automatically; run the same command to send it again",
+                f"{error}: the request was sent but not confirmed, so it may be paid for and "
+                "lost. It is not sent again automatically; run the same command to send it again",
                 possibly_paid=True,
             ) from None
 

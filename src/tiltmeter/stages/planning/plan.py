@@ -75,7 +75,7 @@ def check(protocol: Protocol, choices: Choices) -> None:
     for language in choices.languages:
         if language not in protocol.languages:
             languages = ", ".join(protocol.languages) or "none, leave --language out"
-            raise UsageError(f"No language '{language}' of {protocol.name}. There is: {languages}.")
+            raise UsageError(f"{protocol.name} has no language '{language}'. It has: {languages}.")
     for mode in choices.modes:
         if mode not in protocol.modes:
             raise UnknownName(f"mode of {protocol.name}", mode, protocol.modes)
@@ -96,7 +96,7 @@ def check(protocol: Protocol, choices: Choices) -> None:
     for name in choices.cross:
         _find_intersection(protocol, name)
     if not choices.subjects:
-        raise UsageError("No model is named. Type for instance: --model builtin")
+        raise UsageError("A model is needed. Type for instance: --model builtin")
 
 
 def cells(protocol: Protocol, choices: Choices) -> list[Row]:

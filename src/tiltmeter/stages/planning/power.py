@@ -112,8 +112,8 @@ def detectable(
         or (wanted is not None and not 0 < wanted < 1)
     ):
         raise UsageError(
-            "--detect is a difference in shares between 0 and 1 (0.05 for 5 points), and --icc "
-            "and --correlation are from 0 to 1."
+            "--detect must be a difference in shares between 0 and 1 (0.05 for 5 points), and "
+            "--icc and --correlation must be from 0 to 1."
         )
     size = family_size(protocol, choices) if family is None else family
     asked = _Wish(protocol, choices, icc, correlation, wanted)

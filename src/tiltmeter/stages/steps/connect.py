@@ -222,14 +222,14 @@ class Connect:
         if self.workers is not None and not any(map(_takes_workers, names)):
             raise UsageError(
                 "--workers is for models that run in tiltmeter's own process (diffusers:, gguf:, "
-                f"python:, …), and {', '.join(names)} is none. Leave it out, or name several "
+                f"python:, …), not for {', '.join(names)}. Leave it out, or name several "
                 "servers: --base-url URL --base-url URL"
             )
         named = [name for name in names if kind_of(name).is_served]
         if self.base_url and not named:
             raise UsageError(
-                f"--base-url names a server, and {', '.join(names)} has none. Leave it out, or "
-                "name a model there: --model openai:NAME"
+                f"--base-url names a server, but {', '.join(names)} needs none. Leave it out, or "
+                "name a model of the server: --model openai:NAME"
             )
         if self.base_url and all(kind_of(name).own_server for name in named):
             kind = named[0].partition(":")[0]

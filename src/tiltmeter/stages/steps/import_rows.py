@@ -93,8 +93,8 @@ def read_rows(protocol: Protocol, layout: RowLayout, copy: Copy) -> Iterator[Imp
                     f"{name} = {value}" for name, value in zip(columns, key, strict=True)
                 )
                 raise UsageError(
-                    f"{place}: the design has no prompt with {wanted}. Say in `values` of "
-                    "[[outputs]] what the design calls it."
+                    f"{place}: the design has no prompt with {wanted}. Add to `values` of "
+                    "[[outputs]] the name that the design has for this value."
                 )
             subject = _fill(layout.subject, row, place)
             trial = Trial(

@@ -148,8 +148,8 @@ def ask_where_unsure(
             continue
         if spec.told:
             raise UsageError(
-                "In this variant a judge labels everything, as the paper's did. Leave --judge-for "
-                "out, or --variant."
+                "In this variant a judge labels everything, as in the paper. Leave --judge-for or "
+                "--variant out."
             )
         if sure is not None and "sure" not in usual:
             raise UsageError(
@@ -161,7 +161,7 @@ def ask_where_unsure(
         )
     if all(spec.unsure is None for spec in specs):
         raise UsageError(
-            f"No instrument of {protocol.name} can tell when it is unsure, so judges label "
+            f"No instrument of {protocol.name} reports when it is unsure, so judges label "
             "everything. Leave --judge-for out."
         )
     return replace(protocol, instruments=tuple(specs))

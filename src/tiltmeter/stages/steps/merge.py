@@ -77,7 +77,7 @@ def _refuse_strangers(runs: Sequence[Path], out: Path) -> None:
                 raise UsageError(f"{out} is a shard itself. Name another folder: --out RUN")
             if looks.plan(store):
                 raise UsageError(
-                    f"{run} stops early, so it cannot be merged. Merge the others without it."
+                    f"{run} stops early, so it cannot be merged. Merge the other runs without it."
                 )
             refuse_damaged(store)
             waiting = sum(row.requests for row in batches.rows(store, batches.UNFINISHED))
@@ -139,7 +139,7 @@ def _adopt_settings(store: Store, source: Store) -> None:
             store.put(key, source.get(key))
     materials = settings.given_materials(source)
     if materials and materials != settings.given_materials(store):
-        _refuse(store.folder, source.folder, "they were given other materials to label by")
+        _refuse(store.folder, source.folder, "their --taxonomy differs")
     plan = widen_plan(settings.planned_trials(store), settings.planned_trials(source))
     if plan:
         store.put("planned", plan)

@@ -67,8 +67,8 @@ def refuse_secrets(what: str, content: Json) -> None:
     name = variable_in(json.dumps(content, ensure_ascii=False))
     if name:
         raise UsageError(
-            f"{what} holds the value of {name}, and is stored and shown. Take it out; if it is no "
-            f"key, type before the command: env -u {name}"
+            f"{what} is stored and shown, but holds the value of {name}. Take the value out; if it "
+            f"is not a key, type before the command: env -u {name}"
         )
 
 
@@ -126,7 +126,7 @@ def keep_pictures(store: Store, protocol: Protocol, used: Iterable[Row]) -> None
         except (OSError, images.Unusable) as problem:
             raise UsageError(f"{paths[name]}: {problem}. Put the picture there.") from None
         if store.put_blob(content, picture.suffix) != name:
-            raise UsageError(f"{paths[name]} was changed meanwhile. Type the command again.")
+            raise UsageError(f"{paths[name]} changed during the command. Type the command again.")
         store.describe_picture(name, picture, len(content))
 
 

@@ -52,7 +52,7 @@ def dealt(firsts: ArrayLike, group: int) -> Test:
     """
     counts = np.atleast_2d(np.asarray(firsts, dtype=np.float64))
     if (counts < 0).any() or (counts != np.rint(counts)).any():
-        raise ValueError("firsts: whole numbers of rankings expected")
+        raise ValueError("firsts: counts of rankings expected (whole numbers, at least 0)")
     counts = counts[counts.sum(axis=1) > 0]
     if not counts.size:
         return Test(None, None, DEALT, note="no rankings: no test")

@@ -46,7 +46,7 @@ def ratings(
     """
     table = arguments.rows("codes", codes)
     if table.size and table.max() >= classes:
-        raise ValueError(f"codes: code {table.max()} where codes below {classes} are expected")
+        raise ValueError(f"codes: codes below {classes} expected, got {table.max()}")
     units = len(table)
     where = (
         np.arange(units)
@@ -57,7 +57,7 @@ def ratings(
     for name, array in (("clusters", where), ("weights", weight)):
         arguments.same_shape(name, array, "outputs", table[:, 0] if table.size else np.zeros(units))
     if units and weight.min() <= 0:
-        raise ValueError("weights: larger than 0 expected")
+        raise ValueError(f"weights: numbers above 0 expected, got {weight.min():g}")
     return Ratings(
         table, classes, where.astype(np.int64), weight / weight.mean() if units else weight
     )

@@ -66,13 +66,13 @@ def confusion(
     )
     arguments.same_shape("clusters", item, "truth", true)
     if item.size and item.min() < 0:
-        raise ValueError("clusters: an item may not be missing")
+        raise ValueError("clusters: -1 (missing) is not allowed; every label belongs to an item")
     size = items or (int(item.max()) + 1 if item.size else 0)
     weight = np.ones(true.size) if weights is None else arguments.counts("weights", weights)
     arguments.same_shape("weights", weight, "truth", true)
     both_known = (true >= 0) & (called >= 0)
     if both_known.any() and weight[both_known].min() <= 0:
-        raise ValueError("weights: larger than 0 expected")
+        raise ValueError("weights: numbers above 0 expected")
     cell = ((item * classes + true) * wide + called)[both_known]
     weight = weight[both_known] / (weight[both_known].mean() if both_known.any() else 1.0)
     cells, shape = size * classes * wide, (size, classes, wide)
@@ -86,7 +86,7 @@ def _codes(name: str, values: ArrayLike, limit: int) -> Codes:
         name, np.asarray(values, dtype=None if np.size(values) else np.int64), 1
     )[:, 0]
     if array.size and array.max() >= limit:
-        raise ValueError(f"{name}: code {array.max()} where codes below {limit} are expected")
+        raise ValueError(f"{name}: codes below {limit} expected, got {array.max()}")
     return array
 
 

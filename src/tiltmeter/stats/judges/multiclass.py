@@ -59,7 +59,7 @@ def corrected_shares(*, said: ArrayLike, gold: Confusion | None) -> CorrectedSha
     """
     table: Floats = np.asarray(said, dtype=np.float64)
     if table.ndim != 2:
-        raise ValueError(f"said: items × classes expected, got shape {table.shape}")
+        raise ValueError(f"said: a table of items × classes expected, got shape {table.shape}")
     arguments.counts("said", np.ravel(table))
     n, k = table.sum(axis=1), table.shape[1]
     plain = tuple(rates.clustered_share(successes=table[:, j], n=n) for j in range(k))
@@ -150,7 +150,7 @@ def _refusal(n: Floats, gold: Confusion | None, k: int) -> str | None:
         return "no gold"
     matches(gold, n)
     if gold.weighted.shape[1:] != (k, k):
-        raise ValueError(f"gold: {k} × {k} cells expected, got {gold.weighted.shape[1:]}")
+        raise ValueError(f"gold: {k} × {k} classes expected, got {gold.weighted.shape[1:]}")
     missing = [str(j) for j in range(k) if gold.labels[:, j].sum() == 0]
     return f"no gold of class {', '.join(missing)}" if missing else None
 

@@ -52,7 +52,7 @@ def lowest_youden(*, golds: Sequence[Confusion], positive: Sequence[int]) -> Int
     """
     indices = [youden(gold=gold, positive=positive) for gold in golds]
     if not indices:
-        raise ValueError("golds: at least one level expected")
+        raise ValueError("golds: the gold labels of at least one level expected, got none")
     return min(indices, key=lambda row: math.inf if row.value is None else row.value)
 
 

@@ -113,7 +113,7 @@ def concentration(
     c = arguments.counts("counts", counts)
     support = c.size if values is None else values
     if support < int((c > 0).sum()):
-        raise ValueError(f"values: {support} is below the {int((c > 0).sum())} values seen")
+        raise ValueError(f"values: {int((c > 0).sum())} values occur, but values is {support}")
     if support < 2:
         return math.nan
     return 1 - entropy(counts=c, miller_madow=miller_madow) / math.log2(support)

@@ -278,12 +278,12 @@ def plogp_of_both(p: Floats) -> Floats:
 def coded_groups(groups: list[ArrayLike]) -> list[Codes]:
     """Checks rows of codes: raises ValueError unless all nonempty ones have the same width."""
     if not groups:
-        raise ValueError("groups: at least one expected")
+        raise ValueError("groups: at least one group expected, got none")
     coded = [arguments.rows(f"group {i}", group) for i, group in enumerate(groups)]
     width = next((rows.shape[1] for rows in coded if len(rows)), coded[0].shape[1])
     for i, rows in enumerate(coded):
         if len(rows) and rows.shape[1] != width:
-            raise ValueError(f"group {i}: {rows.shape[1]} attributes where {width} are expected")
+            raise ValueError(f"group {i}: {width} attributes expected, got {rows.shape[1]}")
     return coded
 
 
@@ -294,7 +294,7 @@ def cell_of(groups: list[Codes], values: Sequence[int] | None) -> Cell:
     pooled = np.concatenate(groups)
     attributes = pooled.shape[1]
     if values is not None and len(values) != attributes:
-        raise ValueError(f"values: {len(values)} supports where {attributes} attributes are given")
+        raise ValueError(f"values: {attributes} numbers, one per attribute, expected, got {values}")
     width = int(pooled.max(initial=-1)) + 1
     named = pooled + np.arange(attributes) * width  # a code, and whose it is
     ordered = np.sort(named[pooled >= 0])  # so few are sorted faster than `unique` finds them
@@ -303,7 +303,8 @@ def cell_of(groups: list[Codes], values: Sequence[int] | None) -> Cell:
     supports = np.array(seen_values if values is None else values, dtype=np.float64)
     for a in np.flatnonzero(supports < seen_values):
         raise ValueError(
-            f"values: {values} has fewer than the {seen_values[a]} values seen of attribute {a}"
+            f"values: attribute {a} has {seen_values[a]} distinct values in the data, but "
+            f"values[{a}] is {supports[a]:g}"
         )
     member = np.eye(attributes)[owners]
     onehot = (pooled[:, owners] == seen).astype(np.float32)

@@ -86,7 +86,7 @@ def decide(
     """
     earlier = earlier or {}
     if len(claims) != design.claims or len({claim.key for claim in claims}) != len(claims):
-        raise ValueError(f"claims: {design.claims} of different keys expected, got {len(claims)}")
+        raise ValueError(f"claims: {design.claims} with different keys expected, got {len(claims)}")
     tested = [_test(design, claim, look, earlier.get(claim.key)) for claim in claims]
     p, q, t = np.array([(test.p, test.q, test.information) for test in tested]).T
     rejected = rules.are_rejected(design, p)
@@ -123,10 +123,10 @@ def _test(
 ) -> _Tested:
     data = claim.data
     if data and data.looks > look:
-        raise ValueError(f"{claim.key}: data of {data.looks} looks at look {look}")
+        raise ValueError(f"{claim.key}: its data have {data.looks} looks, but this is look {look}")
     if data is None or data.looks < look:
         if before is None or before.state == "on":
-            raise ValueError(f"{claim.key}: no data of look {look}, though still undecided")
+            raise ValueError(f"{claim.key}: undecided, so its data must reach look {look}")
         earlier = before.look, before.q, before.p, before.information
         return _Tested(claim.key, *earlier, before, False)
     if isinstance(data, PlainTests):

@@ -23,7 +23,7 @@ from tiltmeter.stats.stopping.paths import ItemPaths, Ticks, flip_scores
 def scores_of(data: ItemPaths | OutputBlocks | CellBlocks, design: StoppingDesign) -> Ticks:
     """Returns the statistic of every flip (or permutation) at every look so far, in ticks."""
     if data.looks > len(design.looks):
-        raise ValueError(f"looks: {data.looks} where the design has {len(design.looks)}")
+        raise ValueError(f"data: {data.looks} looks, but the design has only {len(design.looks)}")
     if isinstance(data, CellBlocks):
         return cell_scores(data, design)
     return flip_scores(data, design) if isinstance(data, ItemPaths) else block_scores(data, design)
@@ -122,7 +122,7 @@ def bonferroni_over_looks(p: Sequence[float], design: StoppingDesign) -> float:
     """
     values = arguments.vector("p", p)
     if not values.size or values.size > len(design.looks):
-        raise ValueError(f"p: one per look expected, at most {len(design.looks)}")
+        raise ValueError(f"p: one value per look expected, at most {len(design.looks)}")
     if values.min() < 0 or values.max() > 1:
-        raise ValueError("p: a value outside [0, 1]")
+        raise ValueError("p: numbers from 0 to 1 expected")
     return min(1.0, float((values / np.array(design.weights[: values.size])).min()))

@@ -209,7 +209,7 @@ def changed(path: Path, decisions: Sequence[PromptDecision]) -> list[PromptDecis
 def _changed(name: str, line: int, row: Mapping[str, str], one: PromptDecision) -> PromptDecision:
     decision = row["decision"].strip()
     if decision not in DECISIONS:
-        raise UsageError(f"{name}, line {line}: a decision is one of {', '.join(DECISIONS)}.")
+        raise UsageError(f"{name}, line {line}: decision must be one of {', '.join(DECISIONS)}.")
     texts = tuple(_of_cell(row[side]) for side in ("first_text", "second_text"))
     edited = replace(
         one,
@@ -223,8 +223,8 @@ def _changed(name: str, line: int, row: Mapping[str, str], one: PromptDecision) 
         return edited
     if not all((*edited.groups, *(text.replace(BETWEEN, "").strip() for text in texts))):
         raise UsageError(
-            f"{name}, line {line}: a prompt that is asked needs first, first_text, second and "
-            "second_text."
+            f"{name}, line {line}: fill in the columns first, first_text, second and second_text, "
+            "which a prompt that is asked needs."
         )
     if len({text.count(BETWEEN) for text in edited.texts}) > 1:
         raise UsageError(f"{name}, line {line}: both texts need the same number of turns (⁂).")

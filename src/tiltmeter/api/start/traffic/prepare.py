@@ -84,8 +84,8 @@ def _items(rows: Sequence[Logged], unit: str) -> list[str]:
     names = [row.user if unit == "user" else row.session for row in rows]
     if not all(names):
         raise UsageError(
-            f"{sum(not name for name in names):,} of {len(names):,} records have no {unit}. Add a "
-            f"column {unit}_id, or leave --unit out."
+            f"{sum(not name for name in names):,} of {len(names):,} records do not name their "
+            f"{unit}. Add a column {unit}_id, or leave --unit out."
         )
     places = {name: number for number, name in enumerate(dict.fromkeys(names), 1)}
     return [f"{unit[0]}{places[name]:05d}" for name in names]
