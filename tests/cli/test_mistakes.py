@@ -114,7 +114,7 @@ MISTAKES = [
     ("run roles --model anthropic:claude-haiku-4-5 --out r", r"export ANTHROPIC_API_KEY="),
     ("run roles --model azure:d --out r", r"--base-url azure=https"),
     ("run roles --model openai:m --base-url localhost:8000 --out r", r"http://localhost:8000/v1"),
-    (f"run roles -m {P} --base-url http://a --base-url http://b --out r", r"has none\. Leave"),
+    (f"run roles -m {P} --base-url http://a --base-url http://b --out r", r"needs none\. Leave"),
     ("run roles --model openai:dall-e-3 --out r", r"was retired on"),
     ("run roles --model planted:shee=0.7 --out r", r"Did you mean 'she'"),
     ("run roles --model planted:she=7 --out r", r"she"),
