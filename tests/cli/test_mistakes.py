@@ -91,8 +91,8 @@ MISTAKES = [
     ("init audit", r"ends in \.toml.*tiltmeter init audit\.toml"),
     ("init new.toml --example leters", r"Did you mean 'letters'"),
     # languages, modes, factors
-    (f"run roles --model {P} --language de --out r", r"There is: en, zh, ja"),
-    (f"run roles --model {P} --language English --out r", r"There is: en, zh, ja"),
+    (f"run roles --model {P} --language de --out r", r"It has: en, zh, ja"),
+    (f"run roles --model {P} --language English --out r", r"It has: en, zh, ja"),
     (f"run audit.toml --model {P} --language en --out r", r"leave --language out"),
     (f"run roles --model {P} --mode exat --out r", r"Did you mean 'exact'"),
     (f"run roles --model {P} --where clas=communal --out r", r"Did you mean 'class'"),
