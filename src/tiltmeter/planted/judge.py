@@ -191,7 +191,7 @@ def _choose_attributes(form: Json, request: Request) -> dict[str, Json]:
 
 
 def shown_to(request: Request) -> Mapping[str, str]:
-    """Returns {mark (task, answer): the text that a judge is shown}; {} if there is none."""
+    """Returns {mark (task, answer): text} of the texts that a judge is shown; {} without any."""
     for message in request.messages:
         if "<answer " in message.content:
             return {match[1]: match[3] for match in _SHOWN.finditer(message.content)}
@@ -199,7 +199,7 @@ def shown_to(request: Request) -> Mapping[str, str]:
 
 
 def _standing(request: Request) -> str:
-    """Returns the topic to judge, which is the last one shown; "" if there is none."""
+    """Returns the topic to judge, which is the last topic shown; "" if none is shown."""
     topics = [
         match
         for message in request.messages
@@ -210,7 +210,7 @@ def _standing(request: Request) -> str:
 
 
 def _erring(settings: Settings, right: str, labels: Sequence[str], uniform: float) -> str:
-    """Returns the right label; another one if uniform < 1 − accuracy."""
+    """Returns the right label; if uniform < 1 − accuracy, another label."""
     others = [label for label in labels if label != right]
     error = 1 - settings.accuracy
     if uniform >= error or not others:
