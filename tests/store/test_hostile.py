@@ -224,7 +224,7 @@ def place(path: Path, kind: str) -> None:
 @pytest.mark.parametrize("kind", ["pipe", "device", "folder"])
 def test_no_run_is_anything_but_a_file(tmp_path: Path, kind: str) -> None:
     place(tmp_path / "run.sqlite", kind)
-    with pytest.raises(StoreError, match="no ordinary file"):
+    with pytest.raises(StoreError, match="not an ordinary file"):
         Store(tmp_path)
 
 

@@ -52,7 +52,9 @@ class LabelJobs:
             return None
         key = tuple([trial.factors[name] for name in self._names])
         cell, (context, pictures) = self._cells.get(key, {}), self._shown.get(key, ((), ()))
-        asked = trial._replace(context=context, pictures=pictures)
+        asked = trial
+        if (context, pictures) != (trial.context, trial.pictures):
+            asked = trial._replace(context=context, pictures=pictures)
         history, output = _told(protocol, asked), begun.answer(output, trial, protocol)
         return _job(self._store, instrument, asked, output, is_exact, cell, history)
 
@@ -80,7 +82,9 @@ def _job(
             Label(trial.id, instrument.annotator, attribute, outcome)
             for attribute in instrument.attributes
         ]
-    output = output._replace(text=without_thought(output.text))
+    answer = without_thought(output.text)
+    if answer != output.text:
+        output = output._replace(text=answer)
     reply = store.reply(output.call) if exact or isinstance(instrument, ReplyParser) else None
     is_picture = isinstance(instrument, PictureParser) and output.blob
     picture = store.blob(output.blob) if is_picture else b""
