@@ -232,8 +232,8 @@ def _continuations(settings: Settings, known: Known, begin: str) -> Iterator[tup
     """Yields (continuation of an answer that starts with `begin`, probability); if `begin` ends
     inside a form, the probability is conditional on the forms that still fit.
 
-    With `begin` "彼", 彼 for he and 彼女 for she: 女 has P(she) / (P(he) + P(she)), and the end of the
-    word has the rest.
+    With `begin` "彼", 彼 for he and 彼女 for she: 女 has P(she) / (P(he) + P(she)), and the end of
+    the word has the rest.
     """
     begun = {value: _characters_begun(begin, form) for value, form in known.forms.items()}
     deepest = max(begun.values())
