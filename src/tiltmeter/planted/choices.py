@@ -89,7 +89,7 @@ class PlantedChoices(PlantedAnswers):
         return {self.value: self.share(cell)}
 
     def reply(self, request: Request, draws: Sequence[float]) -> Reply:
-        """Samples an answer; or a next token with alternatives, if log-probabilities are wanted."""
+        """Samples an answer; for a request of log-probabilities, a next token with alternatives."""
         if request.size:
             return super().reply(request, draws)
         asked = self._asked(request)

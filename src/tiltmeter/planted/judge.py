@@ -95,7 +95,7 @@ class PlantedJudge:
         return "\n".join(copied)
 
     def _look_at(self, request: Request, pictures: Sequence[str], draws: Sequence[float]) -> str:
-        """Labels a picture by a word of the question's list, or by JSON in the requested form."""
+        """Labels a picture by a word of the question's list, or by JSON in the wanted form."""
         if self._see is None:
             raise Incapable(
                 "planted: the judge needs the folder of a run to read the picture from."
@@ -164,7 +164,7 @@ class PlantedJudge:
 
 
 def _grade_told(answer: str, labels: Sequence[str]) -> str:
-    """Returns the rubric value that a planted sentence in the text states, `refusal`, or ""."""
+    """Returns the rubric value that a planted sentence states, `refusal` for a refusal, or ""."""
     declined = REFUSAL in labels and any(answer == refusal for refusal in declines("en"))
     return (
         REFUSAL
@@ -174,7 +174,7 @@ def _grade_told(answer: str, labels: Sequence[str]) -> str:
 
 
 def _choose_attributes(form: Json, request: Request) -> dict[str, Json]:
-    """Returns the paintable attributes, with values, that the question has not yet named."""
+    """Returns the paintable attributes, with values, that the question does not name."""
     told_words = set(re.findall(r"\w+", request.messages[0].content))
     parts = [str(part) for part in list_at(form, "properties", "part", "enum")]
     return {

@@ -70,7 +70,7 @@ class Planted(Model):
         self._attempts: dict[Identity, int] = {}
 
     async def ask(self, request: Request) -> Reply:
-        """Returns the planted reply after its latency, or raises the attempt's planted fault."""
+        """Returns the planted reply after its latency, or raises the attempt's fault."""
         await asyncio.sleep(self.latency(request))
         fault = self.fault(request)
         if fault == "hang":

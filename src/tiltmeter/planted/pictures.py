@@ -70,7 +70,7 @@ class Pictures(PlantedValues):
         }
 
     def reply(self, request: Request, draws: Sequence[float]) -> Reply:
-        """Returns a picture, a refusal, or a web page in its place. Incapable if asked for text."""
+        """Returns a picture, a refusal, or a web page instead. Raises Incapable for text."""
         if not request.size:
             raise Incapable(
                 f"planted:{self.settings.text} makes pictures for {self.settings.protocol} but was "

@@ -57,7 +57,7 @@ class RequestCount:
         return self.asked[key] - 1
 
     def as_dict(self) -> dict[str, int]:
-        """Returns the counts. answered: those with a whole reply; most: of one distinct request."""
+        """Returns the counts. answered: number with a whole reply; most: number of equal ones."""
         return {
             "total": self.total,
             "answered": self.answered,

@@ -199,7 +199,7 @@ def read_pairs(text: str, kind: str) -> dict[str, str]:
 
 
 def parse_value(kind: str, key: str, value: str, default: Value) -> Value:
-    """Parses a setting's value into the type of its default. UsageError says what to type."""
+    """Parses a setting's value to the type of its default. Raises UsageError with what to type."""
     choices = {"dress": DRESSES, "judge": JUDGES}.get(key)
     if choices and value not in choices:
         raise UnknownName(f"{key} of {kind}", value, choices)

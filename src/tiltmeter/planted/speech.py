@@ -215,7 +215,7 @@ def finish_answer(begin: str, form: str) -> str:
 def next_token(
     settings: Settings, known: Known, begin: str, number: int, uniform: float
 ) -> tuple[str, tuple[Token, ...]]:
-    """Samples the next token; returns it and the `number` likeliest ones, by the planted shares."""
+    """Samples the next token; returns it and the `number` likeliest, by the planted shares."""
     shares: dict[bytes, float] = {}
     for text, share in _continuations(settings, known, begin):
         token = text.encode()[:1] if settings.firstbyte else text.encode()

@@ -16,7 +16,7 @@ from .settings import OUTCOMES, TOGETHER, Settings
 def planted_number(
     settings: Settings, protocol: Protocol, name: str, cell: Mapping[str, str]
 ) -> float | None:
-    """Returns a setting's number in a cell: by the latest factor that has one, else overall."""
+    """Returns a setting's number in a cell: by the latest factor with one, else the overall one."""
     planted = settings.planted.get(name, {})
     at_level = number_at_level(planted, protocol, cell)
     return planted.get("", getattr(settings, name, None)) if at_level is None else at_level
