@@ -71,8 +71,8 @@ class Change:
         if self.first is None or self.second is None:
             template = APART
         elif within or "more" not in slots:
-            alike = template.replace(MORE, AS_OFTEN)
-            template = SAME if alike == template else alike.replace(":", f"{slots['within']}:")
+            text = template.replace(MORE, AS_OFTEN)
+            template = SAME if text == template else text.replace(":", f"{slots['within']}:")
         return _filled(template, slots) or _filled(LEVEL if "higher" in slots else SAME, slots)
 
     def over_time(self) -> str:

@@ -137,9 +137,9 @@ def _example(
 def _set_up(stores: Sequence[Store], protocols: Sequence[Protocol]) -> Iterator[Difference]:
     """Yields, once each, the set-up differences between a later run and the first run."""
     settings = [made_with(*one) for one in zip(stores, protocols, strict=True)]
-    every = [difference for later in settings[1:] for difference in differences(settings[0], later)]
-    for what in dict.fromkeys(one.what for one in every):
-        alike = [one for one in every if one.what == what]
+    diffs = [difference for later in settings[1:] for difference in differences(settings[0], later)]
+    for what in dict.fromkeys(one.what for one in diffs):
+        alike = [one for one in diffs if one.what == what]
         after = " or ".join(dict.fromkeys(one.after or "none" for one in alike))
         yield alike[0]._replace(after=after)
 

@@ -138,10 +138,10 @@ def _no_difference(change: Change, rows: Sequence[ComparisonRow]) -> str:
     if len(rows) == 1:
         values = f"{slots['what']} is {slots['second']} in {change.runs[1]}, {slots['first']}"
         return f"No difference found: {values} in {change.runs[0]}{could}."
-    same = sum(row.claim is not None and row.claim.word == Word.EQUIVALENT for row in rows)
+    equivalent = sum(row.claim is not None and row.claim.word == Word.EQUIVALENT for row in rows)
     margin = amount_of_margin(rows[0].margin, "share")
-    alike = f", {same} of them the same to within {margin}" if same else ""
-    return f"No difference found in {len(rows)} comparisons{alike}{could}."
+    addition = f", {equivalent} of them the same to within {margin}" if equivalent else ""
+    return f"No difference found in {len(rows)} comparisons{addition}{could}."
 
 
 def _count_others(words: Sequence[Word]) -> str:

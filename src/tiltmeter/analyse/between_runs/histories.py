@@ -164,13 +164,13 @@ def history(runs: Sequence[OpenRun], margin: float = MARGIN) -> History:
         DatedRun(called[place], date, made_with(runs[place].store, runs[place].protocol))
         for date, place in dated
     )
-    every = _steps(ordered, runs_of_history, margin)
-    steps = every[: len(runs) - 1]
+    all_steps = _steps(ordered, runs_of_history, margin)
+    steps = all_steps[: len(runs) - 1]
     return History(
         ordered[-1].protocol,
         runs_of_history,
         tuple(steps),
-        every[-1] if len(runs) > 2 else None,
+        all_steps[-1] if len(runs) > 2 else None,
         tuple(_lines(ordered, steps)),
         tuple(compare.left_out(ordered[-1].protocol)),
         margin,
@@ -196,8 +196,8 @@ def _steps(runs: Sequence[OpenRun], made: Sequence[DatedRun], margin: float) -> 
         compared, refused = _compare_pairs(runs, parts, (first, second), margin)
         pairs[first, second], reasons[first, second] = [pair for pair, _ in compared], refused
         rows += [row for _, group in compared for row in group]
-    every = [pair for group in pairs.values() for pair in group]
-    judged = compare.with_claims(as_one_family([run.protocol for run in runs]), rows, every)
+    all_pairs = [pair for group in pairs.values() for pair in group]
+    judged = compare.with_claims(as_one_family([run.protocol for run in runs]), rows, all_pairs)
     return [_step(key, made, pairs[key], judged, reasons[key]) for key in keys]
 
 
@@ -254,9 +254,9 @@ def as_one_family(protocols: Sequence[Protocol]) -> Protocol:
     """Returns the last version of a protocol, with measures added that only earlier versions
     declare, and with all headlines in one family.
     """
-    every = {m.name: m for protocol in reversed(protocols) for m in reversed(protocol.measures)}
+    by_name = {m.name: m for protocol in reversed(protocols) for m in reversed(protocol.measures)}
     latest = {measure.name: measure for measure in protocols[-1].measures}
-    measures = {**latest, **{name: m for name, m in every.items() if name not in latest}}
+    measures = {**latest, **{name: m for name, m in by_name.items() if name not in latest}}
     joined = (replace(m, family="") if m.headline else m for m in measures.values())
     return replace(protocols[-1], measures=tuple(joined))
 

@@ -69,18 +69,18 @@ def gather(
     among = {key: StratumRows(rows_of) for key, rows_of in by_stratum.items()}
     for spec, raw in leads:
         stratum = families.stratum(protocol, raw)
-        here = among[stratum]
+        own_rows = among[stratum]
         of = {
-            name: _same_place(here.of_measure.get(spec.name + name, ()), raw)
+            name: _same_place(own_rows.of_measure.get(spec.name + name, ()), raw)
             for name in (BOUNDS, CORRECTED, MISSING)
         }
         corrected = of[CORRECTED]
         is_usable = corrected is not None and corrected.value is not None
-        captured = next((e.value for e in here.of_measure.get(CAPTURED, ())), None)
+        captured = next((e.value for e in own_rows.of_measure.get(CAPTURED, ())), None)
         mode = protocol.modes.get(raw.condition.get("mode", ""))
         row = corrected if corrected is not None and is_usable else raw
-        nuisances = tuple(_nuisances(protocol, spec, raw, here.of_measure))
-        shift = cell_of(row) or moved(spec, raw, here)
+        nuisances = tuple(_nuisances(protocol, spec, raw, own_rows.of_measure))
+        shift = cell_of(row) or moved(spec, raw, own_rows)
         factor = (spec.contrast or {}).get("factor", "")
         yield Claim(
             spec=spec,
@@ -92,7 +92,7 @@ def gather(
             about=_about(raw, alike[spec.name]),
             parts=tuple(_parts(protocol, spec, raw, kin[spec.name][stratum])),
             nuisances=nuisances,
-            interactions=tuple(_interactions(protocol, spec, raw, here.of_measure)),
+            interactions=tuple(_interactions(protocol, spec, raw, own_rows.of_measure)),
             captured=captured,
             drawn=mode is None or not mode.logprobs,
             query=query_of(protocol, raw),

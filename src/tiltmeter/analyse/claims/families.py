@@ -158,13 +158,13 @@ def _adjust_narrower(made: list[Estimate], leads: Iterable[int]) -> None:
     """Adjusts p of headline tests limited to their own cue words or items, by Holm over the run."""
     populations = {place: made[place].population for place in leads}
     narrower = {
-        place: named
-        for place, named in populations.items()
-        if named is not None and named["p_these"] is not None
+        place: population
+        for place, population in populations.items()
+        if population is not None and population["p_these"] is not None
     }
-    adjusted = multiplicity.holm(p=[named["p_these"] for named in narrower.values()])
-    for (place, named), p in zip(narrower.items(), adjusted, strict=True):
-        made[place] = replace(made[place], population={**named, "p_these_adjusted": p})
+    adjusted = multiplicity.holm(p=[population["p_these"] for population in narrower.values()])
+    for (place, population), p in zip(narrower.items(), adjusted, strict=True):
+        made[place] = replace(made[place], population={**population, "p_these_adjusted": p})
 
 
 def _test_items(made: list[Estimate], leads: Iterable[int]) -> None:

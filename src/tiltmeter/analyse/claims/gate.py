@@ -168,15 +168,15 @@ def size_of(sizes: Mapping[str, tuple[float, bool]], measure: str, unit: str) ->
     A bare 5 means 5 points for shares and 5 % for ratios. None without a size, or if a bare size
     would apply to another unit: 5 grades are not 5 points.
     """
-    named = sizes.get(measure) or sizes.get(_kind_of(measure))
-    if named is None and "" not in sizes:
+    margin = sizes.get(measure) or sizes.get(_kind_of(measure))
+    if margin is None and "" not in sizes:
         return None
-    size, per_cent = named or sizes[""]
+    size, per_cent = margin or sizes[""]
     if unit in RATIOS:
         return 1 + size / 100
     if unit == "share":
         return size / 100
-    return size if named and not per_cent else None
+    return size if margin and not per_cent else None
 
 
 def _kind_of(measure: str) -> str:
@@ -243,8 +243,8 @@ def _decide(
     else:
         decision = Decision.NOT_ENOUGH_DATA
     line = gate_lines.measured(claim, name, inner, margin, tilts=decision is Decision.FAIL)
-    more = _calls_needed(claim, inner, margin, cost) if decision is Decision.NOT_ENOUGH_DATA else ""
-    return ClaimAtGate(claim, decision, max(reach or (math.inf,)) / margin, line, more)
+    hint = _calls_needed(claim, inner, margin, cost) if decision is Decision.NOT_ENOUGH_DATA else ""
+    return ClaimAtGate(claim, decision, max(reach or (math.inf,)) / margin, line, hint)
 
 
 def _reach(claim: Verdict, interval: tuple[float, float] | None) -> tuple[float, float] | None:

@@ -42,8 +42,8 @@ def _not_like_these(row: Estimate) -> bool:
     """
     if row.stopped and row.stopped.get("statistic") == "words":
         return _of_these_words(row)
-    named = row.population
-    p = None if named is None else named["p_like_these"]
+    population = row.population
+    p = None if population is None else population["p_like_these"]
     looks = int(row.stopped["looks"]) if row.stopped else 1
     return _of_these_words(row) or (p is not None and p * looks * (row.family_size or 1) >= ALPHA)
 
@@ -55,8 +55,8 @@ def _of_these_words(row: Estimate) -> bool:
 
 def _these_tilt(row: Estimate, alpha: float) -> bool:
     """True if the test limited to these cue words is significant in its own family."""
-    named = row.population
-    p = None if named is None else named["p_these_adjusted"]
+    population = row.population
+    p = None if population is None else population["p_these_adjusted"]
     return p is not None and p < alpha
 
 

@@ -125,17 +125,17 @@ def judge(claim: Claim, background: Background) -> Verdict:
     people = "" if of_judge.refuted else labels_of_people.disagree(claim, of_judge)
     scarce = "" if people and row.voices else _scarce_gold(claim, of_judge)
     alone = "" if scarce else people
-    few = _too_few_items(row, spec.null)
+    has_few_items = _too_few_items(row, spec.null)
     cut = cut_replies.share_of(row, background.cut)
     much_cut = cut_replies.sentence(cut) if cut > cut_replies.MUCH else ""
-    word = _word(claim, of_judge, unsettled, scarce or few or alone or much_cut)
+    word = _word(claim, of_judge, unsettled, scarce or has_few_items or alone or much_cut)
     differing = sentences.items_differ(spec, row) if word.record.items and items_differ(row) else ""
     first = [
         *_told((CautionKind.JUDGE_REFUTED, of_judge.refuted)),
         *unsettled,
         *_told(
             (CautionKind.GOLD_SCARCE, scarce),
-            (CautionKind.TOO_FEW_ITEMS, few),
+            (CautionKind.TOO_FEW_ITEMS, has_few_items),
             (CautionKind.ONE_ANNOTATOR, alone),
             (CautionKind.MUCH_CUT, much_cut),
             (CautionKind.ITEMS_DIFFER, differing),
@@ -145,7 +145,7 @@ def judge(claim: Claim, background: Background) -> Verdict:
     cautions = (*first, *rest, *_plan_cautions(background, row))
     if cut_replies.SOME < cut <= cut_replies.MUCH:
         cautions = (*cautions, Caution(CautionKind.CUT, cut_replies.sentence(cut)))
-    open_ = [text for text in (scarce, few, alone, much_cut) if text]
+    open_ = [text for text in (scarce, has_few_items, alone, much_cut) if text]
     reasons = _reasons(claim, word, open_, [caution.text for caution in unsettled], differing)
     is_joined = row.instrument in background.cascades
     facts = _facts(claim, word, cautions, of_judge.refuted, joined=is_joined)
@@ -249,10 +249,10 @@ def _scarce_gold(claim: Claim, known: GoldFacts) -> str:
     difference = abs((raw.value or 0.0) - null)
     if test_word(row, null) == Word.TILT or half < difference:
         return ""
-    more = youden.gold_needed(
+    needed = youden.gold_needed(
         half_width=half, least_half_width=least, difference=difference, labels=known.labels
     )
-    return sentences.scarce_gold(known.labels, more)
+    return sentences.scarce_gold(known.labels, needed)
 
 
 def _too_few_items(row: Estimate, null: float | None) -> str:

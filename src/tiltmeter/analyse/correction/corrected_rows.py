@@ -74,8 +74,8 @@ def with_gold(frame: pl.DataFrame, store: Store) -> pl.DataFrame:
 
 def attributes_with_gold(frame: pl.DataFrame) -> set[str]:
     """Returns the attributes for which the frame has gold paired with a judge's labels."""
-    named = frame.filter(pl.col("attribute").str.starts_with(COUNTED))["attribute"].unique()
-    return {name.removeprefix(COUNTED) for name in named if BETWEEN not in name}
+    names = frame.filter(pl.col("attribute").str.starts_with(COUNTED))["attribute"].unique()
+    return {name.removeprefix(COUNTED) for name in names if BETWEEN not in name}
 
 
 def _voices(table: CountTable, attribute: str) -> list[str]:

@@ -115,9 +115,9 @@ def _by_condition(
     parts = cells.group_by(list(by), maintain_order=True) if by else [((), cells)]
     for levels, part in parts:
         words = dict(part.group_by("side").agg(pl.col("word").unique()).iter_rows())
-        named = [len(of) for of in words.values() if list(of) != [""]]
-        has_unknown = any("" in of and len(of) > 1 for of in words.values())
-        if len(words) < sides or not named or has_unknown:
+        sizes = [len(texts) for texts in words.values() if list(texts) != [""]]
+        has_unknown = any("" in texts and len(texts) > 1 for texts in words.values())
+        if len(words) < sides or not sizes or has_unknown:
             continue
         place = [part[name].to_list() for name in _PLACE]
         design = Crossed.of(
@@ -127,4 +127,4 @@ def _by_condition(
         within = np.maximum(0.0, squares - sums**2 / n) / np.maximum(n - 1, 1.0) / n
         condition = tuple(zip(by, map(str, levels), strict=True))
         places = list(zip(*place, strict=True))
-        yield condition, PromptCounts(design, places, sums / n, within, min(named))
+        yield condition, PromptCounts(design, places, sums / n, within, min(sizes))

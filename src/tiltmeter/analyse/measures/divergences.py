@@ -109,8 +109,8 @@ def _smallest_found(codes: Mapping[str, Codes], groups: int) -> Detect:
     def smallest(level: float) -> float | None:
         if shares.size < 2:
             return None
-        found = divergence_shift(shares=shares, outputs=outputs, groups=groups, level=level)
-        return None if found is None else found[1]
+        shift = divergence_shift(shares=shares, outputs=outputs, groups=groups, level=level)
+        return None if shift is None else shift[1]
 
     return smallest
 

@@ -120,8 +120,8 @@ def with_lineups(
     if not rankings.recur:
         test = dealt(rankings.firsts, group)
         names = len({row[group] for row in rankings.names})
-        named = _pool_names(names, len({*rankings.lineup}), found, test.p)
-        return replace(with_test(estimate, test, found), population=named)
+        population = _pool_names(names, len({*rankings.lineup}), found, test.p)
+        return replace(with_test(estimate, test, found), population=population)
     share = rankings.shares[group]
     pooled, separate = share.pooled, share.own
     if pooled.p is None:

@@ -65,7 +65,7 @@ def _of_shares(
     table: CountTable, measure: MeasureSpec, base: MeasureSpec, by: Sequence[str]
 ) -> Iterator[Estimate]:
     spec = replace(measure, kind="difference")
-    pairs = {_place(pair, more): pair for more, pair in table.pairs(spec, by)}
+    pairs = {_place(pair, added): pair for added, pair in table.pairs(spec, by)}
     for row in shares.difference(table, spec, by):
         pair = pairs.get(tuple(row.condition.items()))
         if row.measure != spec.name or pair is None or row.sides is None:
@@ -89,15 +89,15 @@ def _of_differences(
     ends = _tables(table, measure)
     base = replace(base, kind="difference", unit="share", null=0.0)
     words = [PromptsByValue(end, base, by) for end in ends]
-    by_place = [{_place(p, more): (p, more) for more, p in end.pairs(base, by)} for end in ends]
+    by_place = [{_place(p, added): (p, added) for added, p in end.pairs(base, by)} for end in ends]
     for place in (place for place in by_place[1] if place in by_place[0]):
-        (first, more), (second, _) = by_place[0][place], by_place[1][place]
+        (first, added), (second, _) = by_place[0][place], by_place[1][place]
         double = double_difference(first, second)
         if double is None:
             continue
         about = {**_contrast(measure), **first.contrast}
         row = double.row(replace(first, condition=dict(place), contrast=about), measure, table)
-        prompts = [counts.of(first.condition, more) for counts in words]
+        prompts = [counts.of(first.condition, added) for counts in words]
         if prompts[0] is not None and prompts[1] is not None:
             row = with_cue_words(row, change_of_prompts(prompts[1], prompts[0]), null=0.0)
         (xa, xb), (na, nb) = first.hits, first.among

@@ -41,12 +41,12 @@ def kind_of(score: Score, pooled_by_code: bool = False) -> Compute:
 def note_of(table: CountTable, pooled: bool = False) -> Callable[[Estimate], str | None]:
     """Returns a function that writes a row's note: on pooled subjects, and on an optimistic p."""
     outputs, stratum = table.labelled_outputs(), table.stratum
-    several = outputs.subjects(stratum) if pooled else []
+    subjects = outputs.subjects(stratum) if pooled else []
     is_optimistic = outputs.chosen_on.get(stratum[1], {}).get(stratum[0]) == taxonomy.MEASURED
 
     def note(estimate: Estimate) -> str | None:
         return join_notes(
-            f"{len(several)} subjects together" if len(several) > 1 else None,
+            f"{len(subjects)} subjects together" if len(subjects) > 1 else None,
             "attributes were chosen on the measured outputs: p is optimistic"
             if is_optimistic and estimate.p
             else None,

@@ -39,13 +39,13 @@ def effect_mean(table: CountTable, measure: MeasureSpec, by: Sequence[str]) -> I
     """Averages the effect over cells unweighted; counts cells significant by the paired t."""
     cells = (measure.contrast or {})["cells"].split(SEVERAL)
     by_group: dict[tuple[tuple[str, str], ...], list[Estimate]] = {}
-    plain = replace(
+    difference = replace(
         measure,
         null=0.0,
         contrast={k: v for k, v in (measure.contrast or {}).items() if k != "cells"},
     )
     for estimate in effect(
-        replace(table, variant=replace(table.variant, intervals=False)), plain, (*by, *cells)
+        replace(table, variant=replace(table.variant, intervals=False)), difference, (*by, *cells)
     ):
         key = (
             *((name, estimate.condition[name]) for name in by),

@@ -72,8 +72,8 @@ class Look:
 
     def as_dict(self) -> dict[str, Json]:
         """Returns the look as plain JSON values, which `read_looks` can read."""
-        plain: dict[str, Json] = json.loads(json.dumps(asdict(self)))
-        return plain
+        fields: dict[str, Json] = json.loads(json.dumps(asdict(self)))
+        return fields
 
 
 def read_looks(store: Store, plan: StoppingPlan) -> list[Look]:
@@ -248,12 +248,12 @@ def _p_to_store(claim: PlannedClaim, row: Estimate | None, part: float) -> Store
     cue words also V_K/V_k: V_k less the variance within prompts that later rounds remove, over V_k.
     """
     stored: StoredSums = {"p": 1.0 if row is None or row.p is None else row.p}
-    named = None if row is None else row.population
-    if claim.statistic == "plain" or named is None or not named["se"]:
+    population = None if row is None else row.population
+    if claim.statistic == "plain" or population is None or not population["se"]:
         return stored
-    within = named["se_within"]
+    within = population["se_within"]
     if within is not None:
-        stored["left"] = round(1 - (within / named["se"]) ** 2 * (1 - part), 9)
+        stored["left"] = round(1 - (within / population["se"]) ** 2 * (1 - part), 9)
     return stored
 
 
@@ -310,8 +310,8 @@ def _path(
     wide = max((len(look["hits"][0]) for look in looks if len(look["hits"])), default=1)
     blank = np.zeros((len(claim.items), wide))
     hits, outcomes = (
-        np.stack([np.array(counts) if len(counts) else blank for counts in each], axis=2)
-        for each in ([look["hits"] for look in looks], [look["outcomes"] for look in looks])
+        np.stack([np.array(counts) if len(counts) else blank for counts in series], axis=2)
+        for series in ([look["hits"] for look in looks], [look["outcomes"] for look in looks])
     )
     return paths_of_counts(hits=np.minimum(hits, outcomes), outcomes=outcomes, null=claim.null)
 

@@ -41,8 +41,8 @@ def slots(
         values |= _moved(protocol, spec, what_moved)
     values |= _others(protocol, spec, row) | _controls(protocol, spec, row)
     item = row.condition.get(protocol.item, _object(row))
-    named = wording.title(protocol, protocol.item, str(item))
-    values["items"] = f"the {named}" if item else f"{wording.item_noun(protocol)}s"
+    title = wording.title(protocol, protocol.item, str(item))
+    values["items"] = f"the {title}" if item else f"{wording.item_noun(protocol)}s"
     for level in nuisance.values():
         values["order"] = level
     return values
@@ -78,8 +78,8 @@ def _controls(protocol: Protocol, spec: MeasureSpec, row: Estimate) -> dict[str,
 
 def _object(row: Estimate) -> str | None:
     """Returns the object of the first cell that shows the claim; None if the claim has none."""
-    named = row.cells["named"] if row.cells else ()
-    return named[0]["object"] if named else None
+    cells = row.cells["named"] if row.cells else ()
+    return cells[0]["object"] if cells else None
 
 
 def _counted_slots(protocol: Protocol, spec: MeasureSpec, row: Estimate) -> dict[str, str]:

@@ -143,10 +143,10 @@ def missing(spec: MeasureSpec, bounds: Estimate, drawn: bool, *, open_: bool) ->
     what = "of the answers count neither way" if drawn else "of the probability went to other words"
     kinds = _kinds_of_missing(spec, bounds)
     share = sum(kinds.values()) if spec.contrast and kinds else high - low
-    named = f" ({_kinds(kinds)})" if len(kinds) > 1 and spec.unit == "share" else ""
+    detail = f" ({_kinds(kinds)})" if len(kinds) > 1 and spec.unit == "share" else ""
     is_known = not spec.contrast or kinds  # of two runs, bounds are as wide as both together
     how_much = numerals.percent(share) if is_known else "Some"
-    sentence = f"{how_much} {what}{named}. {_counting_all(spec, bounds)}"
+    sentence = f"{how_much} {what}{detail}. {_counting_all(spec, bounds)}"
     return f"{sentence}, so the direction is not certain." if open_ else f"{sentence}."
 
 
@@ -157,10 +157,10 @@ def missing_differs(spec: MeasureSpec, bounds: Estimate | None, slots: Mapping[s
     if "open_at_level" not in slots:
         return f"More counts neither way on one side. {_counting_all(spec, bounds)}."
     kinds = _kinds_of_missing(spec, bounds)
-    named = f" (of all answers {_kinds(kinds)})" if kinds else ""
+    detail = f" (of all answers {_kinds(kinds)})" if kinds else ""
     return (
         f"{slots['open_at_level']} of the answers for {slots['level']} count neither way, and "
-        f"{slots['open_at_baseline']} for {slots['baseline']}: a difference of its own{named}. "
+        f"{slots['open_at_baseline']} for {slots['baseline']}: a difference of its own{detail}. "
         f"{_counting_all(spec, bounds)}."
     )
 
@@ -204,9 +204,9 @@ def _kinds(shares: Mapping[str, float]) -> str:
 
 def _sides(spec: MeasureSpec) -> tuple[str, str]:
     """Names the values that are hits, and the other values in the denominator."""
-    counted = "/".join(spec.values) or "counted"
+    hits = "/".join(spec.values) or "counted"
     others = "/".join(value for value in spec.among if value not in spec.values)
-    return counted, others or f"not {counted}"
+    return hits, others or f"not {hits}"
 
 
 def reversal(
@@ -263,11 +263,11 @@ def items_differ(spec: MeasureSpec, row: Estimate) -> str:
 
 def _exceptions(found: Mapping[str, Any]) -> str:
     """Lists the items that differ from all others together, with their counts."""
-    each = [
+    texts = [
         f"{one['item']} ({numerals.count(one['hits'])} of {numerals.count(one['n'])})"
         for one in found.get("exceptions", ())
     ]
-    return f" Exceptions: {', '.join(each)}." if each else ""
+    return f" Exceptions: {', '.join(texts)}." if texts else ""
 
 
 def opposite_tilts(spec: MeasureSpec, parts: Iterable[Estimate]) -> str:

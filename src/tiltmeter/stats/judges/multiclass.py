@@ -62,10 +62,10 @@ def corrected_shares(*, said: ArrayLike, gold: Confusion | None) -> CorrectedSha
         raise ValueError(f"said: a table of items × classes expected, got shape {table.shape}")
     arguments.counts("said", np.ravel(table))
     n, k = table.sum(axis=1), table.shape[1]
-    plain = tuple(rates.clustered_share(successes=table[:, j], n=n) for j in range(k))
+    uncorrected = tuple(rates.clustered_share(successes=table[:, j], n=n) for j in range(k))
     reason = _refusal(n, gold, k)
     if reason or gold is None:
-        return _uncorrected_shares(plain, reason)
+        return _uncorrected_shares(uncorrected, reason)
     matrix = gold.weighted.sum(axis=0)
     matrix = matrix / matrix.sum(axis=1, keepdims=True)
     resolved = resolution(matrix)
@@ -74,19 +74,19 @@ def corrected_shares(*, said: ArrayLike, gold: Confusion | None) -> CorrectedSha
             f"resolution {resolved:.2f}, under {LEAST_YOUDEN:g}: the judge confuses classes "
             "too often"
         )
-        return _uncorrected_shares(plain, why, resolved)
+        return _uncorrected_shares(uncorrected, why, resolved)
     errors = _linearise(table, n, gold, np.linalg.inv(matrix.T))
     solved = np.array([error.value for error in errors])
     shares = on_simplex(solved)
     items = min(int((n > 0).sum()), int((gold.labels.sum((1, 2)) > 0).sum()))
-    few, weighted = few_gold(tuple(gold.labels.sum(axis=(0, 2)))), is_weighted(gold)
+    caution, weighted = few_gold(tuple(gold.labels.sum(axis=(0, 2)))), is_weighted(gold)
     rows, is_clipped = [], bool(np.abs(shares - solved).max() > 1e-12)
-    for share, error, old in zip(shares, errors, plain, strict=True):
+    for share, error, old in zip(shares, errors, uncorrected, strict=True):
         row = linear_result(
-            Basis(old, METHOD, (0.0, 1.0), items, resolved, few, weighted), error
+            Basis(old, METHOD, (0.0, 1.0), items, resolved, caution, weighted), error
         ).corrected
         rows.append(_moved_to(row, float(share), error.value if is_clipped else None))
-    return CorrectedShares(tuple(rows), plain, is_clipped, resolved)
+    return CorrectedShares(tuple(rows), uncorrected, is_clipped, resolved)
 
 
 def _moved_to(row: Interval, share: float, solved: float | None) -> Interval:

@@ -59,9 +59,9 @@ def count_dealt(dealt: Words, packed: Words) -> Numbers:
         # in one row: numpy takes short ones into a buffer, which costs more than to count
         rows = dealt[:, word].reshape(together)
         for start in range(0, columns, piece):
-            held = packed[word, start : start + piece, None]
-            if held.any():
-                numbers[start : start + piece] += count_bits(_shared_bits(held, rows))
+            words_of_piece = packed[word, start : start + piece, None]
+            if words_of_piece.any():
+                numbers[start : start + piece] += count_bits(_shared_bits(words_of_piece, rows))
     return numbers.reshape(columns, groups, draws).transpose(1, 0, 2)
 
 

@@ -99,15 +99,15 @@ def _test(
     parts = (counts[free] - np.array([law.mean for law in laws])) ** 2 / variances
     if max(law.chances.size for law in laws) > WIDE:
         return _chi_squared(parts[variances >= VARIED])
-    observed, reached, done = float(parts.sum()), 0, 0
+    observed, reached, draws_made = float(parts.sum()), 0, 0
     room = max(FIRST_DRAWS, MOST // sum(law.chances.size for law in laws))
     for number in (min(FIRST_DRAWS, draws), min(draws, room) - FIRST_DRAWS):
-        if number > 0 and reached * 10 <= done:
-            drawn = _draw_statistics(laws, total, number, generator)
-            reached += int((drawn >= observed * (1 - TIE)).sum())
-            done += number
-    p = monte_carlo_p(exceeding=reached, draws=done)
-    return Test(observed, p, METHOD, smallest_p=1 / (1 + done), draws=done)
+        if number > 0 and reached * 10 <= draws_made:
+            statistics = _draw_statistics(laws, total, number, generator)
+            reached += int((statistics >= observed * (1 - TIE)).sum())
+            draws_made += number
+    p = monte_carlo_p(exceeding=reached, draws=draws_made)
+    return Test(observed, p, METHOD, smallest_p=1 / (1 + draws_made), draws=draws_made)
 
 
 def _chi_squared(parts: Floats) -> Test:
@@ -157,8 +157,8 @@ def _law(support: Codes, chances: Floats, mean: float, variance: float) -> _Law:
 
 def _trim(first: int, chances: Floats) -> tuple[int, Floats]:
     """Cuts off both ends whose probabilities are negligible (LEAST of the largest)."""
-    kept = np.flatnonzero(chances > LEAST * chances.max())
-    return first + int(kept[0]), chances[kept[0] : kept[-1] + 1]
+    indices = np.flatnonzero(chances > LEAST * chances.max())
+    return first + int(indices[0]), chances[indices[0] : indices[-1] + 1]
 
 
 def _draw_statistics(
@@ -183,15 +183,15 @@ def _draw_block(
     draws: int,
     generator: np.random.Generator,
 ) -> Floats:
-    left, statistics = np.full(draws, total), np.zeros(draws)
+    remaining, statistics = np.full(draws, total), np.zeros(draws)
     for law, (first, chances) in zip(reversed(laws[1:]), reversed(sums[:-1]), strict=True):
         # how far the rest of the sum lies in the law of the items before, for each count
-        places = (left - law.first - first)[:, None] - np.arange(law.chances.size)
+        places = (remaining - law.first - first)[:, None] - np.arange(law.chances.size)
         inside = (places >= 0) & (places < chances.size)
         joint = np.where(inside, chances.take(places, mode="clip"), 0.0) * law.chances
         joint = joint.cumsum(axis=1)
-        drawn = (joint <= (generator.random(draws) * joint[:, -1])[:, None]).sum(axis=1)
-        counts = law.first + drawn
+        indices = (joint <= (generator.random(draws) * joint[:, -1])[:, None]).sum(axis=1)
+        counts = law.first + indices
         statistics += (counts - law.mean) ** 2 / law.variance
-        left = left - counts
-    return statistics + (left - laws[0].mean) ** 2 / laws[0].variance
+        remaining = remaining - counts
+    return statistics + (remaining - laws[0].mean) ** 2 / laws[0].variance

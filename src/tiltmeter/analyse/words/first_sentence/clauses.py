@@ -110,8 +110,8 @@ def _with_context(
         text += ", a slight difference"
     text = populations.headline(f"{text}.", first.word, first.row, first.nouns).removesuffix(".")
     if even and slight:
-        more = "more" if first.above else "less"
-        return f"{text}, slightly {more} than even ({slots['reference']})"
+        comparative = "more" if first.above else "less"
+        return f"{text}, slightly {comparative} than even ({slots['reference']})"
     return f"{text}; {slots['reference']} would be even" if even else text
 
 

@@ -48,13 +48,13 @@ def others(claims: Claims) -> list[str]:
     """Says how many mitigations lessen a tilt, which enlarge it, and what the others cost."""
     lead, levels = _lead(claims), _levels(claims)
     texts = []
-    less = {facts.slots["level"] for facts in _changes(claims) if _helps(facts)}
+    lessening = {facts.slots["level"] for facts in _changes(claims) if _helps(facts)}
     if len(levels) > 1 and lead.tilts:
-        lessen = "lessens" if len(less) == 1 else "lessen"
-        texts.append(f"{len(less)} of {len(levels)} mitigations {lessen} a tilt")
-    more = [f.slots["level"] for f in _changes(claims) if f.tilts and not _helps(f)]
-    if more and more != [lead.slots["level"]]:
-        texts.append(f"it is larger {join_names(list(dict.fromkeys(more)))}")
+        lessen = "lessens" if len(lessening) == 1 else "lessen"
+        texts.append(f"{len(lessening)} of {len(levels)} mitigations {lessen} a tilt")
+    enlarging = [f.slots["level"] for f in _changes(claims) if f.tilts and not _helps(f)]
+    if enlarging and enlarging != [lead.slots["level"]]:
+        texts.append(f"it is larger {join_names(list(dict.fromkeys(enlarging)))}")
     spoken = lead.tilts or lead.word == Word.NOT_SETTLED
     spoken_of = (lead.slots["level"],) if spoken else ()
     costs = [f for f in _costs(claims) if f.slots["level"] not in spoken_of]
@@ -144,11 +144,11 @@ def _helps(facts: ClaimFacts) -> bool:
 def _tilt(facts: ClaimFacts) -> str:
     """Returns the tilt with and without the mitigation, as a predicate (`tilts by 5 points …`)."""
     level, baseline = facts.sides["level"], facts.sides["baseline"]
-    counted = facts.slots.get("counted", facts.spec.attribute)
+    noun = facts.slots.get("counted", facts.spec.attribute)
     if facts.sides[EVEN]:
         shares = [numerals.percent(share) for share in (level, baseline, facts.sides[EVEN])]
         beyond = f", beyond {shares[2]}" if TURNED in facts.sides else ""
-        return f"gives “{counted}” in {shares[0]} of answers instead of {shares[1]}{beyond}"
+        return f"gives “{noun}” in {shares[0]} of answers instead of {shares[1]}{beyond}"
     more, before = ("more" if share > 0 else "less" for share in (level, baseline))
     now, then = (numerals.points(abs(share)) for share in (level, baseline))
     if facts.row.cells is not None:  # of many: the one that changes most
@@ -161,5 +161,5 @@ def _tilt(facts: ClaimFacts) -> str:
         return f"tilts by {now} instead of {then}{turned}"  # an effect
     often = f"{more} often for {facts.slots['for_one']} than {facts.slots['for_other']}"
     if more == before:
-        return f"gives “{counted}” {now} instead of {then} {often}"
-    return f"gives “{counted}” {now} {often} instead of {then} {before}"
+        return f"gives “{noun}” {now} instead of {then} {often}"
+    return f"gives “{noun}” {now} {often} instead of {then} {before}"

@@ -59,16 +59,16 @@ def _noun(alike: Sequence[ClaimFacts]) -> str:
 
 def by_labeller(claims: Claims) -> Clause:
     """Writes each annotator's result for the leading claim, on which annotators disagree."""
-    every = [claims.lead, *claims.contradicting]
-    names = [facts.row.instrument for facts in every]
+    facts_by_labeller = [claims.lead, *claims.contradicting]
+    names = [facts.row.instrument for facts in facts_by_labeller]
     short = [name.partition("@")[0] for name in names]
     labels = short if len({*short}) == len(short) else names
     labellers = [
         f"by {label} {strength(facts.row) if facts.tilts else facts.word} ({also_numbers(facts)})"
-        for label, facts in zip(labels[1:], every[1:], strict=True)
+        for label, facts in zip(labels[1:], facts_by_labeller[1:], strict=True)
     ]
-    plain = clause([claims.lead], whole=False).inside
-    return Clause(f"it hangs on who labels: by {labels[0]} {plain}; {join_names(labellers)}")
+    text = clause([claims.lead], whole=False).inside
+    return Clause(f"it hangs on who labels: by {labels[0]} {text}; {join_names(labellers)}")
 
 
 def uncued(claims: Claims) -> Clause:
@@ -164,10 +164,10 @@ def only_weak(claims: Claims, spoken: Sequence[ClaimFacts]) -> list[str]:
 
 def exceptions(claims: Claims) -> list[str]:
     """Lists the items whose share differs from that of all other items together."""
-    named = (claims.lead.row.between_items or {}).get("exceptions") or []
+    items = (claims.lead.row.between_items or {}).get("exceptions") or []
     texts = [
         f"{one['item']}, {numerals.count(one['hits'])} of {numerals.count(one['n'])}"
-        for one in named
+        for one in items
     ]
     return [f"exception{'s' * (len(texts) > 1)}: {'; '.join(texts)}"] if texts else []
 
@@ -253,8 +253,8 @@ def outweighing(claims: Claims) -> str:
     nuisance = claims.nuisance
     if nuisance is None or not claims.outweighed:
         return ""
-    far = "far more" if nuisance.size >= FAR * claims.largest else "more"
-    return f"; {nuisance.name} matters {far}: {nuisance_words(claims, nuisance)}"
+    amount = "far more" if nuisance.size >= FAR * claims.largest else "more"
+    return f"; {nuisance.name} matters {amount}: {nuisance_words(claims, nuisance)}"
 
 
 def nuisance_words(claims: Claims, nuisance: Nuisance) -> str:
