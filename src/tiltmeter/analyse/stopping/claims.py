@@ -117,7 +117,7 @@ def _families(
             of_family.setdefault(families.hypothesis(specs[row.measure], row), claim)
     if not by_family:
         raise UsageError(
-            f"{protocol.name} tests no claim, so there is none whose answer could stop the run. "
+            f"{protocol.name} tests no claim, so answers cannot stop the run early. "
             "Leave --stop out."
         )
     return [
