@@ -207,8 +207,8 @@ class BatchDesk:
         if self._limits.max_cost is not None:
             if price is None:
                 raise refuse_unknown_price(model.name)
-            used = self._store.spent() + settings.possibly_paid(self._store)
-            dollars = self._limits.max_cost - used - batches.reserved_dollars(self._store)
+            spent = self._store.spent() + settings.possibly_paid(self._store)
+            dollars = self._limits.max_cost - spent - batches.reserved_dollars(self._store)
         queued = sum(row.tokens for row in self._steps.rows_out() if row.model == model.name)
         token_limit = self._steps.token_limits.get(model.name, form.bounds.tokens or float("inf"))
         return BatchRoom(form.bounds, token_limit - queued, dollars, price)

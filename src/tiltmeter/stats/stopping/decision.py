@@ -192,8 +192,8 @@ def _states(
             was_given_up = test.before is not None and test.before.state == "not pursued"
             futile = was_given_up or (chance is not None and chance < bound)
             states.append("not pursued" if futile else "on")
-    on = {claim.calls for claim, state in zip(claims, states, strict=True) if state == "on"}
+    open_calls = {claim.calls for claim, state in zip(claims, states, strict=True) if state == "on"}
     return [
-        "on" if claim.calls and claim.calls in on and state == "not pursued" else state
+        "on" if claim.calls and claim.calls in open_calls and state == "not pursued" else state
         for claim, state in zip(claims, states, strict=True)
     ]

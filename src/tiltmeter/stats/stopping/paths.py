@@ -62,8 +62,8 @@ class ItemPaths:
         others = self.noise.shape[1] - 1
         weights = np.full(others + 1, 1 / max(others, 1) ** 2)
         weights[0] = 1.0
-        each = self.noise[:, :, -1] @ weights
-        measured = each[~np.isnan(each)]
+        variances = self.noise[:, :, -1] @ weights
+        measured = variances[~np.isnan(variances)]
         return float(measured.mean()) if measured.size else None
 
 
