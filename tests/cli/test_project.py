@@ -38,7 +38,7 @@ def test_defaults_of_a_folder_hold_where_nothing_is_typed(
         ('base_url = "http://evil"', "No key 'base_url'"),
         ('model = "cmd:rm -r x"', "which executes code. Name it on the command line"),
         ('judge = ["python:bot.py:answer"]', "which executes code"),
-        ('limit = "many"', "tiltmeter.toml, limit: 'many' has the wrong type for it"),
+        ('limit = "many"', "tiltmeter.toml: 'many' has the wrong type for the key limit"),
         ("limit = ", "cannot be read as TOML"),
     ],
 )

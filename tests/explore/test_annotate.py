@@ -327,9 +327,9 @@ def test_undone_and_skipped_answers_are_no_labels_and_are_kept(web: TestClient, 
     [
         (said(value="shee"), "not on the list"),
         (said(value="unresolved"), "not on the list"),
-        (said(value="she", skipped="no"), "has no value"),
+        (said(value="she", skipped="no"), "cannot have a value"),
         (said(skipped="x" * 201), "longer than 200"),
-        (said(skipped="\x1b[31mred"), "can be seen"),
+        (said(skipped="\x1b[31mred"), "printable characters"),
         (said(note="x" * 2001), "longer than 2000"),
     ],
 )

@@ -50,14 +50,14 @@ def test_a_manifest_is_signed_and_checked(
     assert main(["export", str(folder), "--sign", str(other)]) == 0
     assert main(verify) == 0  # by whom is said, and is for the reader to judge
     assert main([*verify, "--signers", str(signers)]) == 3
-    assert "by a key that nobody in" in capsys.readouterr().out
+    assert "with a key that is not in" in capsys.readouterr().out
 
     manifest = folder / "ro-crate-metadata.json"
     manifest.write_text(manifest.read_text("utf-8").replace("0.7", "0.8"), "utf-8")
     assert main(verify) == 3
     assert "the manifest is not as it was signed" in capsys.readouterr().out
     with pytest.raises(
-        UsageError, match=r"cannot be read|is not as it was exported|was not signed"
+        UsageError, match=r"cannot be read|differs from its manifest|was not signed"
     ):
         api.sign_folder(folder, tmp_path / "signers")
 

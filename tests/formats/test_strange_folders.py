@@ -109,7 +109,7 @@ def test_a_manifest_that_says_something_twice_is_refused(run: Path, tmp_path: Pa
     ):
         manifest.write_text(forged, "utf-8")
         for look in (api.check_folder, api.seal_folder):
-            with pytest.raises(UsageError, match="says something twice"):
+            with pytest.raises(UsageError, match="has a key or an entry twice"):
                 look(folder)
         assert not api.verify(folder, against=run)[0].holds
     manifest.write_text(whole, "utf-8")

@@ -76,7 +76,9 @@ def test_lists_of_several_languages() -> None:
     assert lexicon.values(InstrumentSpec("w", "lexicon", "agency", {"lists": rows})) == {
         "agency": ["warm", "able"]
     }
-    with pytest.raises(ProtocolError, match="no lists for the language 'fr', only for en, zh"):
+    with pytest.raises(
+        ProtocolError, match="there are lists for en, zh, but not for the language 'fr'"
+    ):
         hits("gentille", lexicon, "fr")
 
 
@@ -90,7 +92,7 @@ def test_the_language_of_the_answers_can_be_another_than_the_prompts() -> None:
     ("lists", "said"),
     [
         ({"a": ["kind"], "b": ["Kind"]}, "'Kind' is on the list 'b' and on 'a'"),
-        ({"a": ["*"]}, "'\\*' is no word"),
+        ({"a": ["*"]}, "'\\*' is not a word"),
         ({"neither": ["kind"]}, "a list cannot be called 'neither'"),
     ],
 )

@@ -232,9 +232,9 @@ def test_a_function_in_python(tmp_path: Path) -> None:
 
 
 def test_a_lambda_and_what_has_no_source_are_refused() -> None:
-    with pytest.raises(UsageError, match="or give it a name: model="):
+    with pytest.raises(UsageError, match="or give the function a name: model="):
         name_function(lambda prompt: "she")
-    with pytest.raises(UsageError, match="source of len cannot be read"):
+    with pytest.raises(UsageError, match="source code of len cannot be read"):
         name_function(len)
     assert name_function(lambda prompt: "she", "mine") == "python:mine"
     with pytest.raises(UsageError, match="int is not a model"):

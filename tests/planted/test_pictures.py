@@ -77,7 +77,7 @@ def test_what_is_drawn_follows_what_was_planted() -> None:
 
 
 def test_shares_that_are_more_than_one_are_refused() -> None:
-    with pytest.raises(UsageError, match=r"values of gender of guard add up to 1\.2, not 1"):
+    with pytest.raises(UsageError, match=r"values of gender for guard add up to 1\.2, not 1"):
         Planted(parse(f"protocol={GUARDS},male=.7,female=.5"))
 
 

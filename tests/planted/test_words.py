@@ -325,5 +325,5 @@ def test_too_few_words_and_an_unknown_prompt_are_refused() -> None:
     model = planted("protocol=words," + ",".join(f"{name}=0" for name in CLASSES))
     with pytest.raises(UsageError, match="fewer than 10 words"):
         said(model, cells("en")[0])
-    with pytest.raises(ModelError, match="none of words"):
+    with pytest.raises(ModelError, match="not a prompt of words"):
         planted("protocol=words").reply(Request("p", (Message("user", "Hello"),)))

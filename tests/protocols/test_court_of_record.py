@@ -132,7 +132,7 @@ class TestAFolderWithoutCode:
 
     def test_a_printed_number_that_is_none_is_told(self, record: Path) -> None:
         (record / "expected.csv").write_text("measure,published\nkindness,much\n", "utf-8")
-        with pytest.raises(ProtocolError, match="line 2: 'much' is no printed number"):
+        with pytest.raises(ProtocolError, match="line 2: 'much' is not a number"):
             read_printed(record)
 
 

@@ -64,7 +64,7 @@ class TestWithoutACopy:
         for path in (tmp_path, tmp_path / "explicit.jsonl"):
             with pytest.raises(UsageError, match=r"explicit\.jsonl differs"):
                 tiltmeter.use_copy("discrim_eval", path)
-        with pytest.raises(UsageError, match="holds none of the files of Anthropic"):
+        with pytest.raises(UsageError, match="has no file of Anthropic"):
             tiltmeter.use_copy("discrim_eval", Path(__file__).parent)
         with pytest.raises(UsageError, match="There is no"):
             tiltmeter.use_copy("discrim_eval", tmp_path / "nowhere")

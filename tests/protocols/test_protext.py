@@ -463,7 +463,7 @@ def test_loader_reads_every_format_alike(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        (HEADER + ROW.replace("Stereotypically Male", "manly"), "'manly' is no category"),
+        (HEADER + ROW.replace("Stereotypically Male", "manly"), "the category cannot be 'manly'"),
         (HEADER + ROW.replace("Jack lost his hat.", " "), "the text is empty"),
         (HEADER + ROW + ROW, "the id '7' occurs twice"),
         (
@@ -483,7 +483,7 @@ def test_loader_reads_every_format_alike(tmp_path: Path) -> None:
         (HEADER.replace("prompt_body", "words") + ROW, "--column text=words"),
         (
             HEADER + ROW.replace("Names", "Animals"),
-            "'Animals' is no theme. There is: name, occupation, title, kinship.",
+            "the theme cannot be 'Animals'. It must be one of: name, occupation, title, kinship.",
         ),
         (HEADER, "has no rows"),
     ],

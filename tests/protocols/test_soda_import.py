@@ -300,7 +300,7 @@ GOOD = ("m", "car", "gender", "men", "1.png", "color", "red")
         (
             [("m", "car", "base", "men", "1.png", "color", "red")],
             HEADER,
-            "line 2: 'base' is the base prompt",
+            "line 2: 'base' is the base prompt. Write it into both",
         ),
         ([("m", "", "", "", "1.png", "color", "red")], HEADER, "line 2: object may not be empty"),
         (
@@ -308,8 +308,8 @@ GOOD = ("m", "car", "gender", "men", "1.png", "color", "red")
             HEADER,
             "line 3: attribute may not be empty",
         ),
-        ([GOOD, GOOD], HEADER, "line 3: color of this picture stands in line 2 already"),
-        ([GOOD, GOOD[:4]], HEADER, "line 3 has 4 cells"),
+        ([GOOD, GOOD], HEADER, "line 3: line 2 already has the color of this picture"),
+        ([GOOD, GOOD[:4]], HEADER, "line 3 has 4 cells, but the header has"),
         ([], HEADER, "no rows to import"),
     ],
 )

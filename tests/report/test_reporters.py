@@ -31,8 +31,6 @@ from tiltmeter.report.render.pages.md import markdown
 from tiltmeter.report.run_page import content
 from tiltmeter.store import Store
 
-pytestmark = pytest.mark.usefixtures("computed_once")
-
 VOID = {"meta", "link", "br", "img", "hr", "input"}
 
 

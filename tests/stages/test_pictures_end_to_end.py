@@ -93,7 +93,7 @@ def test_a_second_panel_asks_for_no_picture(run: tiltmeter.Run) -> None:
 @pytest.mark.parametrize(
     ("settings", "said"),
     [
-        ("she=.7", "writes text and makes no pictures"),
+        ("she=.7", "writes texts, but was asked for a picture"),
         (f"protocol={GUARDS},html=1", "web page"),
         (f"protocol={GUARDS},quota=1", "no credit left"),
         (f"protocol={GUARDS},unauthorised=1", "refuses the key"),

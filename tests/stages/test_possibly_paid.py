@@ -250,6 +250,6 @@ def test_results_without_end_are_left(tmp_path: Path, monkeypatch: pytest.Monkey
         assert ask("openai", server, out) not in ("", "6 outputs")
         with Store(out) as store:
             (row,) = batches.rows(store)
-        assert "results came" in row.told
+        assert "sent more than" in row.told
         server.liar = Liar()
         assert not ask("openai", server, out)

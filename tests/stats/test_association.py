@@ -191,5 +191,5 @@ def test_fisher_is_scipys(counts: tuple[int, int, int, int]) -> None:
 def test_fisher_by_hand_and_of_nothing() -> None:
     assert association.fisher(hits_a=3, n_a=4, hits_b=1, n_b=4).p == pytest.approx(34 / 70)
     assert association.fisher(hits_a=0, n_a=0, hits_b=1, n_b=4).p is None
-    with pytest.raises(ValueError, match="0 to n"):
+    with pytest.raises(ValueError, match="0 to n_a"):
         association.fisher(hits_a=5, n_a=4, hits_b=1, n_b=4)

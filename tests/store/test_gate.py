@@ -183,7 +183,7 @@ def test_a_batch_that_a_stranger_names_is_not_asked_for(
 ) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "k1234567890")
     run = with_batch(tmp_path / "run", "batch_1")
-    with pytest.raises(UsageError, match=r"did not hand in .*batch_1.* --trust"):
+    with pytest.raises(UsageError, match=r"was not submitted .*batch_1.* --trust"):
         api.label(run, base_urls={"openai": "http://127.0.0.1:9/v1"})
-    with pytest.raises(UsageError, match=r"did not hand in .*batch_1.* --trust"):
+    with pytest.raises(UsageError, match=r"was not submitted .*batch_1.* --trust"):
         api.cancel_jobs(run, base_urls={"openai": "http://127.0.0.1:9/v1"})

@@ -155,7 +155,7 @@ def test_a_changed_setting_is_refused(run: Path, key: str, value: str) -> None:
 )
 def test_what_acts_by_itself_is_not_read(run: Path, statement: str) -> None:
     change(run, statement)
-    with pytest.raises(StoreError, match="which no run has"):
+    with pytest.raises(StoreError, match="tiltmeter did not make its"):
         read_all(run)
 
 
@@ -224,7 +224,7 @@ def place(path: Path, kind: str) -> None:
 @pytest.mark.parametrize("kind", ["pipe", "device", "folder"])
 def test_no_run_is_anything_but_a_file(tmp_path: Path, kind: str) -> None:
     place(tmp_path / "run.sqlite", kind)
-    with pytest.raises(StoreError, match="no ordinary file"):
+    with pytest.raises(StoreError, match="not an ordinary file"):
         Store(tmp_path)
 
 

@@ -190,7 +190,7 @@ def test_what_is_not_a_run_is_refused(tmp_path: Path) -> None:
     with pytest.raises(StoreError, match="damaged"):
         Store(tmp_path)
     (tmp_path / "run.sqlite").write_bytes(b"")
-    with pytest.raises(StoreError, match="only the beginning"):
+    with pytest.raises(StoreError, match="or is incomplete"):
         Store(tmp_path)
 
 

@@ -109,7 +109,7 @@ def _bounded(then: Callable[..., object] | None) -> Callable[..., object]:
 
     def check(context: click.Context, parameter: click.Parameter, value: object) -> object:
         if isinstance(value, int | float) and not abs(value) <= MOST:
-            raise click.BadParameter(f"{value} is too large, or not a number.", context, parameter)
+            raise click.BadParameter(f"{value} is too large or not a number.", context, parameter)
         return value if then is None else then(context, parameter, value)
 
     return check
@@ -210,7 +210,7 @@ def _exit_code(arguments: list[str]) -> int:
     try:
         for word in arguments:
             if not word.isascii() and _is_garbled(word):
-                raise UsageError(f"{word!r} is not UTF-8. Type it again, in a UTF-8 terminal.")
+                raise UsageError(f"{word!r} is not UTF-8. Type the command in a UTF-8 terminal.")
         code = group.main(args=arguments, prog_name=PROGRAM, standalone_mode=False, obj=arguments)
     except click.exceptions.NoArgsIsHelpError as error:
         error.show()

@@ -40,8 +40,8 @@ class AnnotateValues:
             return "label"
         if self.number is not None or self.seed is not None or self.among:
             raise UsageError(
-                "--sample, --seed and --among do nothing here: the outputs to decide or review are "
-                "those that people labelled. Leave them out."
+                "--sample, --seed and --among do nothing here, because people decide or review the "
+                "outputs that were labelled before. Leave these options out."
             )
         return "adjudicate" if self.adjudicate else "review"
 

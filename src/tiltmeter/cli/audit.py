@@ -54,7 +54,9 @@ def _words_by_list(texts: Sequence[str]) -> dict[str, list[str]]:
         name, _, words = text.partition("=")
         listed = [word.strip() for word in words.split(",") if word.strip()]
         if not name.strip() or not listed:
-            raise UsageError("A list is written NAME=WORD,WORD, as in --list warm=kind,caring")
+            raise UsageError(
+                "--list needs NAME=WORD,WORD. Type for instance: --list warm=kind,caring"
+            )
         lists[name.strip()] = listed
     return lists
 
@@ -262,7 +264,9 @@ def _ask_privately(asked: _Asked, out: Path, options: RunOptions) -> int:
 
     sending, printing = asked.sending, asked.printing
     if not (sending.yes or sending.dry_run):
-        raise UsageError("--private shows no pairs, so it needs --yes. Look first without it.")
+        raise UsageError(
+            "--private hides the pairs and needs --yes. To see them leave --private out."
+        )
     with TemporaryDirectory(prefix="tiltmeter-") as folder:
         working = Path(folder)
         prepared = _prepare(asked, working)
@@ -314,5 +318,5 @@ def _may_send(asked: _Asked, prepared: Prepared) -> bool:
     if asked.sending.yes:
         return True
     if not sys.stdin.isatty():
-        raise UsageError("Nothing was sent. Look at the pairs, then add --yes.")
+        raise UsageError("Nothing was sent. To send the pairs without a question, add --yes.")
     return click.confirm("Are the pairs right?")

@@ -107,6 +107,6 @@ def _refuse_with_shard(printing: Printing) -> None:
     for name, value in whole.items():
         if value:
             raise UsageError(
-                f"--{name} needs a whole run, and a shard is a part of one. Merge the shards, "
+                f"--{name} needs a whole run, but a shard is only a part. Merge the shards, "
                 f"then: tiltmeter analyse RUN --{name} …"
             )

@@ -52,7 +52,7 @@ def command(
     if (number is None) != (sheet is None):
         usual = f"--sample {number or 100} --sheet {sheet or 'sheet.csv'}"
         raise UsageError(
-            "--sample and --sheet go together: how many outputs, and the file to write them to. "
+            "--sample (how many outputs) and --sheet (the file to write) must be given together. "
             f"Type: tiltmeter validate {run} {usual}"
         )
     if number is not None and sheet is not None:

@@ -165,7 +165,7 @@ def bound(port: int) -> socket.socket:
     except OSError as error:
         opened.close()
         raise UsageError(
-            f"Port {port} cannot be used: {error.strerror}. Type --port 0 for a free one."
+            f"Port {port} cannot be used: {error.strerror}. For any free port type: --port 0"
         ) from None
     return opened
 

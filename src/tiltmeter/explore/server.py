@@ -120,7 +120,7 @@ class Explorer:
 
     def _grid(self, view: View) -> tuple[OutputsPage, Detail | None]:
         if view.study >= len(self.indices):
-            raise UsageError("There is no such group of runs.")
+            raise UsageError("This page has no such group of runs. Reload it.")
         index = self.indices[view.study]
         run, _, trial = view.open.partition("-")
         try:

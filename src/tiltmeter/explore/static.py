@@ -38,7 +38,7 @@ def write(
     target = Path(out)
     if target.exists() and (not target.is_dir() or any(target.iterdir())):
         raise UsageError(
-            f"{target} exists and is not an empty folder. Name another one: --static FOLDER"
+            f"{target} exists and is not an empty folder. Name another folder: --static FOLDER"
         )
     part = target.resolve().with_name(f".{target.resolve().name}.{os.getpid()}.part")
     indices = open_indices(folders, labels)
@@ -50,7 +50,7 @@ def write(
         part.replace(target)
     except OSError as error:
         raise StoreError(
-            f"{target} cannot be written: {error.strerror or error}. Nothing of it was kept."
+            f"{target} cannot be written: {error.strerror or error}. Unfinished files were removed."
         ) from None
     finally:
         shutil.rmtree(part, ignore_errors=True)

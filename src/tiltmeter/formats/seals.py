@@ -78,9 +78,9 @@ def check_folder(folder: Path) -> FolderCheck:
     changed, wrong = _differences(folder, manifest)
     faults = [*wrong, *(f"{name} was changed" for name in changed)]
     if faults:
-        only = " If it was filled in, type: tiltmeter export FOLDER --seal"
+        only = " If you filled in these files, type: tiltmeter export FOLDER --seal"
         may_seal = not wrong and set(changed) <= set(TO_COMPLETE)
-        raise UsageError(f"{folder} is not as it was exported: {_list(faults)}.{only * may_seal}")
+        raise UsageError(f"{folder} differs from its manifest: {_list(faults)}.{only * may_seal}")
     return FolderCheck(
         len(manifest.hashes),
         manifest.seals,
@@ -104,7 +104,8 @@ def seal_folder(folder: Path) -> FolderCheck:
         )
     if not changed:
         raise UsageError(
-            f"{folder} has nothing to seal: no document was filled in since it was made or sealed."
+            f"{folder} has nothing to seal: no document changed since the run was exported or "
+            "sealed."
         )
     _add_seal(folder, manifest, changed)
     return check_folder(folder)
@@ -217,8 +218,8 @@ def _read(folder: Path) -> _Manifest:
     by_id = {str(one["@id"]): one for one in graph}
     if len(by_id) < len(graph) or _names_twice(content):
         raise UsageError(
-            f"{path} says something twice, so that two programs may read different values. Export "
-            "the run again."
+            f"{path} has a key or an entry twice, so that programs may read different values. "
+            "Export the run again."
         )
     files = {name: one for name, one in by_id.items() if one.get("@type") == "File"}
     if not files:

@@ -78,7 +78,7 @@ def _checked(manifest: bytes, signature: bytes, signers: Path | None) -> Signer:
         done = _run(asked, manifest)
         match = _KEY.search(done.stdout.decode("utf-8", "replace"))
         if done.returncode or match is None:
-            raise UsageError(f"the signature is not of this manifest: {_tool_message(done)}")
+            raise UsageError(f"the signature does not match the manifest: {_tool_message(done)}")
         key = f"{match[1]} {match[2]}"
         if signers is None:
             return Signer(key)
@@ -88,7 +88,7 @@ def _checked(manifest: bytes, signature: bytes, signers: Path | None) -> Signer:
             verified = _run(["verify", "-n", NAMESPACE, "-I", name, *listed], manifest)
             if verified.returncode == 0:
                 return Signer(key, name)
-    raise UsageError(f"the signature is by a key that nobody in {signers} has: {key}")
+    raise UsageError(f"the folder is signed with a key that is not in {signers}: {key}")
 
 
 def _run(

@@ -25,7 +25,7 @@ ANNOTATED_SHARE = 0.9  # of a sample that must be annotated for it to count as r
 
 
 def refuse_stopped(store: Store) -> None:
-    """Raises UsageError if a run stops early: later gold would change labels of earlier looks."""
+    """Raises UsageError if a run stops early: later gold would change the labels of past looks."""
     if looks.plan(store):
         raise UsageError(
             f"{store.folder} stops early, so it cannot have gold: gold changes labels after a "
@@ -52,9 +52,9 @@ class GoldPair(NamedTuple):
 
 
 class GoldSample(TypedDict):
-    """Outputs that were sampled for annotation, as the run stores them. by: the factors that the
-    sample was stratified by; number: of outputs in the sample; of: number of outputs that could be
-    sampled; outputs: {output: (weight, reason it was sampled)}.
+    """Outputs that were sampled for annotation, as the run stores them. by: the factors by which
+    the sample was stratified; number: of outputs in the sample; of: number of outputs that could be
+    sampled; outputs: {output: (weight, reason for sampling it)}.
     """
 
     attribute: str
@@ -80,7 +80,7 @@ def attributes(protocol: Protocol) -> tuple[str, ...]:
 
 
 def known_attributes(store: Store, protocol: Protocol) -> tuple[str, ...]:
-    """Returns the protocol's attributes, then others that the run has labels of (a judge's)."""
+    """Returns the protocol's attributes, then other attributes of the run's labels (a judge's)."""
     seen = labels.attributes(store, superseded=True)
     return tuple(
         dict.fromkeys((*attributes(protocol), *(name for name in seen if not name.endswith(VOTE))))
@@ -93,9 +93,9 @@ def machines(store: Store) -> set[str]:
 
 
 def conditions(protocol: Protocol, there: Iterable[Mapping[str, str]]) -> tuple[str, ...]:
-    """Returns the factors that the protocol's measures compare or group by, those compared first.
+    """Returns the factors that the protocol's measures compare or group by, compared factors first.
 
-    there: the levels of each output. A factor with more than MOST_LEVELS levels there is left out.
+    there: the levels of each output. A factor with more than MOST_LEVELS levels in it is left out.
     The item itself can be such a factor if a design has only a few items.
     """
     kept_by_variants = {name for variant in protocol.variants.values() for name in variant.only}
@@ -134,8 +134,8 @@ def drawn_weights(store: Store) -> dict[str, float]:
 
 
 def is_random(store: Store, attribute: str) -> bool:
-    """True if the gold of an attribute is a random sample with known weights: all from one sample
-    for this attribute, of which nearly all was annotated (as people do not skip at random).
+    """True if an attribute's gold is a random sample with known weights: all from one sample for
+    this attribute, nearly all of which people annotated (they do not skip at random).
     """
     gold = labels.outputs_of_people(store, attribute)
     drawn = [
@@ -164,9 +164,9 @@ def annotators(store: Store) -> set[str]:
 
 
 def voices(store: Store) -> dict[str, dict[str, frozenset[str]]]:
-    """Returns {attribute: {name: people whose labels are to be used alone}}: with two people each
-    of them, with three or more all but one person. Attributes that one person labelled are left
-    out."""
+    """Returns {attribute: {name: people whose labels are to be used alone}}. With two people a name
+    stands for each of them; with three or more, for all but one. Leaves out attributes that one
+    person labelled."""
     people: dict[str, set[str]] = defaultdict(set)
     for annotator, attribute in labels.people_attributes(store):
         people[attribute].add(annotator.removesuffix(ADJUDICATED))
@@ -185,8 +185,8 @@ def truths(
     store: Store, people: Collection[str] | None = None
 ) -> dict[tuple[str, str], tuple[str, float]]:
     """Returns {(output, attribute): (value, weight)}: the adjudicated value, else the value that
-    most people gave; no entry in a tie. people: those whose labels count besides adjudications,
-    None for all.
+    most people gave; no entry in a tie. people: the people whose labels count besides
+    adjudications, None for all.
     """
     labels_of: dict[tuple[str, str], list[labels.StoredLabel]] = defaultdict(list)
     for label in labels.of_people(store):
@@ -205,7 +205,7 @@ def truths(
 
 
 def pairs(store: Store, people: Collection[str] | None = None) -> list[GoldPair]:
-    """Pairs each gold value with the machines' labels of the output; leaves out probabilities."""
+    """Pairs each gold value with the machines' labels of the output, except read probabilities."""
     known = truths(store, people)
     if not known:
         return []

@@ -66,7 +66,7 @@ def reviewer_agreements(
 
 
 def _tables(comparable: Iterable[labels.StoredLabel]) -> dict[str, dict[str, dict[str, str]]]:
-    """Returns {attribute: {output: {annotator: value}}}; drops attributes without two labels."""
+    """Returns {attribute: {output: {annotator: value}}}; drops attributes never labelled twice."""
     tables: dict[str, dict[str, dict[str, str]]] = {}
     for label in comparable:
         outputs = tables.setdefault(label.attribute, {})

@@ -52,13 +52,13 @@ SAMPLE_SIZE = 100  # outputs, where nobody says how many
 def choices(
     store: Store, protocol: Protocol, attribute: str, of: Mapping[str, str] | None = None
 ) -> tuple[ValueChoice, ...]:
-    """Returns the values that can be given to an attribute: those with a meaning first, then other
+    """Returns the values that can be given to an attribute: values with a meaning first, then other
     listed values, then non-answers.
 
     Non-answers that cannot occur are left out: `both` and `neither` if values have meanings or a
     closed list, refusals for pictures, all if people label without a judge. A closed list is
-    offered in full, even if a judge used part of it. of: an output's levels and subject, to offer
-    its own list."""
+    offered in full, even if a judge used only some values. of: an output's levels and subject, to
+    offer the output's own list."""
     meant: dict[str, str] = {}
     outcomes = meanings("")
     for spec in protocol.instruments:
@@ -103,9 +103,9 @@ def shared_sample(
     """Returns the run's sample for an attribute, which all annotators share; samples outputs first
     if the run has no sample.
 
-    attribute: "" for that of the latest sample, else of the headline measure; "*" for all. Raises
-    UsageError if people have begun a sample other than the one asked for, or if an output has
-    several values of the attribute.
+    attribute: "" for the attribute of the latest sample, else of the headline measure; "*" for all.
+    Raises UsageError if people have begun a sample other than the requested one, or if an output
+    has several values of the attribute.
     """
     existing = gold.samples(store)
     attribute = attribute or (
@@ -150,8 +150,8 @@ def _is_that(one: gold.GoldSample, number: int | None, seed: int | None) -> bool
 
 @dataclass(frozen=True)
 class Task:
-    """Outputs for one person to label, in this person's own order. voices: the labels of others, if
-    this person decides between them.
+    """Outputs for one person to label, in this person's own order. voices: other people's labels,
+    if this person decides between them.
 
     weights: {output: 1/(the probability that it was sampled)}. skips: values that are stored as
     reasons to skip.
@@ -173,7 +173,7 @@ class Task:
         return order
 
     def states(self) -> dict[str, State]:
-        """Returns {item: this person's answers so far} of items with any."""
+        """Returns {item: this person's answers so far}, without unanswered items."""
         return read_states(self.store, self.annotator, self.attribute)
 
     def save(self, item: str, seen: State, now: State) -> State:
@@ -233,9 +233,9 @@ def _skips(store: Store, protocol: Protocol, attribute: str) -> frozenset[str]:
 
 def open_adjudication(store: Store, protocol: Protocol, annotator: str, attribute: str) -> Task:
     """Makes a task of the items on which people disagree, with their labels in an order that hides
-    the authors. Raises UsageError if there are none.
+    the authors. Raises UsageError if people agree on all items.
 
-    attribute: "" for the first on which people disagree.
+    attribute: "" for the first attribute on which people disagree.
     """
     split = people.disagreements(store)
     which = attribute or next(iter(split), "")

@@ -61,8 +61,8 @@ class ValueChoice(NamedTuple):
 
 
 class Wording(TypedDict):
-    """The annotation page's words for reasons to skip, and for the marks of a taxonomy. closed:
-    answers besides the values of a closed list; colours: {value of the palette: its meaning}.
+    """The annotation page's words for reasons to skip, and for the marks of a taxonomy. closed: the
+    answers to offer besides a closed list's values; colours: {palette value: its meaning}.
     """
 
     closed: dict[str, str]
@@ -85,7 +85,7 @@ def wording() -> Wording:
 
 
 def with_keys(values: Sequence[tuple[str, str]]) -> tuple[ValueChoice, ...]:
-    """Gives each (value, meaning) a keyboard key; "" once the keys are used up."""
+    """Assigns each (value, meaning) a keyboard key; "" once the keys are used up."""
     keys = (*KEYS, *("" for _ in values))
     return tuple(
         ValueChoice(value, meaning, key)
@@ -94,7 +94,7 @@ def with_keys(values: Sequence[tuple[str, str]]) -> tuple[ValueChoice, ...]:
 
 
 def check_state(now: State, known: Sequence[ValueChoice]) -> None:
-    """Raises UsageError if the value is unlisted, or texts are too long or contradictory."""
+    """Raises UsageError for an unlisted value, a value with a skip, or a long or malformed text."""
     if now.value and now.value not in {one.value for one in known}:
         raise UsageError(f"'{now.value[:80]}' is not on the list.")
     if now.value and now.skipped:
@@ -107,7 +107,7 @@ def check_state(now: State, known: Sequence[ValueChoice]) -> None:
         raise UsageError("Marks must be written as POSITION:WHOSE, separated by blanks.")
     for name in ("skipped", "note", "marks"):
         if len(getattr(now, name)) > MOST_CHARACTERS[name]:
-            raise UsageError(f"This is longer than {MOST_CHARACTERS[name]} characters.")
+            raise UsageError(f"'{name}' is longer than {MOST_CHARACTERS[name]} characters.")
 
 
 def write_notes(store: Store, kind: str, name: str, item: str, state: State) -> None:
@@ -122,7 +122,7 @@ def write_notes(store: Store, kind: str, name: str, item: str, state: State) -> 
 
 
 def read_notes(store: Store, kind: str, name: str) -> dict[str, State]:
-    """Returns {item: the parts of its answer that are not labels} from an artefact."""
+    """Returns {item: State with the parts of its answer that are not labels} from an artefact."""
     return {
         item: State(**state)
         for item, state in json.loads(store.artefact(kind, name) or "{}").items()

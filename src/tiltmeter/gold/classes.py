@@ -18,7 +18,7 @@ from . import GoldPair
 
 @dataclass(frozen=True, slots=True)
 class ClassShare:
-    """The share of a class among the outputs of a subject that got a class. said: uncorrected."""
+    """The share of a class among a subject's outputs that have a class. said: uncorrected share."""
 
     subject: str
     value: str
@@ -35,9 +35,9 @@ def shares(
     classes: Sequence[str],
 ) -> list[ClassShare]:
     """Returns the share of each class per subject. One confusion matrix, over all gold, corrects
-    all; both leave out labels outside the classes.
+    all shares; both leave out labels outside the classes.
 
-    classes: those that people gave; with fewer than two nothing can be corrected.
+    classes: the values that people gave; with fewer than two nothing can be corrected.
     """
     if len(classes) < 2:
         return []

@@ -95,7 +95,7 @@ def take_in(store: Store, protocol: Protocol, path: Path | str) -> AddedGold:
 def differing(store: Store) -> Iterator[tuple[str, str, str]]:
     """Yields (label, value in the sheet, current value) of each label by people that differs from
     its sheet although nobody answered again since; and of each label that was stored with a sheet
-    but is not in the sheet.
+    but is missing from the sheet.
     """
     latest: dict[tuple[str, ...], tuple[str, str]] = {}  # later sheets replace earlier ones
     for sheet in artefacts.by_date(store, GOLD):
@@ -121,7 +121,7 @@ def sheets(store: Store) -> list[str]:
 
 
 def _keep_skips(store: Store, skips: Sequence[Label]) -> None:
-    """Stores `ambiguous` answers as reasons to skip, in place of earlier answers."""
+    """Stores `ambiguous` answers as reasons to skip, replacing earlier answers."""
     for skip in skips:
         store.withdraw([(skip.output, skip.annotator, skip.attribute)])
         name = f"{skip.annotator}/{skip.attribute}"
@@ -135,7 +135,7 @@ def _text_of(row: RawRow, *names: str) -> str:
 
 
 class _Lists:
-    """Names that a row may use, of attributes and values; and machines' names, which it may not."""
+    """The attributes and values that a row may name, and machines' names, which it may not use."""
 
     def __init__(self, store: Store, protocol: Protocol) -> None:
         self._store, self._protocol, self.clean = store, protocol, store.clean
@@ -156,12 +156,12 @@ class _Lists:
 
 
 def _label(lists: _Lists, where: str, row: RawRow) -> Label:
-    """Returns the label of one row. Raises UsageError if a name in it is not on the run's lists."""
+    """Returns the label of one row. Raises UsageError if the row has a name unknown to the run."""
     output, value = _text_of(row, "output", "trial", "id"), _text_of(row, "value")
     if not output:
         raise UsageError(
-            f"{where}: no output is named. Needed: a column 'output' with the id of a trial, and "
-            "'value'."
+            f"{where}: the row names no output. The columns 'output' (the id of a trial) and "
+            "'value' are needed."
         )
     attribute = _text_of(row, "attribute") or lists.default
     if attribute not in lists.attributes:
@@ -180,7 +180,7 @@ def _label(lists: _Lists, where: str, row: RawRow) -> Label:
 
 
 def _refuse_outputs(store: Store, protocol: Protocol, file: str, labels: Sequence[Label]) -> None:
-    """Refuses labels of unknown or empty outputs, and of attributes with several values."""
+    """Raises UsageError for labels of unknown or empty outputs, or several values per output."""
     modes = outputs.modes(store)
     missing = list(dict.fromkeys(label.output for label in labels if label.output not in modes))
     if missing:
@@ -204,7 +204,7 @@ def _refuse_outputs(store: Store, protocol: Protocol, file: str, labels: Sequenc
 
 
 def _weights(file: str, rows: Sequence[tuple[int, RawRow]]) -> Iterator[tuple[str, float]]:
-    """Yields (output, weight) per row; UsageError if a weight is not above 0."""
+    """Yields (output, weight) per row. Raises UsageError unless the weight is above 0."""
     for number, row in rows:
         text = _text_of(row, "weight")
         try:

@@ -53,8 +53,8 @@ def check_labels(
     store: Store, protocol: Protocol, pairs: Sequence[GoldPair]
 ) -> Iterator[CheckedGroup]:
     """Yields results for each annotator whose labels people checked on several attributes: over all
-    labels, per attribute, and per level of the compared factors, crossed with the items if a design
-    has only a few items.
+    labels, per attribute, and per level of the compared factors (and of the items if a design has
+    only a few items).
     """
     checked: dict[str, list[_Checked]] = {}
     for one in pairs:
@@ -71,7 +71,7 @@ def check_labels(
 
 
 def _called_ambiguous(store: Store) -> Iterator[tuple[str, _Checked]]:
-    """Yields (annotator, label) of outputs that people called ambiguous and gave no value."""
+    """Yields (annotator, label) of outputs that people called ambiguous without giving a value."""
     known = gold.truths(store)
     skipped = {
         (output, attribute)

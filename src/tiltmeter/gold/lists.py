@@ -52,8 +52,8 @@ def closed_values(
 ) -> tuple[str, ...]:
     """Returns the closed list of an attribute, or ().
 
-    of: an output's levels and subject, for that output's list; None for the values of all lists of
-    this name.
+    of: an output's levels and subject, to get that output's list; None for the values of all lists
+    of this name.
     """
     values = (
         value
@@ -65,9 +65,9 @@ def closed_values(
 
 
 def values_of(store: Store, protocol: Protocol, attribute: str) -> tuple[str, ...]:
-    """Returns all values that gold may give an attribute: those of measures and of its instrument,
-    its closed list with `not_applicable` and `ambiguous`, values that annotators of the run used,
-    and non-answers.
+    """Returns all values that gold may give an attribute: the values of measures and of its
+    instrument, its closed list with `not_applicable` and `ambiguous`, values that annotators of the
+    run used, and non-answers.
     """
     values: dict[str, None] = {}
     for measure in protocol.measures:
@@ -90,7 +90,7 @@ def values_of(store: Store, protocol: Protocol, attribute: str) -> tuple[str, ..
 def ambiguous_is_a_skip(store: Store, protocol: Protocol, attribute: str) -> bool:
     """True if the attribute has a closed list without `ambiguous`.
 
-    Then people may still answer it, and it is stored as a reason to skip.
+    Then people may still answer `ambiguous`, and the answer is stored as a reason to skip.
     """
     closed = closed_values(store, protocol, attribute)
     return bool(closed) and AMBIGUOUS not in closed
@@ -99,7 +99,7 @@ def ambiguous_is_a_skip(store: Store, protocol: Protocol, attribute: str) -> boo
 def attributes_of_outputs(
     store: Store, protocol: Protocol, wanted: Collection[str]
 ) -> dict[str, list[Attribute]]:
-    """Returns {output: those of its attributes that have a closed list and a machine's label}.
+    """Returns {output: the attributes that have both a closed list and a machine's label of it}.
 
     Raises UsageError if the protocol has no closed lists.
     """

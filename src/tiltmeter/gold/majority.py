@@ -32,7 +32,7 @@ _LEVEL = 0.05
 
 
 def changes(store: Store, protocol: Protocol) -> list[Label]:
-    """Returns the labels by majority that differ from the stored ones."""
+    """Returns the labels by majority that differ from the stored labels."""
     if not labels.have_human(store):
         return []
     alone = attributes_by_people(store, protocol)
@@ -46,7 +46,7 @@ def changes(store: Store, protocol: Protocol) -> list[Label]:
 
 
 def outdated(store: Store, protocol: Protocol) -> list[tuple[str, str, str]]:
-    """Returns the keys of labels by majority whose attribute a machine has labelled meanwhile."""
+    """Returns the keys of labels by majority whose attributes machines have labelled since."""
     if not labels.have_human(store):
         return []
     alone = attributes_by_people(store, protocol)
@@ -110,8 +110,8 @@ class LabellingPerson:
     """A person compared with others who labelled the same outputs.
 
     value, low, high: how much more often this person gives the value `said` than the majority of
-    the others; share, without: its share by majority, with this person's labels and without.
-    """
+    the others; share, without: the value's share by majority, with and without this person's
+    labels."""
 
     name: str
     attribute: str
@@ -141,7 +141,7 @@ class AgreementOfPeople(NamedTuple):
 
 
 def agreements(store: Store, protocol: Protocol) -> Iterator[AgreementOfPeople]:
-    """Yields the agreement on each attribute that only people label, if several did."""
+    """Yields the agreement on each attribute that only people label, if several people did."""
     for attribute in attributes_by_people(store, protocol):
         answers = _values_by_person(store, attribute)
         names = sorted({who for each in answers.values() for who in each})
@@ -156,7 +156,7 @@ def agreements(store: Store, protocol: Protocol) -> Iterator[AgreementOfPeople]:
 
 
 def sentences(store: Store, protocol: Protocol) -> Iterator[str]:
-    """Yields sentences on the agreement of people who label without a judge, and on each one."""
+    """Yields sentences on the agreement of people who label without a judge, and on each person."""
     for attribute in attributes_by_people(store, protocol):
         labels_of = _values_by_person(store, attribute)
         names = sorted({who for each in labels_of.values() for who in each})
@@ -219,8 +219,8 @@ def leaning(
     said: Mapping[str, Mapping[str, str]], names: Sequence[str], value: str, attribute: str
 ) -> Iterator[LabellingPerson]:
     """Yields the people who give a value more or less often than the others, the most deviant
-    first. Each is left out before the next is sought, as that person's labels would make others
-    look biased. With two people, nobody can say which of them leans.
+    first. Each such person is left out before the next is sought, as their labels would make others
+    look biased. With two people, it cannot be known which of them leans.
     """
     left = list(names)
     while len(left) > 2:
@@ -268,9 +268,9 @@ def dissenting(
     said: Mapping[str, Mapping[str, str]], names: Sequence[str]
 ) -> Iterator[tuple[str, int, int]]:
     """Yields (person, outputs, fewest) of people who contradict all others, while these agree, more
-    often than the person who does so least. With equal care both are equally likely to do so: exact
-    binomial, adjusted for all pairs. By hand: 8 and 0 times, among 3 people: p = 1/256·6 = .023.
-    """
+    often than the least dissenting person (`fewest`). With equal care both are equally likely to:
+    exact binomial, adjusted for all pairs. By hand: 8 and 0 times, among 3 people: p = 1/256·6 =
+    .023."""
     alone = Counter(dict.fromkeys(names, 0))
     for each in said.values():
         if len(each) < len(names) or len(names) <= 2:
@@ -286,7 +286,7 @@ def dissenting(
 
 
 def _others(said: Mapping[str, str], name: str) -> str:
-    """Returns the majority value of the others for an output; `unresolved` in a tie or if none."""
+    """Returns the others' majority value for an output; `unresolved` in a tie or without others."""
     others = {who: value for who, value in said.items() if who != name}
     return majority(others) if others else UNRESOLVED
 

@@ -33,7 +33,7 @@ class PersonProgress(NamedTuple):
 
 
 def annotator_named(store: Store, protocol: Protocol, name: str) -> str:
-    """Returns the annotator `human:NAME`. UsageError if the name is missing or a machine's."""
+    """Returns the annotator `human:NAME`. Raises UsageError for a missing or a machine's name."""
     plain = unicodedata.normalize("NFC", name).strip().removeprefix(HUMAN)
     why = ""
     if store.clean(plain) != plain:
@@ -66,12 +66,12 @@ def annotator_named(store: Store, protocol: Protocol, name: str) -> str:
 
 def divide(store: Store, attribute: str, annotator: str, among: Sequence[str]) -> list[str]:
     """Stores the people among whom the sample of an attribute is divided, and returns them; [] if
-    everybody labels all of it. Raises UsageError if it is in use otherwise, or a person is not one
-    of them."""
+    everybody labels all of it. Raises UsageError if it is divided otherwise already, or if the
+    annotator is not among the people."""
     kept: list[str] = json.loads(store.artefact(AMONG, attribute) or "[]")
     if among and sorted(set(among)) != kept:
         if kept or labels.have_human(store, "" if attribute == EVERY else attribute):
-            how = f"is divided among {_names(kept)}" if kept else "is shown to everybody whole"
+            how = f"is divided among {_names(kept)}" if kept else "is shown whole to everybody"
             raise UsageError(
                 f"People have begun: the sample of {attribute} {how}. Leave --among out."
             )
@@ -92,7 +92,7 @@ def _names(annotators: Iterable[str]) -> str:
 
 def part_of(outputs: Iterable[str], annotator: str, among: Sequence[str]) -> set[str]:
     """Returns one person's part of a sample: a fifth that everybody labels, to measure agreement,
-    and this person's share of the rest; the whole sample if it is not divided.
+    and this person's share of the other outputs; the whole sample if it is not divided.
     """
     order = sorted(outputs)
     if annotator not in among:
@@ -150,7 +150,7 @@ def progress(store: Store) -> Iterator[PersonProgress]:
 
 
 def _whole_outputs(store: Store, drawn: Mapping[str, set[str]], attribute: str) -> set[str]:
-    """Returns the outputs for an attribute from its own sample, or from that for all attributes."""
+    """Returns an attribute's outputs from its own sample, or from the sample of all attributes."""
     labelled = {output for output, _, _ in labels.of_machines(store, (attribute,))}
     return drawn.get(EVERY, set()) & labelled
 

@@ -43,13 +43,13 @@ class TaxonomyValue:
 
     @property
     def whole(self) -> str:
-        """The id of the value's attribute, the cluster: its values are not judged independently."""
+        """The id of the value's attribute: values of one attribute form a cluster."""
         return content_id(dict(self.attribute.of), self.attribute.name, self.attribute.part)
 
 
 @dataclass(frozen=True, slots=True)
 class MarkShare:
-    """The number of values to which a person gave a mark, and their share, clustered."""
+    """The number and share of values to which a person gave a mark, clustered by attribute."""
 
     annotator: str
     mark: str
@@ -85,7 +85,7 @@ class Review:
         return read_notes(self.store, REVIEW, self.annotator)
 
     def save(self, item: str, seen: State, now: State) -> State:
-        """Stores `now` if the stored state still equals `seen`; returns the state then stored."""
+        """Stores `now` if the stored state equals `seen`; returns the state stored afterwards."""
         if item not in self.values:
             raise UsageError(f"There is no item '{item[:80]}' here.")
         check_state(now, self.choices)
@@ -102,8 +102,8 @@ def open_review(store: Store, protocol: Protocol, annotator: str) -> Review:
     values = taxonomy_values(store, protocol)
     if not values:
         raise UsageError(
-            f"{store.folder} has no taxonomy to review. One is found when pictures are labelled: "
-            f"tiltmeter label {store.folder} --judge MODEL"
+            f"{store.folder} has no taxonomy to review. To have one found while pictures are "
+            f"labelled type: tiltmeter label {store.folder} --judge MODEL"
         )
     return Review(store, annotator, with_keys(list(wording()["review"].items())), values)
 

@@ -35,8 +35,8 @@ FORMULA = ("=", "+", "-", "@", "\t", "\r")  # what a spreadsheet would run
 
 @dataclass(frozen=True, slots=True)
 class Sheet:
-    """Outputs to annotate. rows: {column of the file: cell}; `by`: the factors that the sample was
-    stratified by; values: () if each row lists its own; random, disagreeing: numbers of outputs.
+    """Outputs to annotate. rows: {column of the file: cell}; by: the factors that stratify the
+    sample; values: () if each row lists its own; random, disagreeing: numbers of outputs.
     """
 
     attribute: str
@@ -95,7 +95,7 @@ def draw(
 
 
 def _labelled_names(store: Store, protocol: Protocol, attribute: str) -> tuple[str, ...]:
-    """Returns the attributes, and attributes of votes, of which an output needs a label."""
+    """Returns the attributes (and votes' attributes) of which an output needs one label."""
     if attribute == EVERY:
         return tuple(dict.fromkeys(one.name for one in closed_lists(store, protocol)))
     return (attribute, attribute + VOTE)
@@ -137,7 +137,7 @@ def default_attribute(store: Store, protocol: Protocol) -> str:
 
 @dataclass(frozen=True, slots=True)
 class SheetCandidate:
-    """An output that may be sampled. condition: its levels; disagree: annotators, votes differ."""
+    """An output that may be sampled. condition: its levels; disagree: True if its labels differ."""
 
     id: str
     condition: Mapping[str, str]
@@ -148,7 +148,7 @@ class SheetCandidate:
 
 
 def _pool(store: Store, protocol: Protocol, names: tuple[str, ...]) -> dict[str, SheetCandidate]:
-    """Returns {id: output} of those that may be sampled: sampled answers with a label of one of
+    """Returns {id: output} of outputs that may be sampled: sampled answers with a label of one of
     these attributes; all sampled answers if no machine has labelled any yet.
     """
     labels_of: dict[str, set[tuple[str, str]]] = defaultdict(set)
@@ -178,7 +178,7 @@ def _strata_factors(
     protocol: Protocol, pool: Mapping[str, SheetCandidate], number: int, whole: bool
 ) -> list[str]:
     """Chooses as many factors as leave each condition enough of the `number` outputs. Factors that
-    are never pooled come first, then the item if a design has only a few.
+    are never pooled come first, then the item if a design has only a few items.
 
     whole: True if all attributes of an output are annotated; then a condition needs fewer outputs.
     """
@@ -232,7 +232,7 @@ def pick(
 def _weight(
     one: SheetCandidate, part: Sequence[SheetCandidate], chosen: Sequence[SheetCandidate]
 ) -> float:
-    """Returns how many outputs a sampled one stands for: those of its kind if both were sampled."""
+    """Returns how many outputs a sampled output stands for: outputs of its kind per sampled one."""
     present, taken = Counter(o.disagree for o in part), Counter(o.disagree for o in chosen)
     if set(present) != set(taken):
         return round(len(part) / len(chosen), 6)
@@ -276,7 +276,7 @@ def guard_formula(text: str) -> str:
 
 
 def write_sheet(sheet: Sheet, path: Path | str) -> None:
-    """Writes a sheet as CSV, or as JSON lines (.jsonl). In CSV, quotes cells like formulas."""
+    """Writes a sheet as CSV or JSON lines (.jsonl); in CSV, quotes cells that resemble formulas."""
     path = Path(path)
     try:
         with path.open("w", encoding="utf-8", newline="") as file:

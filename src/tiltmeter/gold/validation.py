@@ -32,7 +32,7 @@ FEWEST_COMPARED = 5  # gold labels of a class in a condition, else its error is 
 
 @dataclass(frozen=True, slots=True)
 class GoldGroup:
-    """The gold of one level, or of all (factor ""). matrix: {truth: {answer: number of labels}}."""
+    """The gold of one level, or of all (factor ""). matrix: {truth: {label: number of outputs}}."""
 
     factor: str
     level: str
@@ -48,7 +48,7 @@ class GoldGroup:
 
 @dataclass(frozen=True, slots=True)
 class ErrorGap:
-    """The difference of a class's error rate between two levels; reported if it excludes 0."""
+    """The difference of a class's error rate between two levels, if its interval excludes 0."""
 
     factor: str
     level: str
@@ -97,7 +97,7 @@ class Validation:
 
 
 def validate(store: Store, protocol: Protocol) -> Validation:
-    """Compares annotators with gold and each other. UsageError if there is nothing to compare."""
+    """Compares annotators with gold and each other. Raises UsageError if there is nothing to do."""
     validation = check(store, protocol)
     if not validation.cards and not validation.agreements and not validation.reviews:
         run = store.folder
@@ -274,7 +274,7 @@ def _base(made: Confusion, k: int, rate: str) -> float:
 
 
 def _shared_replies(annotator: str, rows: Sequence[GoldPair], item: str) -> Iterator[str]:
-    """Warns if outputs of several gold labels share a judge's reply, and so its errors."""
+    """Yields a warning if outputs of several gold labels share a judge's reply and its errors."""
     items: dict[str, set[str]] = {}
     for row in rows:
         items.setdefault(row.call or row.output, set()).add(row.factors.get(item, row.output))

@@ -49,12 +49,12 @@ class WholeOutputTask:
         return self.lists[output][attribute]
 
     def beside(self, item: str) -> list[str]:
-        """Returns all items of the same output, the given one included."""
+        """Returns all items of the same output, including the given item."""
         output, _, _ = item.partition(" ")
         return [f"{output} {attribute}" for attribute in self.lists[output]]
 
     def states(self) -> dict[str, State]:
-        """Returns {item: this person's answers so far} of items with any."""
+        """Returns {item: this person's answers so far}, without unanswered items."""
         return {
             f"{output} {attribute}": state
             for attribute, task in self.tasks.items()
@@ -73,7 +73,7 @@ class WholeOutputTask:
 def open_whole_outputs(
     store: Store, protocol: Protocol, annotator: str, drawn: gold.GoldSample
 ) -> WholeOutputTask:
-    """Makes a person's task: their part of a sample, with all attributes."""
+    """Makes a person's task: all attributes of this person's part of a sample."""
     known: dict[str, tuple[ValueChoice, ...]] = {}
     listed: dict[str, dict[str, tuple[ValueChoice, ...]]] = {}
     for output, attributes in attributes_of_outputs(

@@ -329,7 +329,7 @@ class DialogueForm(Parser):
     def __init__(self, spec: InstrumentSpec, judge: str = "") -> None:
         # at once, and not at the first answer that leaves a doubt
         if identify.wording()["library"] == "none":
-            raise MissingExtra("Telling dialogues in another language", "languages")
+            raise MissingExtra("Recognising dialogues in another language", "languages")
         self._own = overlays(spec.settings.get("languages"))
         super().__init__(spec, judge)
 

@@ -116,5 +116,5 @@ def _analyser() -> MorphAnalyzer:
     try:
         import pymorphy3
     except ImportError:
-        raise MissingExtra("The first person of Russian texts", "morphology") from None
+        raise MissingExtra("Reading the first person in Russian texts", "morphology") from None
     return pymorphy3.MorphAnalyzer(lang="ru")

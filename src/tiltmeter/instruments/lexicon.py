@@ -135,8 +135,8 @@ class Lexicon(HitParser):
         finders = self._patterns.get(code) or self._patterns.get("")
         if finders is None:
             raise ProtocolError(
-                f"instrument {self.name}: there are no lists for the language '{code}', only for "
-                f"{', '.join(self._patterns)}. Add rows with language = {code}."
+                f"instrument {self.name}: there are lists for {', '.join(self._patterns)}, but not "
+                f"for the language '{code}'. Add rows with language = {code}."
             )
         return finders
 
@@ -160,7 +160,9 @@ class Pattern:
             for word in words:
                 key = self._fold(word)
                 if not key.strip("* "):
-                    raise ProtocolError(f"instrument {name}: list '{found}': '{word}' is no word.")
+                    raise ProtocolError(
+                        f"instrument {name}: list '{found}': '{word}' is not a word."
+                    )
                 if self._owner.setdefault(key, found) != found:
                     raise ProtocolError(
                         f"instrument {name}: '{word}' is on the list '{found}' and on "

@@ -44,7 +44,7 @@ class Texts:
         """Returns one text unchanged."""
         text = self.table[name]
         if not isinstance(text, str):
-            raise TypeError(f"{name} is no text")
+            raise TypeError(f"{name} is not a text")
         return text
 
     def fill(self, name: str, **slots: str | int) -> str:
@@ -59,21 +59,21 @@ class Texts:
         """Returns an entry that is a list of texts."""
         words = self.table[name]
         if isinstance(words, str) or not isinstance(words, Sequence):
-            raise TypeError(f"{name} is no list of texts")
+            raise TypeError(f"{name} is not a list of texts")
         return tuple(str(word) for word in words)
 
     def number(self, name: str) -> float:
         """Returns an entry that is a number."""
         number = self.table[name]
         if isinstance(number, bool) or not isinstance(number, int | float):
-            raise TypeError(f"{name} is no number")
+            raise TypeError(f"{name} is not a number")
         return number
 
     def section(self, name: str) -> Texts:
         """Returns an entry that is a table."""
         part = self.table[name]
         if not isinstance(part, Mapping):
-            raise TypeError(f"{name} is no table")
+            raise TypeError(f"{name} is not a table")
         return Texts(part)
 
     def strings(self) -> dict[str, str]:

@@ -107,7 +107,7 @@ def _identifier(code: str) -> Rank:
         library = import_module("py3langid").langid  # here, since it needs numpy
     except ModuleNotFoundError:
         raise MissingExtra(
-            "Telling languages of one script apart (English, French, Spanish)", "languages"
+            "Distinguishing languages of one script (English, French, Spanish)", "languages"
         ) from None
     identifier = library.LanguageIdentifier.from_model_file(library.MODEL_FILE)
     wanted = {*_lists().others, code}
@@ -190,6 +190,6 @@ def _everything() -> Rank:
     try:
         library = import_module("py3langid").langid
     except ModuleNotFoundError:
-        raise MissingExtra("Telling the language of prompts", "languages") from None
+        raise MissingExtra("Detecting the language of prompts", "languages") from None
     rank: Rank = library.LanguageIdentifier.from_model_file(library.MODEL_FILE).rank
     return rank

@@ -25,6 +25,6 @@ def kept_days(kind: str) -> float | None:
             )
         value = entry.get(kind, {}).get("days", days)
         if isinstance(value, bool) or not isinstance(value, int | float | None):
-            raise UsageError(f"{path}, {RETENTION}, {kind}: days is a number, not {value!r}")
+            raise UsageError(f"{path}, {RETENTION}, {kind}: days must be a number, not {value!r}")
         days = value
     return days

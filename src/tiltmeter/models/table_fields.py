@@ -121,8 +121,8 @@ def refuse_others(given: Iterable[str], known: Iterable[str], where: str) -> Non
     for name in given:
         if ":" in name:
             raise UsageError(
-                f"{where}: the entry '{name}' lies inside this one. Put its line above the first "
-                "[header]."
+                f"{where}: the entry '{name}' stands inside this entry. Put its line above the "
+                "first [header]."
             )
         if name not in known:
             raise UsageError(f"{where}: {UnknownName('field', name, known)}")

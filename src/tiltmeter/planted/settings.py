@@ -169,7 +169,7 @@ _RANGES = {
 
 
 def plain_settings(given: dict[str, str], text: str) -> Settings:
-    """Parses the settings of all subjects and removes them from `given`. UsageError if wrong."""
+    """Parses all subjects' common settings and removes them from `given`. Raises UsageError."""
     named = [key for key in given if key in DEFAULTS]
     values = {key: parse_value("planted", key, given.pop(key), DEFAULTS[key]) for key in named}
     settings = Settings(text=text, **values)  # type: ignore[arg-type]
@@ -193,19 +193,19 @@ def read_pairs(text: str, kind: str) -> dict[str, str]:
                 f"{kind}: the setting '{key}' has no value. Type for instance: {kind}:{key}=…"
             )
         if key in pairs:
-            raise UsageError(f"{kind}: the setting '{key}' is given twice. Leave one out.")
+            raise UsageError(f"{kind}: the setting '{key}' is given twice. Give it once.")
         pairs[key] = value
     return pairs
 
 
 def parse_value(kind: str, key: str, value: str, default: Value) -> Value:
-    """Parses a setting's value into the type of its default. UsageError says what to type."""
+    """Parses a setting's value to the type of its default. Raises UsageError with what to type."""
     choices = {"dress": DRESSES, "judge": JUDGES}.get(key)
     if choices and value not in choices:
         raise UnknownName(f"{key} of {kind}", value, choices)
     if isinstance(default, bool):
         if value not in ("0", "1"):
-            raise UsageError(f"{kind}: {key} is 0 or 1, not '{value}'. Type: {key}=1")
+            raise UsageError(f"{kind}: {key} must be 0 or 1, not '{value}'. Type: {key}=1")
         return value == "1"
     if isinstance(default, tuple):
         return tuple(value.split("+"))
@@ -215,7 +215,7 @@ def parse_value(kind: str, key: str, value: str, default: Value) -> Value:
     if isinstance(default, int):
         if not value.isdecimal():
             raise UsageError(
-                f"{kind}: {key} is a whole number, not '{value}'. Type for instance: {key}=3"
+                f"{kind}: {key} must be a whole number, not '{value}'. Type for instance: {key}=3"
             )
         return int(value)
     return value
@@ -235,5 +235,5 @@ def number_of(
             if highest <= 1
             else f"a number, {lowest:g} or more"
         )
-        raise UsageError(f"{kind}: {key} is {span}, not '{value}'. Type for instance: {key}=0.7")
+        raise UsageError(f"{kind}: {key} must be {span}, not '{value}'. For instance: {key}=0.7")
     return number

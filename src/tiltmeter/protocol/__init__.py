@@ -159,7 +159,7 @@ class Protocol:
 
     @cached_property
     def cells(self) -> list[Row]:
-        """Every combination of the tables' rows that join, in the order of the tables."""
+        """The rows of the tables' natural join, in the order of the tables."""
         rows: list[Row] = [{}]
         for table in self.tables:
             rows = join(rows, table)
@@ -176,7 +176,7 @@ class Protocol:
 
     @cached_property
     def compared_measures(self) -> dict[str, MeasureSpec]:
-        """The measures by name, with those of refusals beside them (design/refusals.py)."""
+        """{name: measure}, with the measures of refusals (design/refusals.py)."""
         from .design.refusals import with_refusal_measures
 
         return {spec.name: spec for spec in with_refusal_measures(self.measures)}
@@ -312,8 +312,8 @@ def in_variant(protocol: Protocol, name: str) -> Protocol:
 
 
 def _digest_settings(mode: Mode) -> dict[str, str | float | None]:
-    """Returns a mode's settings for the digest. `for_discovery` is in them only if set, under its
-    earlier name, so that digests do not change.
+    """Returns a mode's settings for the digest. `for_discovery` is included only if set, and under
+    its earlier name, so that digests do not change.
     """
     settings = asdict(mode)
     if settings.pop("for_discovery"):
@@ -322,8 +322,8 @@ def _digest_settings(mode: Mode) -> dict[str, str | float | None]:
 
 
 def told_by(protocol: Protocol, variant: str) -> Protocol:
-    """Returns the protocol with a variant's settings for judges. UnknownName if it has no such
-    variant.
+    """Returns the protocol with a variant's settings for judges. Raises UnknownName if there is no
+    such variant.
     """
     if variant not in protocol.variants:
         raise UnknownName(f"variant of {protocol.name}", variant, protocol.variants)
@@ -337,7 +337,7 @@ def told_by(protocol: Protocol, variant: str) -> Protocol:
 
 
 def few_items(protocol: Protocol) -> bool:
-    """True if the items are the few levels of a factor, so that they are no sample of items."""
+    """True if the items are the few levels of a factor and so not a sample of items."""
     from ..stats.rates import FEW_CLUSTERS
 
     return protocol.item in protocol.factors and len(protocol.levels[protocol.item]) < FEW_CLUSTERS

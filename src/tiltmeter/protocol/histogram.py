@@ -14,7 +14,7 @@ BIN_WORDS = 10  # width of a bin
 
 @dataclass(frozen=True, slots=True)
 class WordCounts:
-    """The lengths of a column's texts. counts: words by item; bins: (first, last, texts)."""
+    """The lengths of a column's texts. counts: words per item; bins: (first, last, texts in it)."""
 
     counts: tuple[int, ...]
     bins: tuple[tuple[int, int, int], ...]
@@ -30,7 +30,7 @@ class WordCounts:
 
 
 def word_counts(protocol: Protocol, column: str) -> WordCounts:
-    """Counts the words in a column, once per item. UnknownName if no table has the column."""
+    """Counts the words in a column, once per item. Raises UnknownName for an unknown column."""
     if column not in protocol.cells[0]:
         raise UnknownName("column", column, protocol.cells[0])
     texts = {cell[protocol.item]: cell[column] for cell in protocol.cells}

@@ -32,7 +32,7 @@ class Derived(NamedTuple):
 
 
 class Labels(NamedTuple):
-    """The facts about an attribute that a design can know before a run.
+    """The facts about an attribute that are known before a run.
 
     an_output: labels per answer, more than one for a list; values: the number of different values,
     0 if unknown.
@@ -43,12 +43,12 @@ class Labels(NamedTuple):
 
 
 class ReadyInstrument(typing.Protocol):
-    """An instrument that a run uses; also checks a protocol's file."""
+    """An instrument in the form that runs use and that checks of a protocol's file need."""
 
     attributes: tuple[str, ...]
 
     def reads(self, exact: bool) -> bool:
-        """True if it labels such outputs: with read probabilities (exact), or sampled answers."""
+        """True if outputs of this mode are labelled: read probabilities if `exact`, else text."""
 
     def check_design(self, protocol: Protocol) -> None:
         """Raises ProtocolError if the design lacks something that the instrument needs."""

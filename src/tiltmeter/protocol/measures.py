@@ -11,7 +11,7 @@ from .measure_kinds import Compute, MeasureKind
 
 
 def of_function(name: str, function: Compute) -> MeasureKind:
-    """Makes the record of a kind from only its function."""
+    """Makes the record of a kind that is declared only as a function."""
     first = (function.__doc__ or "").strip().partition("\n")[0]
     return MeasureKind(name=name, summary=first or f"computed by {name}", compute=function)
 

@@ -30,9 +30,9 @@ def refuse_unknown_levels(
     factor: str, listed: Sequence[str], known: Iterable[str], place: SourceLocation
 ) -> None:
     """Raises ProtocolError for an unknown level in a list that should name every level of a factor,
-    if the list also lacks a level of the design: the unknown one is then misspelt.
+    if the list also lacks a level of the design: the unknown level is then misspelt.
 
-    A list that names all levels of the design may name more of them, so that a protocol's list
+    A list that names all levels of the design may name further levels, so that a protocol's list
     stays right if its items are cut down to a few.
     """
     levels = list(known)

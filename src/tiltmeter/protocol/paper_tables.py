@@ -15,8 +15,8 @@ Levels = Mapping[str, tuple[str, ...]]
 @dataclass(frozen=True, slots=True)
 class Stars:
     """Stars of another measure's test, taken from its estimate in the same row and at the levels
-    `where`, if its value is above 0. at: levels of the cells that may carry the stars; among these,
-    the cell with the value that the measure expects does. most: the largest number of stars.
+    `where`, if its value is above 0. at: levels of the cells that may carry the stars; the stars go
+    to the one with the value that the measure expects. most: the largest number of stars.
     """
 
     measure: str

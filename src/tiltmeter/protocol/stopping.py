@@ -35,8 +35,8 @@ def check_stop(protocol: Protocol, place: SourceLocation) -> None:
             len(weights) != len(looks) or not math.isclose(sum(weights), 1, abs_tol=1e-9)
         ):
             raise ProtocolError(
-                f"{place.at('weights')}: {len(looks)} weights are needed, one per look, that sum "
-                f"to 1; these {len(weights)} sum to {sum(weights):g}."
+                f"{place.at('weights')}: {len(looks)} weights (one per look) with the sum 1 are "
+                f"needed, but these {len(weights)} weights sum to {sum(weights):g}."
             )
     futility = keys.get("futility")
     if futility is not None and len(futility) != len(looks) - 1:
@@ -50,7 +50,7 @@ def check_stop(protocol: Protocol, place: SourceLocation) -> None:
 
 
 def stopping_measures(protocol: Protocol) -> list[MeasureSpec]:
-    """Returns the measures whose claims stop a run: those that `stop` names, else the headlines."""
+    """Returns the measures whose claims stop a run: those named by `stop`, else the headlines."""
     named = (protocol.stop or {}).get("measures", ())
     specs = protocol.measures
     return [spec for spec in specs if (spec.name in named if named else spec.headline)]

@@ -41,8 +41,8 @@ RATIOS = ("odds", "ratio")  # units whose other side is the reciprocal
 class Threshold:
     """A bound on a measure at some levels.
 
-    sides: "both" sides of `null`, the "one" that is written, or the "distance" from 0.
-    null: the value that means no tilt, None if the measure has none; unit: the measure's.
+    sides: "both" sides of `null`, only the "one" that is written, or the "distance" from 0. null:
+    the value that means no tilt, None if the measure has none; unit: the measure's unit.
     """
 
     text: str
@@ -68,7 +68,7 @@ class Threshold:
 
     @property
     def in_words(self) -> str:
-        """The bound as typed, followed by its mirror image if it holds on both sides."""
+        """The bound as typed, followed by its mirror image if the bound holds on both sides."""
         if self.sides != "both" or self.center is None:
             return self.text
         ratio = self.unit in RATIOS
@@ -95,7 +95,7 @@ def parse(text: str) -> Threshold:
 
 def check(threshold: Threshold, protocol: Protocol) -> Threshold:
     """Returns a threshold with the null value and unit of its measure. Raises UsageError, before
-    any call, for a measure or a factor that the protocol does not have.
+    any call, for a measure or a factor that is not in the protocol.
     """
     names = [measure.name for measure in protocol.measures]
     if threshold.measure not in names and not threshold.measure.startswith(

@@ -77,7 +77,7 @@ LONGEST_TEXT = 170  # characters of a measure's words that the first screen has 
 
 
 def text_notes(measures: Sequence[MeasureSpec], place: SourceLocation) -> Iterator[str]:
-    """Yields, with its location in the file, each measure's `text` that does not fit before a
+    """Yields a note, with its location in the file, per measure whose `text` does not fit before a
     number ("Share of she among answers: 55 %" does). place: the location of the list of measures.
     """
     for number, measure in enumerate(measures):
@@ -138,7 +138,7 @@ def check(protocol: Protocol, place: SourceLocation, attributes: Collection[str]
 
 
 def _joint_sides(measure: MeasureSpec) -> Iterator[str]:
-    """Yields a joint effect's groups, and each group with each control (`masculine_en`)."""
+    """Yields a joint effect's groups, and each pair of group and control (`masculine_en`)."""
     controls = (measure.contrast or {}).get("controls", "").split(SEVERAL)
     for levels in measure.expected.values():
         yield from levels

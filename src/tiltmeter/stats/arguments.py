@@ -19,7 +19,7 @@ def vector(name: str, values: ArrayLike) -> Floats:
         raise ValueError(f"{name}: one dimension expected, got shape {array.shape}")
     if not np.isfinite(array).all():
         raise ValueError(
-            f"{name}: holds NaN or an infinite value; drop it and count it as an outcome first"
+            f"{name}: NaN or an infinite value; remove it and count it as an outcome of its own"
         )
     return array
 
@@ -28,7 +28,7 @@ def counts(name: str, values: ArrayLike) -> Floats:
     """Returns the array of ``vector``, or raises ``ValueError`` if a number is negative."""
     array = vector(name, values)
     if array.size and array.min() < 0:
-        raise ValueError(f"{name}: negative value {array.min():g}")
+        raise ValueError(f"{name}: numbers of at least 0 expected, got {array.min():g}")
     return array
 
 
@@ -37,7 +37,8 @@ def shares(name: str, successes: ArrayLike, n_name: str, n: ArrayLike) -> tuple[
     x, size = counts(name, successes), counts(n_name, n)
     same_shape(name, x, n_name, size)
     if x.size and (x - size).max() > 1e-9 * max(1.0, float(size.max())):
-        raise ValueError(f"{name}: larger than {n_name} in cluster {int(np.argmax(x - size))}")
+        cluster = int(np.argmax(x - size))
+        raise ValueError(f"{name}: must not exceed {n_name}, but does in cluster {cluster}")
     return np.minimum(x, size), size
 
 
@@ -45,7 +46,7 @@ def same_shape(name: str, first: NDArray[Any], other_name: str, second: NDArray[
     """Raises ValueError, naming both arguments, if their shapes differ."""
     if first.shape != second.shape:
         raise ValueError(
-            f"{name}: shape {first.shape} does not match {other_name} with {second.shape}"
+            f"{name}: has shape {first.shape}, but {other_name} has shape {second.shape}"
         )
 
 
@@ -82,7 +83,7 @@ def rows(
     if array.size and not np.issubdtype(array.dtype, np.integer):
         raise ValueError(f"{name}: integer codes expected, got {array.dtype}")
     if array.size and array.min() < -1:
-        raise ValueError(f"{name}: code {array.min()} is below -1, which means missing")
+        raise ValueError(f"{name}: codes from 0 (or -1: missing) expected, got {array.min()}")
     if attributes is not None and array.shape[1] != attributes:
-        raise ValueError(f"{name}: {array.shape[1]} attributes where {attributes} are expected")
+        raise ValueError(f"{name}: {attributes} attributes expected, got {array.shape[1]}")
     return array.astype(np.int64, copy=False)

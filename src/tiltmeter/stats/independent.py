@@ -59,7 +59,7 @@ def shuffled_difference(*, successes_a: int, n_a: int, successes_b: int, n_b: in
         )
     ]
     if min(counts) < 0 or successes_a > n_a or successes_b > n_b:
-        raise ValueError("successes: between 0 and n expected")
+        raise ValueError("successes_a, successes_b: numbers from 0 to n_a, n_b expected")
     if n_a == 0 or n_b == 0:
         return Test(None, None, TEST, note="a side without outputs")
     hits = successes_a + successes_b

@@ -297,11 +297,11 @@ def find_damage_of_opened() -> StoreError | None:
     for folder in tuple(damage.OPENED):
         try:
             with Store(folder) as store:
-                found = store.look_for_damage()
+                first_damage = store.look_for_damage()
         except StoreError as error:
-            found = error
+            first_damage = error
         except TiltmeterError:
             continue
-        if found is not None:
-            return found
+        if first_damage is not None:
+            return first_damage
     return None

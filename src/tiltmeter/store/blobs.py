@@ -28,8 +28,8 @@ class ChangedFile(StoreError):
 
 def place_of(run: Path, name: str) -> Path:
     """Returns the path of a stored file (blob) in a run's folder, whether or not it exists."""
-    beside = run / FOLDER / name
-    return beside if beside.is_file() else run / FOLDER / name[:2] / name
+    older = run / FOLDER / name
+    return older if older.is_file() else run / FOLDER / name[:2] / name
 
 
 def read_blob(run: Path, name: str) -> bytes:
@@ -43,7 +43,9 @@ def read_blob(run: Path, name: str) -> bytes:
         )
     path = place_of(run, name)
     if path.is_symlink() or path.parent.is_symlink():
-        raise StoreError(f"{path} is a link, which no run has: it is not read.")
+        raise StoreError(
+            f"{path} was not read, because it is a symbolic link. Put the file itself in its place."
+        )
     with translate_errors(path):
         content = intake.read_bytes(path, images.MOST_BYTES)
     if not name.startswith(blob_name(content, ".")):
@@ -62,7 +64,10 @@ def write_blob(run: Path, content: bytes, suffix: str) -> str:
     name = blob_name(content, suffix)
     path = place_of(run, name)
     if path.parent.is_symlink():
-        raise StoreError(f"{path.parent} is a link, which no run has: nothing is written.")
+        raise StoreError(
+            f"{path.parent} is a symbolic link, so nothing was written. Replace it by a real "
+            "folder."
+        )
     with translate_errors(path):
         if path.is_file() and path.stat().st_size == len(content):
             return name

@@ -62,11 +62,12 @@ class Database:
                 "--model M --out DIR"
             )
         if self.path.exists() and not self.path.is_file():
-            raise StoreError(f"{self.path} is not an ordinary file, so not a run.")
+            raise StoreError(f"{self.path} is not an ordinary file, so this folder is not a run.")
         for name in _NO_LINKS:  # which would be written through
             if (self.folder / name).is_symlink():
                 raise StoreError(
-                    f"{self.folder / name} is a link, which no run has: it is not read."
+                    f"{self.folder / name} was not read, because it is a symbolic link. Put the "
+                    "file itself in its place."
                 )
         with translate_errors(self.path):
             if create:
@@ -89,7 +90,7 @@ class Database:
         version = migrations.schema(self._db)
         foreign = damage.foreign_object(self._db, version == migrations.newest())
         if foreign:
-            raise StoreError(f"{self.folder} holds a {foreign}, which no run has: it is not read.")
+            raise StoreError(f"{self.folder} was not read: tiltmeter did not make its {foreign}.")
         if version > migrations.newest():
             raise StoreError(
                 f"{self.folder} was written by a newer tiltmeter (schema {version}; this one "
@@ -100,8 +101,8 @@ class Database:
         if version == 0:
             if not create or self._db.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
                 raise StoreError(
-                    f"{self.path} is not a run file, or only the beginning of one. Remove the "
-                    "folder and run again."
+                    f"{self.path} is not a run file, or is incomplete. Remove the folder and type "
+                    "the command again."
                 )
             self._db.execute("PRAGMA journal_mode=WAL")
             self._leave_wal()
@@ -196,8 +197,8 @@ class Database:
     def pieces(self, query: str, values: Sequence[Value], most: int) -> Iterator[list[Any]]:
         """Yields the rows of a query in lists of `most`, then a shorter list (maybe empty)."""
         with translate_errors(self.path):
-            found = self._db.execute(query, values)
-            while len(piece := found.fetchmany(most)) == most:
+            cursor = self._db.execute(query, values)
+            while len(piece := cursor.fetchmany(most)) == most:
                 yield piece
             yield piece
 
@@ -212,11 +213,11 @@ class Database:
     def remembered_rows(self, query: str) -> Sequence[Any]:
         """Returns the few rows of a query that scans a table; caches them until the run changes."""
         state = self.state()
-        known = _REMEMBERED.get((self.path, self.part, query))
-        if known is None or known[0] != state:
-            known = state, list(self.rows(query))
-            _REMEMBERED[self.path, self.part, query] = known
-        return known[1]
+        cached = _REMEMBERED.get((self.path, self.part, query))
+        if cached is None or cached[0] != state:
+            cached = state, list(self.rows(query))
+            _REMEMBERED[self.path, self.part, query] = cached
+        return cached[1]
 
     def remember(self, query: str, rows: list[Any], state: State) -> None:
         """Caches rows that other code computed as the result of a query in the given state."""
@@ -224,13 +225,13 @@ class Database:
 
     def state(self) -> State:
         """Returns a value that changes whenever any process writes to the run."""
-        counted = _TRANSACTIONS[self.path], self._db.total_changes
-        return self.files(), *counted, self.data_version()
+        changes = _TRANSACTIONS[self.path], self._db.total_changes
+        return self.files(), *changes, self.data_version()
 
     def files(self) -> Files:
         """Returns size and date of the run's file, and of its journal if that is not empty."""
-        there = [path.stat() for path in (self.path, self._journal) if path.exists()]
-        return tuple((one.st_size, one.st_mtime_ns) for one in there if one.st_size)
+        stats = [path.stat() for path in (self.path, self._journal) if path.exists()]
+        return tuple((one.st_size, one.st_mtime_ns) for one in stats if one.st_size)
 
     def first(self, query: str, values: Sequence[Value] = ()) -> Any:
         """Returns the first row of a query, or None."""
@@ -258,7 +259,9 @@ class Database:
         with translate_errors(self.path):
             self._migrate_for_writing()
             if self._lock and self._lock.lost:
-                raise RunBusy(f"Another tiltmeter took {self.folder} over. Wait until it ends.")
+                raise RunBusy(
+                    f"Another tiltmeter has taken over {self.folder}. Wait until it ends."
+                )
             self._db.execute("BEGIN IMMEDIATE")
             try:
                 yield
@@ -285,8 +288,8 @@ class Database:
     def sync(self) -> None:
         """Syncs all commits to the disk, so that even a power cut does not lose them."""
         with translate_errors(self.path):
-            there = self._journal if self._journal.exists() else self.path
-            with there.open("r+b") as file:
+            path = self._journal if self._journal.exists() else self.path
+            with path.open("r+b") as file:
                 system.sync_file(file.fileno())
             system.sync_folder(self.folder)
 

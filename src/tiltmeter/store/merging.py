@@ -44,7 +44,9 @@ def refuse_damaged(store: Store) -> None:
         raise damage
     for (name,) in store.rows("SELECT DISTINCT blob FROM outputs WHERE blob <> ''"):
         if blobs.place_of(store.folder, name).is_symlink():
-            raise StoreError(f"{store.folder}: the picture {name} is a link. Copy it in its place.")
+            raise StoreError(
+                f"{store.folder}: the picture {name} is a link. Put a copy there instead."
+            )
         blobs.read_blob(store.folder, name)
 
 
@@ -59,8 +61,8 @@ class RowCounts(NamedTuple):
 
     def since(self, before: RowCounts, pictures: int) -> RowCounts:
         """Returns the number of rows added since an earlier count, with `pictures` as given."""
-        more = [now - then for now, then in zip(self, before, strict=True)]
-        return RowCounts(*more[:-1])._replace(pictures=pictures)
+        added = [now - earlier for now, earlier in zip(self, before, strict=True)]
+        return RowCounts(*added[:-1])._replace(pictures=pictures)
 
 
 class _Keyed(NamedTuple):
@@ -151,8 +153,8 @@ def _refuse_contradiction(store: Store, source: Store, table: _Keyed) -> None:
 
 def _refuse(store: Store, source: Store, what: str) -> None:
     raise RunMismatch(
-        f"{source.folder} has another {what} than {store.folder}: they are not parts of one run. "
-        "Nothing of it was merged. Merge the others into another --out."
+        f"{source.folder} has another {what} than {store.folder}, so they are not parts of one "
+        f"run. Nothing of {source.folder} was merged. Merge the other runs into another --out."
     )
 
 
@@ -226,14 +228,14 @@ def _add_labels(store: Store, source: Store) -> None:
     for table, name in (("held", "labels"), ("given", f"{PART}_labels")):
         store.write_one(_HISTORIES.format(table=table, labels=name), ())
     for number, annotator in list(_longer(store, source)):
-        of = (number, annotator)
+        key = (number, annotator)
         store.write_one(
             "DELETE FROM packed_labels WHERE output = ? AND annotator ="
             " (SELECT n FROM main.words WHERE text = ?)",
-            of,
+            key,
         )
         which = _LABELS.format(which="p.n = ? AND p.annotator = ?")
-        store.packer.add_label_rows(list(store.rows(which, of)))
+        store.packer.add_label_rows(list(store.rows(which, key)))
     new = _LABELS.format(
         which="(p.n, p.annotator) NOT IN (SELECT n, annotator FROM temp.given) OR"
         " (p.n, p.annotator) IN (SELECT n, annotator FROM temp.given"
@@ -253,11 +255,11 @@ def _longer(store: Store, source: Store) -> Iterator[tuple[int, str]]:
     )
     rows = list(store.rows(query))  # one that is left open would keep the other run attached
     for number, output, annotator, *texts, held_current, given_current in rows:
-        held, given = (json.loads(text) for text in texts)
-        if held == given:  # withdrawn in one of the two
+        own_labels, other_labels = (json.loads(text) for text in texts)
+        if own_labels == other_labels:  # withdrawn in one of the two
             if given_current < held_current:
                 yield number, annotator
-        elif given[: len(held)] == held:
+        elif other_labels[: len(own_labels)] == own_labels:
             yield number, annotator
-        elif held[: len(given)] != given:
+        elif own_labels[: len(other_labels)] != other_labels:
             _refuse(store, source, f"label of {output[:12]} by {annotator}")

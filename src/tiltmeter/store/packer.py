@@ -5,7 +5,6 @@ The caches hold what was committed or is in the open transaction; call `forget` 
 
 from __future__ import annotations
 
-import re
 import sqlite3
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
@@ -31,7 +30,6 @@ CallRow: TypeAlias = Sequence[Any]  # in the order of rows.CALL_COLUMNS
 _MOST_CACHED = 50_000
 _TOGETHER = 500  # calls whose new texts are one statement
 _SEEDS = 10**18  # a larger one is kept in the text of its settings
-_SEED = re.compile(r"(0|[1-9][0-9]{0,17})\]").fullmatch
 _WORDS = "purpose, model, shape, turn, outcome, served, fingerprint, omitted, ended"
 _CALL = (
     f"key, {_WORDS}, about, context, prompt, pictures, seed, base, raw, remote_id, text,"
@@ -208,9 +206,9 @@ class Packer:
 
     def _add_prompts(self, requests: Sequence[PackedRequest]) -> None:
         new = {
-            each.prompt: self._base(self.word(each.shape or None), "prompt", each.prompt)
-            for each in requests
-            if isinstance(each.prompt, str) and each.prompt not in self._texts
+            request.prompt: self._base(self.word(request.shape or None), "prompt", request.prompt)
+            for request in requests
+            if isinstance(request.prompt, str) and request.prompt not in self._texts
         }
         if len(new) > 1:
             # without those that have become a base
@@ -316,6 +314,6 @@ def _split_seed(sampling: Any) -> tuple[Any, int | None]:
     head, comma, last = sampling.rpartition(",")
     if comma and last == "null]":
         return f"{head},", None
-    if comma and _SEED(last):
+    if comma and rows.SEED(last):
         return f"{head},", int(last[:-1])
     return sampling, None

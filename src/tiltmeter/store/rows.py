@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple, TypeAlias
@@ -30,6 +31,7 @@ CALL_COLUMNS = (
 )
 
 
+SEED = re.compile(r"(0|[1-9][0-9]{0,17})\]").fullmatch  # at the end of `sampling`
 OUTPUTS = ", ".join(f"o.{name}" for name in Output._fields[1:])  # columns beside the trial
 INSERT_ARTEFACT = "INSERT OR REPLACE INTO artefacts (kind, name, content, date) VALUES (?,?,?,?)"
 
@@ -85,8 +87,20 @@ def field_path(record: type[StoredRequest | Sampling], name: str) -> str:
 def trial_of(row: Sequence[Any]) -> Trial:
     """Makes a trial from its columns (TRIAL_COLUMNS)."""
     key, subject, mode, factors, sample, prompt, begin, sampling = row
-    drawn = Sampling(*json.loads(sampling))
-    return Trial(key, subject, mode, levels(factors), sample, prompt, begin, drawn)
+    return Trial(key, subject, mode, levels(factors), sample, prompt, begin, _sampling(sampling))
+
+
+def _sampling(text: str) -> Sampling:
+    """Parses a trial's column `sampling`; trials share all of it but the seed at its end."""
+    shared, _, seed = text.rpartition(",")
+    if SEED(seed):
+        return Sampling._make((*_shared_settings(shared), int(seed[:-1])))
+    return Sampling(*json.loads(text))
+
+
+@lru_cache(maxsize=1000)
+def _shared_settings(text: str) -> tuple[Any, ...]:
+    return tuple(json.loads(f"{text}]"))
 
 
 def trial_row(trial: Trial) -> tuple[Value | Sampling, ...]:

@@ -33,12 +33,12 @@ def read_served(store: Store) -> Iterator[Served]:
             by_name.setdefault((sums.model, sums.served, sums.fingerprint), []).append(sums)
     served = (
         Served(
-            *named,
+            *key,
             sum(one.calls for one in sums_of_name),
             min(one.first for one in sums_of_name),
             max(one.last for one in sums_of_name),
         )
-        for named, sums_of_name in by_name.items()
+        for key, sums_of_name in by_name.items()
     )
     return iter(sorted(served, key=attrgetter("model", "first", "name", "fingerprint")))
 

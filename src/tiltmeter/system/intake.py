@@ -78,7 +78,7 @@ def _decompress(content: bytes, path: Path | str, most: int) -> bytes:
     if len(plain) > most:
         raise NotTaken(path, f"has more than {most / 2**20:g} MiB when it is decompressed")
     if not reader.eof:
-        raise NotTaken(path, "breaks off")
+        raise NotTaken(path, "is incomplete: its compressed content breaks off")
     return plain
 
 
@@ -96,8 +96,8 @@ def inside(folder: Path, name: str) -> Path:
     parts = {*PurePosixPath(name).parts, *PureWindowsPath(name).parts}
     absolute = name.startswith(("/", "\\")) or PureWindowsPath(name).drive
     if not name or "\0" in name or absolute or ".." in parts:
-        raise NotTaken(name, "lies outside the folder that names it")
+        raise NotTaken(name, "lies outside the folder of the file that names it")
     path = folder / name
     if not is_inside(folder, path):
-        raise NotTaken(name, "is a link that leads out of the folder that names it")
+        raise NotTaken(name, "is a link that leads out of the folder of the file that names it")
     return path

@@ -21,8 +21,6 @@ from tiltmeter.records import Label, Reply, Request
 from tiltmeter.stages.planning.plan import Choices
 from tiltmeter.stats import rates
 
-pytestmark = pytest.mark.usefixtures("computed_once")
-
 ROLES = registry.protocol("roles")
 Make = Callable[[str], Made]
 
@@ -285,7 +283,7 @@ def test_annotators_that_differ_are_refused_and_named(make: Make) -> None:
 def test_one_run_with_one_subject_is_nothing_to_compare(make: Make) -> None:
     a = make("a")
     fill(a, {"u": (1, 1)})
-    with pytest.raises(UsageError, match="name another run"):
+    with pytest.raises(UsageError, match="Name another run"):
         compare(a)
 
 

@@ -142,8 +142,8 @@ NAMES = (("Ann", "w"), ("Bo", "m"))
             "ask,sex\nIs Ann in?,w\nIs Bo in?,m\nIs Ann up?,w\nIs Cy up?,m\n",
             "add a column, such as",
         ),
-        ("ask,sex\nIs Ann in?,w\nIs Bo in?,m\nIs Ann up?,w\n", "can be seen to be the cue"),
-        ("ask,sex\nAnn?,w\nBo?,m\nEve?,w\nCy?,m\n", "differ in more than words of the cue"),
+        ("ask,sex\nIs Ann in?,w\nIs Bo in?,m\nIs Ann up?,w\n", "looks like the cue"),
+        ("ask,sex\nAnn?,w\nBo?,m\nEve?,w\nCy?,m\n", "differ in more than the cue's words"),
     ],
 )
 def test_a_table_that_is_none_leaves_no_file(

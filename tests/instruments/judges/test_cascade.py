@@ -92,7 +92,7 @@ def test_options_that_do_not_go_together_are_refused() -> None:
         ask_where_unsure(protext, [])
     with pytest.raises(UsageError, match="how sure they are"):
         made("roles", sure=0.9)
-    with pytest.raises(UsageError, match="can tell when it is unsure"):
+    with pytest.raises(UsageError, match="reports when it is unsure"):
         made("soda")
     for options in ({"sure": 0.9}, {"judge_for": "some"}, {"judge_for": "unsure", "sure": 2.0}):
         with pytest.raises(TiltmeterError):

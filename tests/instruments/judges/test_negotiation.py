@@ -342,7 +342,7 @@ def test_a_changed_prompt_list_or_bound_is_another_annotator(
     [
         ({"topics": {"a": "b"}}, "two names"),
         ({"topics": ["a", "b"]}, "two names"),
-        ({"topics": {"a": "x", "A": "y"}}, "but for case"),
+        ({"topics": {"a": "x", "A": "y"}}, "only in case"),
         ({"topics": {"a, b": "x", "c": "y"}}, "comma"),
         ({"topics": {"other": "x", "c": "y"}}, "outcome"),
         ({"rounds": 0}, "from 1 to 20"),

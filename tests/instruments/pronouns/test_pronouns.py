@@ -122,7 +122,7 @@ def test_surname_comes_from_the_input() -> None:
 
 
 def test_somebody_without_a_name_is_refused() -> None:
-    with pytest.raises(ValueError, match="names nobody"):
+    with pytest.raises(ValueError, match="does not name a person"):
         person("name", "…")
 
 

@@ -132,11 +132,11 @@ def test_by_id_then_by_prompt_and_sample(tmp_path: Path) -> None:
         ),
         (
             b'{"prompt": "P", "sample": 0, "text": "a"}\n{"prompt": "P", "text": "b"}',
-            "line 2: no 'sample', which line 1",
+            "line 2: 'sample' is missing, but line 1",
         ),
         (
             b'{"prompt": "P", "text": "a"}\n{"prompt": "P", "sample": 0, "text": "b"}',
-            "line 1: no 'sample', which line 2",
+            "line 1: 'sample' is missing, but line 2",
         ),
     ],
 )

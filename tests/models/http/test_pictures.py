@@ -32,7 +32,7 @@ def test_a_picture_is_a_data_url() -> None:
 
 
 def test_a_model_without_a_run_folder_is_shown_none() -> None:
-    with pytest.raises(Incapable, match="needs the folder of a run"):
+    with pytest.raises(Incapable, match="the folder of a run to read them from is needed"):
         OpenAIChat("m", "", local=False).build(SHOWN, frozenset())
 
 

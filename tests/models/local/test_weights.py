@@ -168,7 +168,9 @@ def elsewhere(python: Path, code: str, **environment: str) -> subprocess.Complet
 def test_without_pip(bare: Path, tiny: Weights, folder: Path, tmp_path: Path) -> None:
     attempt = f"try: fetch({tiny!r})\nexcept ModelError as error: print(error)"
     said = elsewhere(bare, attempt, PATH=str(tmp_path)).stdout
-    assert "this Python has none" in said and "ensurepip" in said and "--builtin-from FILE" in said
+    assert (
+        "this Python has no pip" in said and "ensurepip" in said and "--builtin-from FILE" in said
+    )
     assert held(folder) == set()
 
 

@@ -276,7 +276,10 @@ def test_a_mitigation_of_dialogues_is_told_with_its_largest_cost(tmp_path: Path)
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("mitigation,way,text\nfair,shout,Be fair.\n", "no way. Write: system or before or"),
+        (
+            "mitigation,way,text\nfair,shout,Be fair.\n",
+            "way cannot be 'shout'. Write: system or before or",
+        ),
         ("mitigation,way,text\nnone,suffix,Be fair.\n", "a name other than none"),
         ("mitigation,way,text\nfair,rewrite,Be fair.\n", "must hold the prompt"),
         ("mitigation,way\nfair,suffix\n", "text"),
@@ -290,7 +293,7 @@ def test_what_is_wrong_with_a_file_is_said(tmp_path: Path, text: str, said: str)
 
 def test_a_text_for_another_language_is_not_asked(tmp_path: Path) -> None:
     text = "mitigation,way,text,language\njuste,suffix,Sois juste.,fr\n"
-    with pytest.raises(UsageError, match="written in en or zh or ja"):
+    with pytest.raises(UsageError, match="No mitigation is in en or zh or ja"):
         registry.with_mitigations(registry.protocol("roles"), file_of(tmp_path, text), graded=False)
     words = registry.with_mitigations(
         registry.protocol("words"), file_of(tmp_path, text), graded=False

@@ -115,9 +115,9 @@ def test_spread_of_words_is_found_again() -> None:
 
 
 def test_bad_designs_are_named() -> None:
-    with pytest.raises(ValueError, match="twice"):
+    with pytest.raises(ValueError, match="the same side, word and item"):
         Crossed.of(side=[0, 0], word=["a", "a"], item=[1, 1], n=[1, 1])
-    with pytest.raises(ValueError, match="every prompt needs an answer"):
+    with pytest.raises(ValueError, match="every prompt needs at least one answer"):
         Crossed.of(side=[0, 1], word=["a", "b"], item=[1, 1], n=[1, 0])
 
 

@@ -25,7 +25,7 @@ LONGEST = 300  # characters of an answer that is a shape of its own
 
 class AnswerShape(NamedTuple):
     """Unread answers that differ only in the option. text: with {form} and {other} for the options;
-    number: of answers with this shape; example: the first such answer.
+    number: the number of answers with this shape; example: the first such answer.
     """
 
     text: str
@@ -40,7 +40,7 @@ def unread_shapes(folder: Path | str, most: int = 20) -> list[AnswerShape]:
     run = open_run(folder)
     attributes = [spec.attribute for spec in run.protocol.instruments if spec.kind == "choice"]
     if not attributes:
-        raise UsageError(f"{folder} has no choices, from which packs are learnt. Name another run.")
+        raise UsageError(f"{folder} has no answers that choose between options. Name another run.")
     with Store(Path(folder)) as store:
         unread = {
             output
@@ -109,7 +109,7 @@ def add_shapes(
             )
     for number, label in meanings.items():
         if label == "form" and "{form}" not in shapes[number - 1].text:
-            raise UsageError(f"--label {number}=form: shape {number} names no option.")
+            raise UsageError(f"--label {number}=form: shape {number} does not name an option.")
     folder.mkdir(parents=True, exist_ok=True)
     chosen = [(shapes[number - 1].text, label) for number, label in meanings.items()]
     frames = [

@@ -20,11 +20,11 @@ def price(text: str) -> tuple[str, Price]:
         value = Price(*map(float, numbers.split("/", 2)))
     except (ValueError, TypeError):
         raise ValueError(
-            "give for instance openai:gpt-4.1-mini=0.40/1.60 (US dollars for a million tokens, "
-            "in/out)"
+            "give for instance openai:gpt-4.1-mini=0.40/1.60 (US dollars per million tokens of "
+            "input/output)"
         ) from None
     if not model or min(value) < 0:
-        raise ValueError("needs a model's name and prices that are not negative")
+        raise ValueError("needs a model's name, and prices of at least 0")
     return model, value
 
 

@@ -25,7 +25,7 @@ PLANTED_USUAL = "roles"  # the protocol of a planted model that names none
 
 
 def model_names(given: ModelGiven) -> tuple[str, ...]:
-    """Returns the names of one or several models. Raises UsageError for anything else."""
+    """Returns the names of one or several models. Raises UsageError if `given` is neither."""
     if isinstance(given, str):
         names = [full_name(given)]
     elif isinstance(given, Mapping):
@@ -38,7 +38,7 @@ def model_names(given: ModelGiven) -> tuple[str, ...]:
 
 
 def fill_protocol(name: str, given: str | Path | Protocol, declared: Protocol) -> str:
-    """Returns the name of a model; adds the run's protocol to a `planted` model that names none.
+    """Returns the name of a model; adds the run's protocol to a `planted` model without a protocol.
 
     given: the audit as the caller named it; declared: its protocol.
     """
@@ -77,7 +77,7 @@ def _name(given: object, name: str = "") -> str:
     from ...models.own.function import name_function
 
     if isinstance(given, str):
-        raise UsageError(f"{given!r} has a name already. Type: model={given!r}")
+        raise UsageError(f"The model {given!r} already is a name. Pass it alone: model={given!r}")
     if _are_rows(given):
         return name_answers(given, name)
     if is_frame(given):

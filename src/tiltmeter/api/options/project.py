@@ -32,7 +32,7 @@ def keys() -> dict[str, Record]:
 
 
 def project_defaults(folder: Path) -> dict[str, Default]:
-    """Reads {option: default}; {} without a file. Raises UsageError that names a bad key."""
+    """Reads {option: default}; {} without a file. Raises UsageError with the name of a bad key."""
     path = folder / FILE
     if not path.is_file():
         return {}
@@ -49,7 +49,7 @@ def project_defaults(folder: Path) -> dict[str, Default]:
         default: Default = [value] if record.multiple and isinstance(value, str) else value
         types = (list,) if record.multiple else _TYPES[record.kind]
         if not isinstance(default, types) or isinstance(default, bool):
-            raise UsageError(f"{FILE}, {key}: {repr(value)[:60]} has the wrong type for it.")
+            raise UsageError(f"{FILE}: {repr(value)[:60]} has the wrong type for the key {key}.")
         defaults[record.name] = default
     for key in ("models", "judges"):
         _refuse_code(defaults.get(key, []))
@@ -66,7 +66,7 @@ def _refuse_code(names: Default) -> None:
 
 
 def read_env_file(path: Path | str) -> dict[str, str]:
-    """Reads NAME=VALUE lines like a shell; skips comments. UsageError names a bad line."""
+    """Reads NAME=VALUE lines like a shell; skips comments. Raises UsageError for a bad line."""
     try:
         lines = intake.read_text(path, intake.MOST_DECLARED_BYTES).splitlines()
     except (OSError, UnicodeDecodeError) as error:

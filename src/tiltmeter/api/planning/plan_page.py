@@ -100,7 +100,7 @@ class Plan:
 
     def __getitem__(self, name: str) -> Json:
         warnings.warn(
-            f"plan(…)['{name}'] is plan(…).{name} now, or plan(…).as_dict()['{name}']",
+            f"plan(…)['{name}'] is deprecated: write plan(…).{name} or plan(…).as_dict()['{name}']",
             DeprecationWarning,
             stacklevel=2,
         )
@@ -221,7 +221,7 @@ def _notes_of_calls(plan: Plan) -> Iterator[str]:
 
 
 def _up_to(line: cost.CostLine) -> str:
-    """Explains that a judge is asked only if rules are unsure; "" for other lines."""
+    """Explains that a judge is asked only if rules are unsure; "" for a line without this limit."""
     return line.up_to and (
         f"{line.model} is asked where the rules are unsure ({line.up_to}); tokens and dollars are "
         f"those of asking about all {line.outputs:,}"

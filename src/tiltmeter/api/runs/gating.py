@@ -55,15 +55,15 @@ def gate_of(
         return Gates(gate, margin or "", None, {})
     if baseline is None or worse_by is None:
         raise UsageError(
-            "--fail-on worse needs an earlier run, and how much worse is allowed: --baseline RUN "
-            "--worse-by 2"
+            "--fail-on worse needs an earlier run, and the points by which a tilt may grow: "
+            "--baseline RUN --worse-by 2"
         )
     earlier = baselines.read(Path(baseline))
     return Gates(gate, margin or "", earlier, parse_sizes(worse_by))
 
 
 def freeze_margin(store: Store, margin: str | None) -> None:
-    """Stores a margin that is named before the first answer; never replaces a stored margin."""
+    """Stores a margin that is typed before the first answer; never replaces a stored margin."""
     if margin is not None and store.artefact(*_FIRST) is None and not tables.size(store, "outputs"):
         store.keep(*_FIRST, margin)
 

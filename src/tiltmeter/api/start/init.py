@@ -35,7 +35,7 @@ def examples() -> dict[str, str]:
 
 
 def write(target: Path, images: bool = False, example: str = "") -> list[Path]:
-    """Writes a protocol, its tables and the schema. Existing files stop it, except the schema."""
+    """Writes a protocol, its tables and the schema. Refuses to overwrite any but the schema."""
     _refuse_name(target)
     source = (
         _source(example)
@@ -117,15 +117,14 @@ def _refuse_name(target: Path) -> None:
         return
     toml = target.with_suffix(".toml")
     more = f" --from {target}" if target.suffix in TABLES else ""
-    raise UsageError(f"A protocol's file ends in .toml. Type: tiltmeter init {toml}{more}")
+    raise UsageError(f"A protocol's file name ends in .toml. Type: tiltmeter init {toml}{more}")
 
 
 def _refuse_existing(paths: Iterable[Path]) -> None:
     for path in paths:
         if path.exists():
             raise UsageError(
-                f"{path} is there already, and is left as it is. Name another file, or another "
-                "folder."
+                f"{path} is there already, and was not changed. Name another file or folder."
             )
 
 
@@ -146,7 +145,7 @@ def write_schema(path: Path) -> Path:
 
 
 def next_steps(target: Path) -> list[str]:
-    """Lists the commands to type after writing a protocol."""
+    """Lists the commands to type once a protocol is written."""
     protocol = registry.protocol(str(target))
     kinds = [registry.instrument_kind(spec.kind) for spec in protocol.instruments]
     planted = f"planted:protocol={target}"

@@ -34,13 +34,15 @@ def write(target: Path, folder: Path, options: Sequence[str]) -> list[Path]:
         )
     if not folder.resolve().is_relative_to(target.parent.resolve()):
         beside = folder.parent / target.name
-        raise UsageError(f"Pictures lie below their protocol. Type: tiltmeter init {beside} …")
+        raise UsageError(
+            f"The protocol's file must lie above the pictures. Type: tiltmeter init {beside} …"
+        )
     rows = read(folder)
     groups = list(dict.fromkeys(row["group"] for row in rows))
     table = target.with_name(f"{target.stem}-pictures.csv")
     for path in (target, table):
         if path.exists():
-            raise UsageError(f"{path} is there already, and is left as it is. Name another file.")
+            raise UsageError(f"{path} is there already, and was not changed. Name another file.")
     home = folder.resolve().relative_to(target.parent.resolve())
     with table.open("w", encoding="utf-8", newline="") as file:
         lines = csv.DictWriter(file, COLUMNS, lineterminator="\n")
@@ -81,7 +83,7 @@ def read(folder: Path) -> list[Row]:
                 for path, (item, group) in zip(paths, pairs, strict=True)
             ]
     raise UsageError(
-        f"{folder} does not have one picture per item and group by names such as ITEM/GROUP.png or "
+        f"{folder} must have one picture per item and group, with names such as ITEM/GROUP.png or "
         f"ITEM_GROUP.png. Rename them, or add a table with the columns {', '.join(COLUMNS)}."
     )
 

@@ -41,18 +41,18 @@ OPTIONS = {
 
 
 def is_stopping(protocol: Protocol, stop: bool | None) -> bool:
-    """True if a run stops early: as the option says, else by the protocol's default."""
+    """True if a run stops early: by the option or, if it is None, by the protocol's default."""
     return protocol.stop is not None if stop is None else stop
 
 
 def refuse_unfit(protocol: Protocol, choices: Choices, asking: Asking) -> None:
     """Raises UsageError for a run that cannot stop early: a shard, a mode that reads probabilities,
-    a batch file, an instrument that waits for judges.
+    a batch file, or an instrument that lacks judges.
     """
     if asking.shard is not None:
         raise UsageError(
-            "--stop looks at all answers so far, and a shard has a part of them. Leave --shard out "
-            "to stop early, or type --no-stop to ask all."
+            "--stop looks at all answers so far, but a shard has only some of them. To stop early "
+            "leave --shard out; to ask all prompts type --no-stop."
         )
     modes = [protocol.modes[name] for name in choices.modes or protocol.default_modes]
     measured = [mode for mode in modes if not mode.for_discovery]
@@ -69,8 +69,8 @@ def refuse_unfit(protocol: Protocol, choices: Choices, asking: Asking) -> None:
     labelled, wanted = _labellers(protocol, asking), stopping_measures(protocol)
     if not any(spec.attribute in (*labelled, EVERY) for spec in wanted) or not labelled:
         raise UsageError(
-            f"--stop looks at labels, and nothing labels the answers of {protocol.name} without "
-            "judges. Type for instance: --judge openai:gpt-4.1-mini"
+            f"--stop looks at labels, and only a judge labels the answers of {protocol.name}. Type "
+            "for instance: --judge openai:gpt-4.1-mini"
         )
 
 
@@ -80,7 +80,7 @@ def _mode_that_draws(protocol: Protocol) -> str:
 
 
 def _labellers(protocol: Protocol, asking: Asking) -> dict[str, str]:
-    """Returns {attribute: the first annotator that labels it}; these labels decide when to stop."""
+    """Returns {attribute: the first annotator to label it}; its labels decide when to stop."""
     annotator_of: dict[str, str] = {}
     for instrument in annotators(protocol, asking.judges, asking.given):
         if instrument.reads(False):
@@ -181,8 +181,8 @@ def refuse_without_stop(store: Store) -> None:
     """Raises RunMismatch if the run stops early but the command was typed without --stop."""
     if looks.plan(store):
         raise RunMismatch(
-            f"{store.folder} stops early by a plan that is fixed. Type --stop, or take another "
-            "--out to ask all."
+            f"{store.folder} stops early by a fixed plan. Type --stop; or, to ask all prompts, "
+            "take another --out."
         )
 
 
@@ -208,7 +208,7 @@ def _refuse_other(store: Store, plan: StoppingPlan, choices: Choices, asking: As
 def _refuse_other_judging(
     store: Store, protocol: Protocol, plan: StoppingPlan, asking: Asking
 ) -> None:
-    """Raises RunMismatch unless the plan and this command combine rules with judges alike."""
+    """Raises RunMismatch unless the plan and this command combine rules and judges equally."""
     by = {claim.instrument for claim in plan.claims}
     other = by - set(_labellers(protocol, asking).values())
     together = any(spec.unsure is not None for spec in protocol.instruments)
@@ -287,7 +287,7 @@ def _outputs(protocol: Protocol, choices: Choices) -> int:
 
 def _spending(keys: StopKeys, moved: Sequence[int]) -> tuple[tuple[float, ...], tuple[float, ...]]:
     """Computes weights and futility bounds of the moved looks. Looks moved to the same round become
-    one, with the sum of their weights and the bound of the later look.
+    one look, with the sum of their weights and the bound of the later look.
     """
     from ...stats.stopping.design import DEFAULTS
 

@@ -185,13 +185,17 @@ def _parse(body: bytes) -> tuple[str, State, State]:
         ]
         item = sent["item"]
     except (ValueError, TypeError, KeyError, RecursionError):
-        raise UsageError("A request to save needs item, seen and now.") from None
+        raise UsageError(
+            "A request to save must be a JSON object with the fields 'item', 'seen' and 'now'."
+        ) from None
     if not all(isinstance(text, str) for text in (item, *states[0], *states[1])):
-        raise UsageError("item and the fields of seen and now must be texts.")
+        raise UsageError("'item' and the fields inside 'seen' and 'now' must be strings.")
     try:
         json.dumps(sent, ensure_ascii=False).encode()
     except UnicodeEncodeError:
-        raise UsageError("A text has an incomplete character (half a surrogate pair).") from None
+        raise UsageError(
+            "A text contains an incomplete character (half a surrogate pair)."
+        ) from None
     return item, states[0], states[1]
 
 

@@ -71,7 +71,7 @@ def correct(source: Source, output: str, annotator: str, attribute: str, value: 
     """
     known = {one["name"]: one for one in correctable(source, output, annotator)}
     if attribute not in known:
-        raise UsageError(f"'{attribute[:80]}' is no attribute to correct here.")
+        raise UsageError(f"'{attribute[:80]}' is not an attribute that can be corrected here.")
     if not value:
         source.store.withdraw([(output, annotator, attribute)])
     elif value in {name for name, _ in known[attribute]["values"]}:
@@ -86,7 +86,7 @@ def parse_correction(body: bytes) -> tuple[int, str, str, str]:
         sent = json.loads(body)
         run, texts = sent["run"], [sent[name] for name in ("output", "attribute", "value")]
     except (ValueError, TypeError, KeyError, RecursionError):
-        raise UsageError("A correction needs run, output, attribute and value.") from None
+        raise UsageError("A correction needs 'run', 'output', 'attribute' and 'value'.") from None
     if not isinstance(run, int) or not all(isinstance(text, str) for text in texts):
-        raise UsageError("run must be a number, the other fields must be texts.")
+        raise UsageError("'run' must be a number, and the other fields must be strings.")
     return run, texts[0], texts[1], texts[2]

@@ -119,7 +119,7 @@ class OutputTable:
             place = 4 + self._factors.index(name)
             return self._code(f"f.{name}", [cell[place] for cell in self._cells])
         raise UsageError(
-            f"There is no factor '{name}'. There is: "
+            f"There is no factor '{name}'. The factors: "
             f"{', '.join((*self._factors, 'subject', 'mode'))}."
         )
 

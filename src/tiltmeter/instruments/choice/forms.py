@@ -97,7 +97,7 @@ def _check_form(form: str, option: str, seen: dict[str, str], where: str, known:
         raise ProtocolError(f"{where}.{option}: the form '{form}' has no letters.")
     if seen.setdefault(key, option) != option:
         raise ProtocolError(
-            f"{where}: '{form}' is a form of '{option}' and of '{seen[key]}'. Leave one out."
+            f"{where}: '{form}' is a form of '{option}' and of '{seen[key]}'. Remove one of these."
         )
 
 

@@ -110,7 +110,7 @@ class Negotiation(Team):
             raise UsageError(
                 f"{spec.name} is labelled by two models. Type for instance: --judge "
                 "openai:gpt-4.1-mini --judge openai:gpt-4.1   (the generator, then the "
-                "discriminator; one alone is both)"
+                "discriminator; a single model does both)"
             )
         self.topics, self.rounds = _topics(spec), _rounds(spec)
         self.printed: Mapping[str, Any] = spec.settings.get("printed", {})
@@ -303,7 +303,7 @@ def _rounds(spec: InstrumentSpec) -> int:
     rounds = spec.settings.get("rounds", ROUNDS)
     if not isinstance(rounds, int) or isinstance(rounds, bool) or not 1 <= rounds <= MOST_ROUNDS:
         raise ProtocolError(
-            f"instrument {spec.name}: rounds is a whole number from 1 to {MOST_ROUNDS}, not "
+            f"instrument {spec.name}: rounds must be a whole number from 1 to {MOST_ROUNDS}, not "
             f"{rounds!r}."
         )
     return rounds

@@ -87,9 +87,7 @@ class Picks(Parser):
             )
         # at once: without it answers would be labelled otherwise
         if identify.wording()["library"] == "none":
-            raise MissingExtra(
-                "Telling answers in another language from words off the list", "languages"
-            )
+            raise MissingExtra("Recognising answers in another language", "languages")
         self._own = overlays(spec.settings.get("languages"))
         super().__init__(spec, judge)
         self.attributes = (WORD, LENGTH)

@@ -59,7 +59,7 @@ def person(theme: str, noun: str, text: str = "") -> Person:
     """
     parts = [part for part in (token.word for token in tokens(plain(noun))) if part[0].isalnum()]
     if not parts:
-        raise ValueError(f"'{noun}' names nobody")
+        raise ValueError(f"'{noun}' does not name a person")
     last = parts[-1]
     if theme == "kinship":
         kin = next((part for part in reversed(parts) if part in _KIN), "")

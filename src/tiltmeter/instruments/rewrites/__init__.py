@@ -176,8 +176,8 @@ def row(item: Answered, name: str) -> Mapping[str, str]:
 
 def _lacks(column: str, name: str) -> ProtocolError:
     return ProtocolError(
-        f"instrument {name}: it needs the columns {', '.join(NEEDED)}; the tables have no "
-        f"'{column}'."
+        f"instrument {name}: the columns {', '.join(NEEDED)} are needed, but the tables have no "
+        f"column '{column}'."
     )
 
 

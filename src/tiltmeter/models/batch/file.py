@@ -138,7 +138,7 @@ def _open(path: Path) -> BinaryIO:
     number = os.open(path, READ_FLAGS)
     if not stat.S_ISREG(os.fstat(number).st_mode):
         os.close(number)
-        raise FileNotFoundError(f"{path} is no ordinary file")
+        raise FileNotFoundError(f"{path} is not an ordinary file")
     return os.fdopen(number, "rb")
 
 

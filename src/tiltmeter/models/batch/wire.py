@@ -118,7 +118,7 @@ class Wire:
         if not 200 <= begun.status < 300:
             self._fail(begun)
         if not url or not self.connection.own(url):
-            raise ModelError(f"{self.connection.name} gave no address of its own to upload to.")
+            raise ModelError(f"{self.connection.name} gave an upload address on another server.")
         rest = {"X-Goog-Upload-Offset": "0", "X-Goog-Upload-Command": "upload, finalize"}
         with file.open("rb") as content:
             return await self._send(url, content, {**self._headers, **rest})
@@ -129,7 +129,7 @@ class Wire:
             return parse(body)
         except (ValueError, KeyError, TypeError, IndexError, AttributeError) as error:
             raise ModelError(
-                f"{self.connection.name} does not answer as it should: {error}.", possibly_paid=True
+                f"{self.connection.name} gave an unexpected answer: {error}.", possibly_paid=True
             ) from None
 
     async def lines(self, path: str) -> AsyncIterator[Json]:

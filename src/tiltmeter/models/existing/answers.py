@@ -84,8 +84,9 @@ class Answers:
         if (first.sample is None) != (line.sample is None):
             without, having = (first, line) if first.sample is None else (line, first)
             raise ModelError(
-                f"{self._path}, line {without.number}: no 'sample', which line {having.number} "
-                f"of the same {same} has. Number all lines of a {same}, from 0, or none."
+                f"{self._path}, line {without.number}: 'sample' is missing, but line "
+                f"{having.number} of the same {same} has it. Number all lines of a {same} from 0, "
+                "or none of them."
             )
         sample = line.sample
         if sample is None:
@@ -98,7 +99,7 @@ class Answers:
         if before is not line:
             raise ModelError(
                 f"{self._path}: lines {before.number} and {line.number} both answer {what}. "
-                "Remove one."
+                "Remove one of these lines."
             )
 
     def find(self, wanted: WantedTrial) -> AnswerLine | None:

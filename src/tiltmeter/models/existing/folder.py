@@ -60,9 +60,7 @@ class Folder(Stored):
     async def open(self) -> None:
         """Reads the manifest, or lists the pictures. Raises UsageError if the folder is missing."""
         if not self._folder.is_dir():
-            raise UsageError(
-                f"There is no folder {self._folder}. Type: --model folder:PATH with the path of one"
-            )
+            raise UsageError(f"There is no folder {self._folder}. Type: --model folder:PATH")
         if self._pattern:
             for file in sorted(self._folder.rglob("*")):
                 if file.suffix.lower() in SUFFIXES:
@@ -127,8 +125,8 @@ class Folder(Stored):
         candidates = self._files.get(_fold_name(wanted), [wanted])
         if len(candidates) > 1:
             raise ModelError(
-                f"{self._folder} holds both {candidates[0]} and {candidates[1]}, and either may be "
-                f"{wanted}. Rename one."
+                f"{self._folder} has {candidates[0]} and {candidates[1]}, and each may be "
+                f"{wanted}. Rename one of these files."
             )
         return candidates[0]
 

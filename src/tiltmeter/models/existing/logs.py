@@ -75,7 +75,7 @@ def _unpack(packed: bytes) -> bytes:
     try:
         zstandard = import_module("zstandard")
     except ModuleNotFoundError:
-        raise MissingExtra("A log of Inspect (.eval)", EXTRA) from None
+        raise MissingExtra("Reading a log of Inspect (.eval)", EXTRA) from None
     try:
         content: bytes = (
             zstandard.ZstdDecompressor().stream_reader(packed).read(MOST_ENTRY_BYTES + 1)

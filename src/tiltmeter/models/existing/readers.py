@@ -138,7 +138,7 @@ def _json(path: Path, text: str) -> Rows:
         lists = [value for value in data.values() if isinstance(value, list)]
     if len(lists) != 1 or not all(isinstance(row, dict) for row in lists[0]):
         raise ModelError(
-            f'{path} is not a list of objects. It looks like: [{{"prompt": "…", "text": "…"}}, …]'
+            f'{path} is not a list of objects. Write: [{{"prompt": "…", "text": "…"}}, …]'
         )
     yield from enumerate(lists[0], 1)
 

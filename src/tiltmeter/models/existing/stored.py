@@ -93,7 +93,7 @@ class AnswerFile(Stored):
         """Returns the file's answer. Raises Unanswered without one, Incapable for logprobs."""
         if request.logprobs:
             raise Incapable(
-                f"{self.name} holds answers and no log-probabilities. Type: --mode sampled"
+                f"{self.name} holds answers without log-probabilities. Type: --mode sampled"
             )
         line = self._answers.find(wanted_by(request, self._options.factors))
         return self.answer_or_open(line and line.reply, request, "Add the missing lines.")
@@ -134,7 +134,7 @@ class Replay(Stored):
         model = self._model or self._only_subject()
         models = calls.models(self._store)
         if model not in models:
-            raise UnknownName("model of that run", model, models)
+            raise UnknownName(f"model in {self._folder}", model, models)
         index: dict[str, list[tuple[str, str]]] = {}
         for key, request in calls.answered_requests(self._store, model):
             index.setdefault(_question_hash(request), []).append((key, request.nonce))
@@ -147,7 +147,7 @@ class Replay(Stored):
         if not subjects:
             raise ModelError(f"{self._folder} holds no answers to replay.")
         raise UsageError(
-            f"{self._folder} holds answers of {', '.join(subjects)}. Type one: "
+            f"{self._folder} holds answers of {', '.join(subjects)}. Name one of these models: "
             f"replay:{self._folder}#{subjects[0]}"
         )
 

@@ -58,7 +58,7 @@ def refusal(name: str, base: str, statuses: tuple[int, int], said: str) -> str:
         )
     if 300 <= status < 400:
         return (
-            f"{base} redirects (HTTP {status}); redirects are not followed, since they would carry "
-            "the key along. Give the final address as --base-url."
+            f"{base} redirects (HTTP {status}). Redirects are not followed, because the key would "
+            "be sent to the new address. Give the final address as --base-url."
         )
     return f"{name} refuses the request (HTTP {status}): {said}"

@@ -69,7 +69,7 @@ async def content(connection: Connection, url: str, headers: Mapping[str, str]) 
         try:
             return await _get(connection, url, headers)
         except TooLong:
-            raise Unfetched("is too large to be kept") from None
+            raise Unfetched("is too large to keep") from None
         except TransientError as error:
             if attempt == TRIES:
                 raise

@@ -44,7 +44,7 @@ def prepare_picture(name: str, read: ReadBlob | None, longest: int) -> EncodedPi
     """
     if read is None:
         raise Incapable(
-            "This model is shown pictures, and needs the folder of a run to read them from."
+            "To show this model pictures, the folder of a run to read them from is needed."
         )
     with _MAKING[hash(name) % len(_MAKING)]:  # the judges of a panel ask for the same one at once
         return _prepare(name, read, longest)

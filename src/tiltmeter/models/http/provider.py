@@ -51,7 +51,7 @@ class Provider(NamedTuple):
             key = os.environ.get(name, "").strip()
             if any(not "!" <= character <= "~" for character in key):
                 raise MissingKey(
-                    f"{name} holds a blank or a character that no key has. Set it again."
+                    f"{name} contains a blank, or a character that keys cannot have. Set it again."
                 )
             if key:
                 return key

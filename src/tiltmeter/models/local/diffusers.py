@@ -202,8 +202,8 @@ class Diffusers(Model):
         if image.size != (width, height):
             came = f"{image.width}x{image.height}"
             raise ModelError(
-                f"{self.name} draws {came} where {request.size} is asked for. Say in the mode of "
-                "the protocol: "
+                f"{self.name} draws {came}, but the protocol asks for {request.size}. Write in its "
+                "mode: "
                 f'size = "{came}"'
             )
         if not any(high for _, high in image.convert("RGB").getextrema()):
@@ -312,7 +312,7 @@ def diffusers(name: str, options: ModelOptions = DEFAULTS) -> Diffusers:
     """Makes the model `diffusers:NAME_OR_PATH[?SETTINGS]`. Raises MissingExtra if not installed."""
     model = Diffusers(name, options.price)
     if any(importlib.util.find_spec(module) is None for module in NEEDS):
-        raise MissingExtra("A diffusers: model", "diffusers")
+        raise MissingExtra("Using a diffusers: model", "diffusers")
     return model
 
 

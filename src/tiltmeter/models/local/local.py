@@ -155,7 +155,7 @@ class LocalModel(HttpModel):
             import xllamacpp
         except ImportError as error:
             raise ModelError(
-                f"xllamacpp is installed and does not load ({error}). Type: pip install "
+                f"xllamacpp is installed, but cannot be loaded ({error}). Type: pip install "
                 "--force-reinstall xllamacpp"
             ) from None
         try:

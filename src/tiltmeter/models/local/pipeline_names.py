@@ -53,12 +53,12 @@ def parse_name(name: str) -> Named:
         index(folder)
     elif not _HUB.fullmatch(where):
         raise UsageError(
-            f"There is no folder {where}, and it is no name on the Hub (OWNER/NAME). Type: "
-            "--model diffusers:PATH with a folder that save_pretrained wrote"
+            f"{where} is neither a folder nor a name on the Hub (OWNER/NAME). Type: --model "
+            "diffusers:PATH with a folder that save_pretrained wrote"
         )
     if folder and "revision" in wanted:
         raise UsageError(
-            f"{where} is a folder, and revision is for names on the Hub. Leave it out."
+            f"{where} is a folder, but revision is for names on the Hub. Leave revision out."
         )
     if wanted.get("dtype", DTYPES[0]) not in DTYPES:
         raise UnknownName("dtype", wanted["dtype"], DTYPES)

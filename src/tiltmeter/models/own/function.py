@@ -73,15 +73,15 @@ def _identity(function: Function) -> str:
     if not called or "<lambda>" in called:
         what = "A lambda" if called else "A function without a name"
         raise UsageError(
-            f"{what} cannot be told from another. Type: def answer(prompt): … and model=answer, or "
-            'give it a name: model={"my bot": …}'
+            f"{what} cannot be told from another function. Type: def answer(prompt): … and "
+            'model=answer, or give the function a name: model={"my bot": …}'
         )
     try:
         source = textwrap.dedent(inspect.getsource(function))
     except (OSError, TypeError):
         raise UsageError(
-            f"The source of {called} cannot be read, so that a changed one would not be noticed. "
-            f'Give it a name: model={{"my bot": {called}}}'
+            f"The source code of {called} cannot be read, so a later change would go unnoticed. "
+            f'Name the model: model={{"my bot": {called}}}'
         ) from None
     return f"{function.__module__}:{called}@{_hash(source)}"
 
@@ -114,7 +114,7 @@ def load(path: Path, name: str) -> Function:
     """Loads a file's function. ModelError if the file raises, UnknownName if it lacks the name."""
     spec = importlib.util.spec_from_file_location(f"tiltmeter_own_{path.stem}", path)
     if spec is None or spec.loader is None:
-        raise UsageError(f"{path} cannot be read as Python.")
+        raise UsageError(f"{path} cannot be read as Python. Name a .py file.")
     module = importlib.util.module_from_spec(spec)
     folder = str(path.resolve().parent)
     sys.path.insert(0, folder)  # modules beside it

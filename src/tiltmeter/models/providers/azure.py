@@ -66,7 +66,7 @@ def azure(rest: str, options: ModelOptions = DEFAULTS) -> HttpModel:
     deployment, _, version = rest.partition(_VERSION)
     base = (options.base_url or os.environ.get(ENDPOINT, "").strip()).rstrip("/")
     if not deployment or urlsplit(base).scheme not in ("http", "https"):
-        raise UsageError(f"azure: needs a deployment and its resource. Type: {EXAMPLE}")
+        raise UsageError(f"azure: needs a deployment and a resource's URL. Type: {EXAMPLE}")
     key = AZURE.key()
     if not key:
         raise MissingKey(f"azure:{rest} needs a key. Type: export {AZURE.keys[0]}=…")

@@ -42,7 +42,7 @@ def split_settings(name: str) -> tuple[str, dict[str, Json]]:
         pairs = parse_qsl(rest, keep_blank_values=True, strict_parsing=True)
     except ValueError:
         raise UsageError(
-            f"'{rest}' is no list of settings. Type for instance: '{model}?name=value&other=2'"
+            f"'{rest}' is not a list of settings. Type for instance: '{model}?name=value&other=2'"
         ) from None
     return model, {key: _value(value) for key, value in pairs}
 
@@ -59,7 +59,7 @@ def prompt(request: Request) -> str:
     """Joins the messages into a picture's prompt. Raises Incapable if they have pictures."""
     if request.logprobs or any(each.pictures for each in request.messages):
         raise Incapable(
-            f"{request.model} is asked for a picture: it is shown none and gives no "
+            f"{request.model} draws pictures: it can neither be shown pictures nor give "
             "log-probabilities."
         )
     return "\n\n".join(each.content for each in request.messages)

@@ -146,11 +146,11 @@ def check_version() -> str:
     try:
         installed = version("litellm")
     except PackageNotFoundError:
-        raise MissingExtra("A litellm: model", "litellm") from None
+        raise MissingExtra("Using a litellm: model", "litellm") from None
     if installed in STOLEN:
         raise UsageError(
-            f"litellm {installed} is installed, which steals keys. Remove it (pip uninstall "
-            "litellm), take every key and password of this machine for stolen, and read "
+            f"The installed litellm {installed} steals keys. Remove it (pip uninstall litellm), "
+            "regard every key and password of this machine as stolen, and read "
             "docs.litellm.ai/blog/security-update-march-2026."
         )
     return installed

@@ -144,5 +144,5 @@ def _bytes(entry: Json) -> bytes:
 def _logprob(entry: Json) -> float:
     logprob = float(needed(entry, "logprob"))
     if not logprob <= 1e-3:  # NaN, or above what rounding explains
-        raise ValueError(f"the log-probability {logprob} is none")
+        raise ValueError(f"a log-probability is {logprob}, but must be at most 0")
     return logprob

@@ -49,7 +49,7 @@ class ReplicatePredictions(QueuedPictures):
         match = _NAME.fullmatch(self._model)
         if match is None:
             raise UsageError(
-                f"replicate:{name} names no model. Type for instance: --model "
+                f"replicate:{name} does not name a model. Type for instance: --model "
                 f"replicate:{REPLICATE.example}"
             )
         self._owner, self._name, self._version = match.groups()

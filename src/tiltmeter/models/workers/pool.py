@@ -217,8 +217,8 @@ class WorkerPool(Model):
         if not self._ready:
             await self._stop_with(
                 ModelError(
-                    f"No worker of {self.name} comes up: {STARTS} in a row ended before they were "
-                    "ready. Try without --workers, which tells more."
+                    f"No worker of {self.name} starts: {STARTS} in a row ended before they were "
+                    "ready. For the reason type the same command without --workers."
                 )
             )
 
@@ -240,7 +240,7 @@ class WorkerPool(Model):
     def _other_worker(self, mark: _Mark, text: str, machine: str) -> ModelError:
         return ModelError(
             f"Workers of {self.name} differ: {mark.text} on {mark.machine}, {text} on {machine}. "
-            "Their answers would be of two subjects. Put the same weights and versions on all."
+            "Their answers would come from two models. Install the same weights and versions."
         )
 
 

@@ -88,8 +88,8 @@ class RayCluster:
         if not self.address and workers.gpus * workers.number > available:
             self.leave()
             raise ModelError(
-                f"{workers.number} workers with {workers.gpus:g} GPUs each do not fit: this "
-                f"machine has {available:g}. Lower the number or leave gpus out."
+                f"{workers.number} workers with {workers.gpus:g} GPUs each are too many: this "
+                f"machine has {available:g} GPUs. Lower the number, or leave gpus out."
             )
 
     def pack(self, model: object) -> bytes:

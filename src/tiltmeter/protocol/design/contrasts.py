@@ -44,7 +44,7 @@ def contrast_factor(protocol: Protocol) -> str:
 
 def nuisance_measures(protocol: Protocol, spec: MeasureSpec) -> list[tuple[str, MeasureSpec]]:
     """Lists (factor, measure of its effect) for factors that no headline compares (orders,
-    wordings), among measures that count the same values as ``spec``.
+    wordings); only measures that count the same values as ``spec``.
     """
     compared = {
         (other.contrast or {}).get("factor") for other in protocol.measures if other.headline

@@ -9,7 +9,7 @@ from .tables import SEVERAL
 
 
 def crosstab(protocol: Protocol) -> list[list[str]]:
-    """Counts items by the columns of the protocol's `crosstab`; the first row is a header."""
+    """Counts items by the columns of the protocol's `crosstab`; returns a header and count rows."""
     if not protocol.crosstab:
         return []
     rows, column = list(protocol.crosstab["rows"]), str(protocol.crosstab["columns"])

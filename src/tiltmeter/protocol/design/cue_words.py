@@ -47,7 +47,7 @@ class CueWords:
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The columns by which counts are split."""
+        """The columns by whose values counts are kept apart."""
         return (self.column, self.sets) if self.sets else (self.column,)
 
     @property
@@ -107,12 +107,12 @@ def check_cue_words(protocol: Protocol, columns: Collection[str], place: SourceL
     if protocol.cue_words not in ("", NONE) and not protocol.cues:
         raise ProtocolError(
             f"{place.at('cue_words')}: no measure compares a factor whose table has the column "
-            f"{protocol.cue_words}. Put it into the table of the factor, beside its levels."
+            f"{protocol.cue_words}. Put this column into the table of the factor's levels."
         )
 
 
 def sentences(protocol: Protocol) -> Iterator[str]:
-    """Yields a sentence per compared factor: its cue words, and what runs can conclude on them."""
+    """Yields a sentence per compared factor: its cue words, and how far conclusions can reach."""
     if protocol.cue_words == NONE and compared_factors(protocol):
         yield "Cue words: none, by declaration. The words in the prompts are all there are."
     yield from _lineup_sentence(protocol)

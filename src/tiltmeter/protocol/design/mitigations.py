@@ -44,14 +44,16 @@ _GRADES = {
 
 
 def read_mitigations(file: str) -> list[Row]:
-    """Reads a file of mitigations, or the shipped ones. UsageError names the line that is wrong."""
+    """Reads a file of mitigations, or the shipped ones. Raises UsageError with the faulty line."""
     path = FILE if file == SHIPPED else Path(file)
     rows = []
     for line, row in read_rows(path, needs=(FACTOR, "way", "text")):
         texts = {name: text.strip() for name, text in row.items()}
         where = f"{path.name}, line {line}"
         if texts["way"] not in _WAYS:
-            raise UsageError(f"{where}: '{texts['way']}' is no way. Write: {' or '.join(_WAYS)}")
+            raise UsageError(
+                f"{where}: way cannot be '{texts['way']}'. Write: {' or '.join(_WAYS)}"
+            )
         if not texts[FACTOR] or not texts["text"] or texts[FACTOR] == NONE:
             raise UsageError(f"{where}: a mitigation needs a text, and a name other than none.")
         if texts["way"] == "rewrite" and TEXT not in texts["text"]:
@@ -70,16 +72,16 @@ def with_mitigations(
     items: int = FEW_ITEMS,
     graded: bool = False,
 ) -> dict[str, Json]:
-    """Returns the declaration of a protocol with these mitigations. languages, items: of its design
+    """Returns the declaration of a protocol with these mitigations. languages, items: the design's
     (few items are each measured separately); graded: True if a judge grades the quality of answers.
-    UsageError if no mitigation is written in any of the languages.
+    Raises UsageError if no mitigation is written in any of the languages.
     """
     pictures = declared.get("modality") == "image"
     usable = [row for row in rows if not _other_language(row, languages)]
     if not usable:
         raise UsageError(
-            f"No mitigation is written in {' or '.join(languages)}. Leave the column language "
-            "empty for a text that is asked in every language."
+            f"No mitigation is in {' or '.join(languages)}. To use a text in every language leave "
+            "its cell in the column language empty."
         )
     none = {FACTOR: NONE, MITIGATED: TEXT, SYSTEM: ""}
     levels = [none, *(_level(row, pictures) for row in usable)]
@@ -117,7 +119,7 @@ def _other_language(row: Row, languages: Sequence[str]) -> bool:
 
 
 def _level(row: Row, pictures: bool) -> dict[str, str]:
-    """Makes a mitigation's columns. For pictures a system text is put before the prompt."""
+    """Returns a mitigation's row in the table. For pictures, a system text precedes the prompt."""
     way = "before" if pictures and row["way"] == "system" else row["way"]
     join = ", " if pictures else "\n\n"
     prompt = _WAYS[way].replace("{join}", join).replace("{text}", row["text"])
@@ -158,7 +160,7 @@ def _instruments(pictures: bool, graded: bool) -> list[dict[str, Json]]:
 
 
 def _measures(declared: Mapping[str, Any]) -> Iterator[dict[str, Json]]:
-    """Yields each measure, restricted to answers without a mitigation; then for headlines that have
+    """Yields each measure, restricted to answers without a mitigation; then, per headline that has
     a change, the values by mitigation and the change. Measures of a single variant get no change.
     """
     variants = declared.get("variants", {}).values()

@@ -249,7 +249,7 @@ def _shared_factors(
 
 
 def _without_marks(shared: Sequence[str], first: Sequence[Row], second: Sequence[Row]) -> list[str]:
-    """Drops each shared factor without which the others still identify every cell on both sides."""
+    """Drops each shared factor that is not needed to identify the cells on both sides."""
     words = list(shared)
     for name in reversed(shared):
         fewer = [other_name for other_name in words if other_name != name]
@@ -276,7 +276,7 @@ def _pairs(
 def _columns(
     protocol: Protocol, cue: set[str], pairs: Sequence[tuple[Row, Row]]
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Finds columns that reach the prompt and differ in a pair: in the cue's tables, in others."""
+    """Returns differing columns that reach the prompt: (in the cue's tables, in other tables)."""
     used = {slot[1] for slot in _SLOT.finditer(protocol.prompt)}
     for row in protocol.cells:  # a slot may hold a template of its own
         used |= {

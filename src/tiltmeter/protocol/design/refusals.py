@@ -19,7 +19,7 @@ _SENTENCE = SentenceKeys(
 
 def refusal_measure(spec: MeasureSpec) -> MeasureSpec | None:
     """Makes the measure of refusals for a headline difference: their share of all answers at the
-    level minus that at the baseline. None for any other measure.
+    level minus their share at the baseline. Returns None for any other measure.
     """
     if not spec.headline or spec.contrast is None or spec.kind not in KINDS or spec.per != "labels":
         return None
@@ -44,7 +44,7 @@ def refusal_measure(spec: MeasureSpec) -> MeasureSpec | None:
 
 
 def with_refusal_measures(measures: Iterable[MeasureSpec]) -> Iterator[MeasureSpec]:
-    """Yields the measures, and after the first of each comparison its measure of refusals."""
+    """Yields the measures; after the first one of each comparison, also its measure of refusals."""
     measures = list(measures)
     names, attributes = {spec.name for spec in measures}, []
     declared = [

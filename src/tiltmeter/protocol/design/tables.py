@@ -53,9 +53,9 @@ class Beside:
     """The data files beside a protocol, by the names that the protocol gives them: files in a
     folder, or texts that a run stored.
 
-    texts: the files read so far, so that the whole protocol can be stored. root: the folder that no
-    file may lie outside of, if it is not `folder`. pictures: the blob name of each picture read so
-    far; shown: the folder of pictures, if it is not `folder`.
+    texts: the files read so far, so that the whole protocol can be stored. root: the folder that
+    must contain every file, if not `folder`. pictures: {path: blob name} read so far; shown: the
+    folder of pictures, if not `folder`.
     """
 
     folder: Path | None = None
@@ -125,8 +125,8 @@ def rows_of(table: TableKeys, beside: Beside, where: SourceLocation) -> list[Row
     if len(sources) != 1:
         has = " and ".join(sources) or "none of them"
         raise ProtocolError(
-            f'{where}: a table has rows = [...], or file = "….csv", or parts = [...]; this one '
-            f"has {has}."
+            f'{where}: a table needs one of rows = [...], file = "….csv", parts = [...], but this '
+            f"table has {has}."
         )
     if "rows" in table:
         rows = [{key: str(value) for key, value in row.items()} for row in table["rows"]]
@@ -147,7 +147,7 @@ def rows_of(table: TableKeys, beside: Beside, where: SourceLocation) -> list[Row
         rows = [row for row in rows if row.get(column) in keep]
         if not rows:
             raise ProtocolError(
-                f"{where.at('where', column)}: no row has {' or '.join(keep)} in its column "
+                f"{where.at('where', column)}: no row has {' or '.join(keep)} in the column "
                 f"{column}."
             )
     if "columns" in table:
@@ -197,7 +197,7 @@ def _refuse_empty_cells(rows: Sequence[Row], table: TableKeys, where: SourceLoca
 def given_rows(path: Path, columns: Sequence[str]) -> Iterator[tuple[int, Row]]:
     """Yields (line, row) of a user's CSV file, with stripped cells and only these columns.
 
-    UsageError names the file, and the missing column or the line that cannot be read.
+    Raises UsageError with the file, and the missing column or the line that cannot be read.
     """
     for line, row in read_rows(path, needs=columns):
         yield line, {name: row[name].strip() for name in columns}
@@ -228,8 +228,9 @@ def join(left: list[Row], right: Sequence[Row]) -> list[Row]:
         rows = sum(len(index.get(key, ())) for row in left for key in _keys(row, shared))
         if rows > MOST_ROWS:
             raise ProtocolError(
-                f"The tables join to {rows:,} rows and more; a protocol has at most {MOST_ROWS:,} "
-                "cells. Share a column between tables that belong together, or list fewer rows."
+                f"The tables join to {rows:,} rows or more; a protocol can have at most "
+                f"{MOST_ROWS:,} cells. Share a column between tables that belong together, or list "
+                "fewer rows."
             )
     return [
         {**a, **b, **{name: _common(a[name], b[name]) for name in shared if a[name] != b[name]}}
@@ -239,7 +240,7 @@ def join(left: list[Row], right: Sequence[Row]) -> list[Row]:
 
 
 def unmatched(left: Sequence[Row], right: Sequence[Row]) -> tuple[list[Row], list[Row]]:
-    """Returns the rows of each side that a join drops, as they match no row of the other side."""
+    """Returns the rows of each side that a join drops, as no row of the other side matches them."""
     shared = [name for name in right[0] if name in left[0]]
     keys = [{key for row in side for key in _keys(row, shared)} for side in (left, right)]
     return (

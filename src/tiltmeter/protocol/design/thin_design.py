@@ -45,7 +45,7 @@ def cues_not_asked(protocol: Protocol) -> dict[str, list[str]]:
 
 
 def _linked(protocol: Protocol, factor: str) -> set[str]:
-    """Finds the columns of other tables whose rows belong to one level each, through a shared
+    """Finds the columns of other tables whose rows each belong to one level, through a shared
     column (the sentences of a stereotype, the stereotypes of a side).
     """
     linked: set[str] = set()
@@ -60,7 +60,7 @@ def _linked(protocol: Protocol, factor: str) -> set[str]:
 
 
 def asked_columns(protocol: Protocol) -> set[str]:
-    """Finds the columns that a prompt or a picture's path contains, directly or by a column."""
+    """Finds the columns that a prompt or a picture's path contains, also by way of a column."""
     texts = [protocol.prompt, protocol.system, *(text for _, text, _ in protocol.turns)]
     texts += protocol.pictures
     texts += [mode.begin for mode in protocol.modes.values()]
@@ -77,7 +77,7 @@ def columns_of_pictures(protocol: Protocol) -> set[str]:
 
 
 def compared_factors(protocol: Protocol) -> list[str]:
-    """Returns the factors that some measure contrasts."""
+    """Returns the factors that measures contrast, in the design's order."""
     factors = {spec.contrast.get("factor") for spec in protocol.measures if spec.contrast}
     return list(filter(factors.__contains__, protocol.factors))
 

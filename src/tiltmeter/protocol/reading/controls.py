@@ -20,7 +20,7 @@ KEY, TITLE, SLOT, SENTENCE = "controls", "title", "{controls}", "sentence"
 
 
 def expand(data: Mapping[str, Json], beside: Beside, place: SourceLocation) -> Mapping[str, Json]:
-    """Puts a file's controls into the declaration. ProtocolError if it lacks their titles."""
+    """Puts a file's controls into the declaration. Raises ProtocolError if a title is missing."""
     file = data.get(KEY)
     if not isinstance(file, str):
         return data

@@ -12,7 +12,7 @@ from ..source.source_lines import SourceLocation
 
 
 def refuse_unjoined(tables: Sequence[Sequence[Row]], place: SourceLocation) -> None:
-    """Raises ProtocolError if the join is empty, and names the table that empties it."""
+    """Raises ProtocolError if the join is empty; the message names the table that empties it."""
     rows: list[Row] = [{}]
     for number, table in enumerate(tables):
         shared = [name for name in table[0] if name in rows[0]]
@@ -24,9 +24,8 @@ def refuse_unjoined(tables: Sequence[Sequence[Row]], place: SourceLocation) -> N
                 for side in (rows, table)
             )
             raise ProtocolError(
-                f"{place.at('tables', number)}: no row agrees with the tables before it in the "
-                f"column {', '.join(shared)} ({sides}). Write the values alike, or rename the "
-                "column."
+                f"{place.at('tables', number)}: in the column {', '.join(shared)} no row has a "
+                f"value of the tables above ({sides}). Write the same values, or rename the column."
             )
         rows = joined
 
@@ -38,7 +37,7 @@ def refuse_dropped(
     place: SourceLocation,
 ) -> None:
     """Raises ProtocolError for rows that match no row of another table, with file, line and level,
-    unless the table at which they drop out says why (`leaves_out`).
+    unless the table that drops them gives a reason (`leaves_out`).
     """
     rows: list[Row] = [{}]
     for number, table in enumerate(tables):
@@ -60,7 +59,7 @@ def refuse_dropped(
 
 
 def _level(row: Row, others: Sequence[Row]) -> tuple[str, str]:
-    """Returns (column, level) by which a row matches none of the others."""
+    """Returns the first (column, level) of a row for which no other row has a match."""
     shared = [name for name in others[0] if name in row]
     for name in shared:
         known = {part for other in others for part in other[name].split(SEVERAL)}

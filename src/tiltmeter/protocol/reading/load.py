@@ -54,8 +54,8 @@ def load(
 
 
 def load_shipped(path: Path) -> Protocol:
-    """Reads the file of a protocol that ships without checks, which the tests make: they take
-    longer than the reading.
+    """Reads a shipped protocol's file without checks, which take longer than reading and which the
+    tests make.
     """
     data, place = _read(path)
     beside = Beside(path.parent, {}, root=_SHIPPED)
@@ -77,8 +77,8 @@ def _read(path: Path) -> tuple[dict[str, Json], SourceLocation]:
         raise ProtocolError(f"{where} is not a protocol file: {error}. Save it as UTF-8.") from None
     except (ValueError, RecursionError) as error:
         raise ProtocolError(
-            f"{where} is not a protocol file: {error}. Text stands in quotation marks, tables in "
-            "[ ]."
+            f"{where} is not a protocol file: {error}. Write texts in quotation marks, and names "
+            "of tables in [ ]."
         ) from None
     except OSError as error:
         raise ProtocolError(
@@ -172,7 +172,7 @@ def _protocol(
 def _of_keys(
     data: FileKeys, definition: Mapping[str, Json], beside: Beside, place: SourceLocation
 ) -> Protocol:
-    """Makes the protocol with its tables and data files read, without checks."""
+    """Makes the protocol, with its tables and data files, without checks."""
     tables = data["tables"]
     measures = tuple(map(parts.measure_of, data.get("measures", ())))
     return Protocol(
@@ -236,7 +236,7 @@ def _language_limits(instruments: Sequence[Mapping[str, Json]], beside: Beside) 
 def _instruments(
     protocol: Protocol, data: FileKeys, place: SourceLocation, kinds: Kinds
 ) -> list[ReadyInstrument | None]:
-    """Makes each instrument, so that wrong settings are refused now; None if judges are missing."""
+    """Makes each instrument, which checks its settings; None for one that lacks its judges."""
     ready: list[ReadyInstrument | None] = []
     declared = data.get("instruments", ())
     for number, spec in enumerate(protocol.instruments):
@@ -308,14 +308,14 @@ def _fitting(
 
 
 def _without_name(error: ProtocolError, spec: InstrumentSpec) -> str:
-    """Strips an instrument's name from its message, as the location has the name already."""
+    """Strips the instrument's name from an error's message, as the location already has it."""
     return str(error).removeprefix("instrument ").removeprefix(spec.name).lstrip(": ")
 
 
 def _kind(
     spec: InstrumentSpec, place: SourceLocation, kinds: Kinds, modality: str
 ) -> InstrumentKind:
-    """Looks up a kind; ProtocolError if no file may name it, or it is for another modality."""
+    """Looks up a kind. Raises ProtocolError if files may not name it or its modality differs."""
     try:
         kind = kinds(spec.kind)
     except ProtocolError as error:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 
 def misnamed(path: Path) -> str:
-    """Says what to type if a path is a table or a run, not a protocol; "" for other paths."""
+    """Returns what to type if a path is a table or a run, not a protocol; "" for other paths."""
     if path.suffix == ".csv" and path.is_file():
         return (
             f"{path} is a table, not a protocol. Of prompts, type: tiltmeter init "

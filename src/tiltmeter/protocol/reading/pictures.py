@@ -12,7 +12,7 @@ from ..source.source_lines import SourceLocation
 
 
 def read_pictures(protocol: Protocol, beside: Beside, place: SourceLocation) -> None:
-    """Names the design's pictures by content. ProtocolError if a file is missing or bad."""
+    """Names the design's pictures by content. Raises ProtocolError for a missing or bad file."""
     if protocol.modality == "image":
         raise ProtocolError(f"{place.at('pictures')}: a model that draws sees none. Leave it out.")
     for number, template in enumerate(protocol.pictures):

@@ -50,7 +50,7 @@ def shape() -> Schema:
 
 
 def _of_keys(kind: type, words: Words, parts: Part) -> Part:
-    """Makes a TypedDict's JSON Schema from types and descriptions; adds inner ones to `parts`."""
+    """Makes a TypedDict's JSON Schema from types and descriptions; inner schemas go to `parts`."""
     notes, total = words[_name(kind)], kind.__dict__["__total__"]
     properties: Part = {}
     required: list[str] = []

@@ -76,7 +76,7 @@ def _design(protocol: Protocol, place: SourceLocation) -> None:
 
 
 def _context(protocol: Protocol, place: SourceLocation) -> None:
-    """Raises ProtocolError for system prompt or turns that have unknown slots, or for pictures."""
+    """Raises ProtocolError for unknown slots in system prompt or turns, or for a picture model."""
     key = "system" if protocol.system else "turns"
     if protocol.modality == "image" and (protocol.system or protocol.turns):
         raise ProtocolError(f"{place.at(key)}: a model that draws takes no {key}. Leave it out.")
@@ -86,7 +86,7 @@ def _context(protocol: Protocol, place: SourceLocation) -> None:
 
 
 def _prompts(protocol: Protocol, place: SourceLocation) -> None:
-    """Raises ProtocolError for slots that are no column, or equal prompts of one condition."""
+    """Raises ProtocolError for a slot without a column, or for equal prompts of one condition."""
     with _with_place(protocol, place.at("prompt")):
         prompts = [protocol.prompt_text(cell) for cell in protocol.cells]
     seen: set[tuple[str, ...]] = set()
@@ -149,7 +149,7 @@ def _variant(
 
 
 def _selections(protocol: Protocol, place: SourceLocation) -> None:
-    """Raises ProtocolError for a selection that is not of a share, or whose groups are unknown."""
+    """Raises ProtocolError for a selection whose measure is not a share or groups are unknown."""
     measures = {measure.name: measure for measure in protocol.measures}
     for number, selection in enumerate(protocol.selections):
         at = place.at("selections", number)

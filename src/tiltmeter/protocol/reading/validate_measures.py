@@ -114,7 +114,7 @@ def _values(
 def _scores(
     measure: MeasureSpec, kind: MeasureKind, place: SourceLocation, known: Collection[str] | None
 ) -> None:
-    """Raises ProtocolError for scores of unknown values, or of a measure that is not a mean."""
+    """Raises ProtocolError for scores of unknown values, or for scores without a mean."""
     if measure.scores and not kind.numbers:
         raise ProtocolError(
             f'{place}: a {measure.kind} counts labels and takes no scores. Write kind = "mean".'
@@ -149,7 +149,7 @@ def _reference(
     place: SourceLocation,
     known: Collection[str] | None,
 ) -> None:
-    """Raises ProtocolError for a reference that is no shares, or that the kind cannot use."""
+    """Raises ProtocolError for a reference that has no shares, or that the kind cannot use."""
     reference = measure.reference
     if not kind.reference:
         if reference:
@@ -164,7 +164,8 @@ def _reference(
     if isinstance(reference, Mapping):
         if kind.reference == "column":
             raise ProtocolError(
-                f"{place}: a {measure.kind} needs a column with a share for each item."
+                f"{place}: a {measure.kind} needs as its reference a column with a share for each "
+                "item."
             )
         for value in reference:
             if known is not None:

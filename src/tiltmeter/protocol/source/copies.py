@@ -42,7 +42,7 @@ SHOWN = 3  # files that a message names
 
 
 class MissingCopy(UsageError):
-    """Raised if a protocol needs texts that do not ship, and no copy of them is known."""
+    """Raised if a protocol needs texts that do not ship, and no copy of the texts is known."""
 
     def __init__(self, source: CopySources) -> None:
         super().__init__(
@@ -54,7 +54,7 @@ class MissingCopy(UsageError):
 
 @dataclass(frozen=True, slots=True)
 class Copy:
-    """A checked copy of a release. contents: of its files; unchecked: files of unknown sha256."""
+    """A checked copy of a release. contents: {file: bytes}; unchecked: files of unknown sha256."""
 
     contents: Mapping[str, bytes]
     missing: tuple[str, ...]
@@ -98,7 +98,7 @@ class CopySources:
     also: tuple[str, ...] = ()
 
     def lines(self) -> list[str]:
-        """Returns lines on the source of the data, its licence, and the commands to type then."""
+        """Returns lines on the source of the data, its licence, and the commands that use it."""
         at = f", commit {self.commit[:12]}" if self.commit else ""
         use = [f"tiltmeter import {self.protocol} PATH{' --out RUN' if self.outputs else ''}"]
         if self.tables:
@@ -110,9 +110,9 @@ class CopySources:
         ]
 
     def check(self, path: Path) -> Copy:
-        """Compares a copy with the release. UsageError if a file differs, or all are missing."""
+        """Compares a copy with the release. Raises UsageError if a file differs or all are gone."""
         if not path.exists():
-            raise UsageError(f"There is no {path}. {self.get}")
+            raise UsageError(f"There is no file or folder {path}. {self.get}")
         reader = self.function(self.contents) if self.contents else read_files
         read = reader(path, (*self.files, *self._further(path)))
         differing = [
@@ -127,7 +127,7 @@ class CopySources:
                 f"{'s' if len(differing) == 1 else ''}. Expected: {self.release}{at}. {self.get}"
             )
         if not read:
-            raise UsageError(f"{path} holds none of the files of {self.release}. {self.get}")
+            raise UsageError(f"{path} has no file of {self.release}. {self.get}")
         return Copy(
             read,
             tuple(name for name in self.files if name not in read),
@@ -145,7 +145,7 @@ class CopySources:
         return sorted({name for name in names if name not in self.files})
 
     def check_texts(self, path: Path) -> Copy:
-        """Reads a copy of a protocol's texts. UsageError if a file differs or is missing."""
+        """Reads a copy of a protocol's texts. Raises UsageError if a file differs or is missing."""
         if not self.tables:
             raise UsageError(f"{self.protocol} ships with its texts. Leave --data out.")
         copy = self.check(path)
@@ -172,7 +172,7 @@ class CopySources:
             text: str = self.function(maker)(copy.contents)
             return text
         if maker not in copy.contents:
-            raise UsageError(f"The copy lacks {maker}, which the prompts are made of. {self.get}")
+            raise UsageError(f"The copy lacks {maker}, from which prompts are made. {self.get}")
         return copy.contents[maker].decode()
 
     def function(self, place: str) -> Callable[..., Any]:
@@ -207,7 +207,7 @@ def source_of(folder: Path, protocol: str, package: str) -> CopySources | None:
 
 
 def read_files(path: Path, names: tuple[str, ...]) -> dict[str, bytes]:
-    """Reads those files that exist, also compressed (.xz); a path may be the only file."""
+    """Reads the named files that exist, also compressed (.xz); `path` may be the only file."""
     if path.is_file() and len(names) == 1:
         return {names[0]: _plain(path)}
     contents = {}
@@ -251,7 +251,7 @@ def remember(protocol: str, path: Path) -> None:
 
 
 def remembered(protocol: str) -> Path | None:
-    """Returns the path to a copy of a protocol's data; None if it was not named, or is gone."""
+    """Returns the stored path to a copy of a protocol's data; None if unknown or gone."""
     path = _known().get(protocol)
     return Path(path) if path and Path(path).exists() else None
 

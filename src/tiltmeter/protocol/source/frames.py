@@ -15,8 +15,8 @@ def as_data(keys: ProtocolKeys) -> dict[str, Any]:
         data: dict[str, Any] = json.loads(json.dumps(keys, default=_rows))
     except (TypeError, ValueError) as error:
         raise ProtocolError(
-            f"Protocol.declare(…): {error}. Give texts, numbers, lists and dicts, as a file has "
-            "them."
+            f"Protocol.declare(…): {error}. Give only texts, numbers, lists and dicts, as in a "
+            "file."
         ) from None
     return data
 

@@ -80,7 +80,7 @@ def fault(value: Json, schema: Schema) -> SchemaFault | None:
 def _faults(
     value: Json, schema: Schema, root: Schema, path: Path, like: Hint
 ) -> Iterator[SchemaFault]:
-    """Yields the faults of a value. like: the nearest enclosing part with an example or a
+    """Yields the faults of a value. like: the nearest enclosing schema with an example or a
     description, since a fault deep inside a list is fixed by rewriting the list.
     """
     if "$ref" in schema:
@@ -155,7 +155,7 @@ def _of_list(
 
 
 def _limits(value: Json, schema: Schema) -> Iterator[str]:
-    """Yields what is wrong with a number or text that breaks a bound."""
+    """Yields a text per bound that a number or text breaks."""
     if isinstance(value, str):
         if len(value) < schema.get("minLength", 0) or not re.search(
             schema.get("pattern", ""), value
@@ -191,7 +191,7 @@ def _is(value: Json, kind: str) -> bool:
 
 
 def _remedy(schema: Schema, path: Path, verb: str = "Write") -> str:
-    """Says what to write: the schema's example or default, or else its description."""
+    """Returns what to write: the schema's example or default, or else its description."""
     example = schema["examples"][0] if schema.get("examples") else schema.get("default")
     name = next((part for part in reversed(path) if isinstance(part, str)), "")
     if example is None or not name:

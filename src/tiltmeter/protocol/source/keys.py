@@ -143,7 +143,7 @@ class StarKeys(TypedDict, total=False):
 
 
 class PaperCellKeys(TypedDict, total=False):
-    """A column of a paper's table, or one for each level of the axes in `each`."""
+    """A column of a paper's table, or a column per level of the axes in `each`."""
 
     head: Required[Texts]
     measure: Required[str]
@@ -219,7 +219,7 @@ class CrosstabKeys(TypedDict):
 class SelectionKeys(TypedDict, total=False):
     """A table of selection rates and impact ratios by category, as in audits of employment tools.
     by: factors whose levels are the categories, crossed if there are several; groups: instead of
-    these, {category: values of the measure's attribute}.
+    `by`, {category: values of the measure's attribute}.
     """
 
     title: Required[str]
@@ -230,8 +230,8 @@ class SelectionKeys(TypedDict, total=False):
 
 class StopKeys(TypedDict, total=False):
     """Rules by which a run stops early. looks: shares of all rounds, the last 1; weights: of the
-    error rate, one per look; futility: bounds, one per look but the last; measures: whose claims
-    stop the run.
+    error rate, one per look; futility: bounds, one per look but the last; measures: the measures
+    whose claims stop the run.
     """
 
     looks: Sequence[float]
@@ -241,8 +241,8 @@ class StopKeys(TypedDict, total=False):
 
 
 class AnnotationKeys(TypedDict, total=False):
-    """The question to people about one attribute. values: the meaning of each; prompt: "folded" if
-    the prompt would bias people, and is not needed for labelling.
+    """The question to people about one attribute. values: {value: its meaning}; prompt: "folded" if
+    the prompt would bias people and is not needed for labelling.
     """
 
     question: str

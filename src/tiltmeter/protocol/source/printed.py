@@ -48,7 +48,7 @@ class PrintedNumber:
         return len(self.text.partition(".")[2])
 
     def equals(self, value: float) -> bool:
-        """True if a value of ours rounds to the printed number, or lies `within` of it.
+        """True if a value of ours rounds to the printed number or is at most `within` away from it.
 
         Worked: .489396 × 100 is 48.9396, which is printed as 48.9.
         """
@@ -63,7 +63,7 @@ class PrintedNumber:
 
 
 def read_printed(folder: Path) -> tuple[PrintedNumber, ...]:
-    """Reads `expected.csv` in a folder; () if it does not exist. ProtocolError names a bad line."""
+    """Reads `expected.csv` in a folder, if it exists. Raises ProtocolError with the faulty line."""
     path = folder / NAME
     try:
         text = intake.read_text(path)
@@ -73,7 +73,7 @@ def read_printed(folder: Path) -> tuple[PrintedNumber, ...]:
         return tuple(_numbers(text))
     except (BadTable, ValueError, KeyError) as error:
         raise ProtocolError(
-            f"{path}: {error}. It needs the columns measure and published."
+            f"{path}: {error}. The columns 'measure' and 'published' are needed."
         ) from None
 
 
@@ -84,7 +84,7 @@ def _numbers(text: str) -> Iterator[PrintedNumber]:
             value, times = float(row["published"].replace("−", "-")), float(row.get("times") or 1)
             within = float(row.get("within") or 0)
         except ValueError:
-            raise BadTable(f"line {line}: {row['published']!r} is no printed number") from None
+            raise BadTable(f"line {line}: {row['published']!r} is not a number") from None
         yield PrintedNumber(
             row["measure"],
             condition,

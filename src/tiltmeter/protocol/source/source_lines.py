@@ -35,7 +35,7 @@ class SourceLocation:
     path: Path = ()
 
     def at(self, *path: str | int) -> SourceLocation:
-        """Returns the location of a part inside this one."""
+        """Returns the location at `path` inside this location."""
         return replace(self, path=(*self.path, *path))
 
     def __str__(self) -> str:
@@ -57,7 +57,7 @@ class SourceLocation:
 
 
 def _within(data: Json, part: str | int) -> Json:
-    """Returns the value at a key or index; None if there is none."""
+    """Returns the value at a key or index, or None."""
     if isinstance(data, Mapping):
         return data.get(str(part))
     if isinstance(data, str) or not isinstance(data, Sequence) or not isinstance(part, int):
@@ -157,7 +157,7 @@ def _number_entries(keys: Path, counts: dict[Path, int]) -> Path:
 
 
 def _inside(text: str, rest: Path) -> int:
-    """Counts lines from a statement's first to the value at `rest`, or to its outermost entry."""
+    """Counts lines from a statement's first line to the value at `rest` or its outermost entry."""
     lines = text.split("\n")
     begin, outer = 0, True
     for part in rest:
@@ -174,7 +174,7 @@ def _inside(text: str, rest: Path) -> int:
 
 def _entry(lines: list[str], wanted: int) -> int:
     """Finds the line on which entry `wanted` of a statement's list begins: after the lines of all
-    entries before it, if that is a line inside the statement.
+    earlier entries, if such a line is inside the statement.
     """
     upto = range(1, len(lines) + 1)
     last = bisect_left(upto, wanted + 1, key=lambda number: _entries(lines[:number]))

@@ -41,8 +41,8 @@ def read(protocol: Protocol, path: Path) -> Iterator[Imported]:
             raise UsageError(f"{where}: Language, T2I_Model and Native_Word may not be empty.")
         if key in seen:
             raise UsageError(
-                f"{where}: the word stands in line {seen[key]} already, with the same language "
-                "and subject."
+                f"{where}: line {seen[key]} already has this word with the same language and "
+                "subject."
             )
         seen[key] = number
         cells = known.get((language, word)) or _cells_of_unlisted(protocol, language, word)
@@ -135,7 +135,7 @@ def _count(row: Mapping[str, str], column: str, where: str) -> int:
     digits = row[column].removesuffix(".0")
     if not digits.isdecimal() or float(digits) > MOST:
         raise UsageError(
-            f"{where}: {column} is '{row[column]}', which is no count. Write a whole number from 0 "
+            f"{where}: {column} is '{row[column]}' and not a count. Write a whole number from 0 "
             f"to {MOST:,}."
         )
     return int(digits)

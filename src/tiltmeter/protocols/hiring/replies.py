@@ -114,7 +114,8 @@ def _parse(line: str, where: str) -> Published:
         )
     except (ValueError, TypeError, KeyError, RecursionError) as error:
         raise UsageError(
-            f"{where} is not a reply: {error}. It needs {', '.join(COLUMNS)}; groups as A_W."
+            f"{where} is not a reply: {error}. It needs {', '.join(COLUMNS)}, and groups such as "
+            "A_W."
         ) from None
     if len(names) != len(groups) or len(names) < 2:
         raise UsageError(f"{where}: {len(names)} names, {len(groups)} groups. Pair 2 or more.")

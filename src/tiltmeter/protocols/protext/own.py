@@ -190,7 +190,8 @@ def _row(
         value = next((ours for ours, ways in known.items() if row[column].lower() in ways), None)
         if value is None:
             raise ProtocolError(
-                f"{where}: '{row[column]}' is no {column}. There is: {', '.join(known)}."
+                f"{where}: the {column} cannot be '{row[column]}'. It must be one of: "
+                f"{', '.join(known)}."
             )
         row[column] = value
     if "noun" not in row:

@@ -40,8 +40,8 @@ def rows(protocol: Protocol, path: Path) -> Iterator[Imported]:
             raise UsageError(f"{where}: attribute may not be empty.")
         if (key, attribute) in lines:
             raise UsageError(
-                f"{where}: {attribute} of this picture stands in line {lines[key, attribute]} "
-                "already."
+                f"{where}: line {lines[key, attribute]} already has the {attribute} of this "
+                "picture."
             )
         lines[key, attribute] = number
         labels = pictures.setdefault(key, {})

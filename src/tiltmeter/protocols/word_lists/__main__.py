@@ -121,7 +121,7 @@ def keep(options: argparse.Namespace) -> int:
     raters = {rater for one in found for rater in one.votes}
     if len(raters) < options.least:
         raise UsageError(
-            f"{len(raters)} {options.raters} rated the words, and {options.least} must agree. "
+            f"{len(raters)} {options.raters} rated the words, but {options.least} must agree. "
             f"Type: tiltmeter annotate {options.run} --attribute stereotype --annotator NAME, or "
             "--raters judges"
         )
@@ -147,8 +147,8 @@ def _read_words(path: Path) -> list[Row]:
     for number, row in enumerate(rows, 2):
         if row["grammatical_gender"] not in reading.OPPOSITE:
             raise UsageError(
-                f"{path.name}, line {number}: the grammatical_gender is "
-                f"'{row['grammatical_gender']}'. Write feminine or masculine."
+                f"{path.name}, line {number}: grammatical_gender must be feminine or masculine, "
+                f"not '{row['grammatical_gender']}'."
             )
         row["word"] = row.get("word") or f"{row['language']}:{row['noun'].casefold()}"
     return rows

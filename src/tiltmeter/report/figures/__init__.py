@@ -52,7 +52,7 @@ OPEN = 1  # figures of a section; those that come later are folded
 
 
 def figures(audit: Audit, prefix: str) -> Iterator[Figure]:
-    """Yields the figures of a variant: per measure, then of all outcomes; the later ones folded."""
+    """Yields a variant's figures: of each measure, then of all outcomes; later figures folded."""
     place = 0
     for figure in _all(audit, prefix):
         place += not figure.folded

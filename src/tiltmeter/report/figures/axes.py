@@ -23,7 +23,7 @@ def axis(
 ) -> Axis:
     """Returns an axis that covers all values, interval ends, the null value and the band. Shares
     begin at 0 (and end at 1 if `whole`); differences of shares have one of two fixed scales.
-    protocol: gives the titles of levels for the names of both sides.
+    protocol: gives the titles of the levels that name the axis's two sides.
     """
     values = [
         v
@@ -46,7 +46,7 @@ def axis(
 
 
 def band_words(spec: MeasureSpec) -> str:
-    """Writes the band of a measure: `four-fifths band, 0.8 to 1.25`."""
+    """Writes a measure's band in words: `four-fifths band, 0.8 to 1.25`."""
     return "{text}, {low:g} to {high:g}".format(**spec.band) if spec.band else ""
 
 

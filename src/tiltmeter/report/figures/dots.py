@@ -118,7 +118,7 @@ def _over_items(audit: Audit, spec: MeasureSpec, one: Estimate, factor: str) -> 
 
 
 def _null(audit: Audit, spec: MeasureSpec) -> float | None:
-    """Returns the measure's null value; if it has none, that of a measure of the same labels."""
+    """Returns the measure's null value; else that of a measure of the same labels; else None."""
     for other in (spec, *audit.protocol.measures):
         alike = (other.kind, other.attribute, other.values) == (
             spec.kind,
@@ -152,7 +152,7 @@ def draw(figure: Dots, narrow: bool = False) -> str:
 
 
 def _room(ranked: Sequence[Dot], tall: float, narrow: bool) -> bool:
-    """True if there is room to name the extreme dots, and these are not tied with others."""
+    """True if there is room to name the extreme dots, and no other dots are tied with them."""
     few = 2 * LABELLED < len(ranked) <= 60
     apart = few and ranked[LABELLED - 1].value != ranked[LABELLED].value
     return apart and tall >= 60 and not narrow

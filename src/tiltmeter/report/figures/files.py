@@ -47,7 +47,7 @@ WHITE = {"--paper": "#ffffff"}
 
 def write(svg: str, path: Path) -> Path:
     """Writes a drawing in the format of the path's ending: .svg, .png or .pdf. Raises UsageError
-    for another ending, and if it needs a browser that is missing or fails.
+    for another ending, and if the format needs a browser that is missing or fails.
     """
     plain = for_print(svg)
     ending = path.suffix.lower()
@@ -101,7 +101,7 @@ def _resolve(sheet: str) -> str:
 
 
 def _by_browser(svg: str, path: Path) -> None:
-    """Prints the SVG to a file with a browser, from a page of the drawing's size."""
+    """Prints the SVG to a file with a browser, on a page that has the drawing's size."""
     width, height = size(svg)
     page = (
         '<!doctype html><meta charset="utf-8"><meta http-equiv="Content-Security-Policy" '
@@ -123,7 +123,7 @@ def _by_browser(svg: str, path: Path) -> None:
             ]
         _call([*how, f"--user-data-dir={folder}/profile", source.as_uri()], path)
         if not target.is_file():
-            raise UsageError(f"{path.name} was not drawn by the browser. {_remedy()}")
+            raise UsageError(f"The browser did not draw {path.name}. {_remedy()}")
         shutil.copyfile(target, path)
 
 
@@ -137,9 +137,7 @@ def _call(arguments: Sequence[str], path: Path) -> None:
             timeout=PATIENCE_S,
         )
     except (OSError, subprocess.SubprocessError) as error:
-        raise UsageError(
-            f"{path.name} was not drawn by the browser: {error}. {_remedy()}"
-        ) from None
+        raise UsageError(f"The browser could not draw {path.name}: {error}. {_remedy()}") from None
 
 
 def _browser(path: Path) -> str:
@@ -147,7 +145,7 @@ def _browser(path: Path) -> str:
     program = named or next((program for name in PROGRAMS if (program := shutil.which(name))), None)
     if not program:
         raise UsageError(
-            f"{path.name} needs a browser to draw it, and none was found (Chromium, Chrome, Edge). "
+            f"Drawing {path.name} needs a browser (Chromium, Chrome or Edge), and none was found. "
             f"{_remedy()}"
         )
     return program

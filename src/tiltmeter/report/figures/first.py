@@ -32,7 +32,7 @@ def first_figure(
 ) -> Figure | None:
     """Returns the figure with titles instead of levels; None if nothing was measured. names: the
     short names of models; tilted: titles of the levels with a tilt, which get a mark; leading: the
-    headline's measure; attribute: that of the cell in the headline.
+    headline's measure; attribute: the attribute of the headline's cell.
     """
     kinds = (
         _figures(audit, tilted, attribute),
@@ -50,7 +50,7 @@ def first_figure(
 
 
 def _without_stratum(audit: Audit, note: str) -> str:
-    """Drops the stratum from the figure's note if it is the only one: the screen names it above."""
+    """Drops the only stratum's name from a figure's note, as the screen names it above."""
     one_each = {reading.stratum(e): e for e in audit.estimates}.values()
     if len({e.subject for e in one_each}) > 1:
         return note
@@ -91,7 +91,7 @@ def _leading(audit: Audit, leading: str) -> Iterator[Figure]:
 
 
 def _with_groups(audit: Audit, spec: MeasureSpec, own: Sequence[Estimate]) -> list[Estimate]:
-    """Adds, to the rows over the whole, the rows of the first grouping that fits the screen."""
+    """Returns the whole-stratum rows and the rows of the first grouping that fits the screen."""
     fine = audit.fine(spec.name)
     for by in (by for by in spec.by if by and by not in fine):
         rows = [e for e in audit.of(spec.name) if reading.grouping(e)[: len(by)] == by]
@@ -181,7 +181,7 @@ def _baseline(audit: Audit, contrast: str) -> str:
 def _moved(
     audit: Audit, spec: MeasureSpec, tilted: Collection[str], attribute: str
 ) -> Iterator[Stacked]:
-    """Yields the label counts, over all items, of the attribute that differs most, per level."""
+    """Yields, for the attribute that differs most, its label counts over all items, per level."""
     contrast = spec.contrast or {}
     factor, base = contrast.get("factor", ""), contrast.get("baseline", "")
     attribute = attribute or _moved_attribute(audit)

@@ -38,7 +38,7 @@ def build(audit: Audit, spec: MeasureSpec, prefix: str) -> Iterator[Plot]:
 def gauge(
     audit: Audit, spec: MeasureSpec, estimate: Estimate, alike: Sequence[Estimate], name: str
 ) -> Plot | None:
-    """Draws one number on the scale of its measure's other rows; None if it has no value."""
+    """Draws one number on the scale of its measure's other rows; None without a value."""
     if estimate.value is None:
         return None
     plot = forest(audit, spec, [estimate], name, strata.heading(spec))
@@ -86,14 +86,14 @@ def forest(
 
 
 def _factor(spec: MeasureSpec, name: str) -> str:
-    """Returns a factor's title; the nuisance's name for the attribute that a nuisance counts."""
+    """Returns a factor's title; the nuisance's name for the attribute that the nuisance counts."""
     return spec.nuisance if spec.nuisance and name == spec.attribute else name.replace("_", " ")
 
 
 def _one_row_each(
     rows: Mapping[tuple[str, str], Sequence[Point]], names: Sequence[str]
 ) -> dict[tuple[str, str], list[Point]]:
-    """Splits a row into one per stratum, with the group as heading and the stratum as label."""
+    """Splits each row into one per stratum, with the group as heading and the stratum as label."""
     return {
         (", ".join(filter(None, (heading, label))), names[one.series]): [replace(one, series=0)]
         for (heading, label), points in rows.items()

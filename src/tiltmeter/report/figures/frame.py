@@ -75,7 +75,7 @@ def add_legend(made: ET.Element, legend: Legend, narrow: bool) -> None:
 
 
 def shapes(series: Sequence[str]) -> Legend:
-    """Returns a legend with a shape per series; empty for a single series (the note names it)."""
+    """Returns a legend with a shape per series; [] for a single series, which the note names."""
 
     def swatch(number: int) -> Swatch:
         return lambda made, x, y: SHAPES[number](made, x + 6, y - 4, f"fig-mark s{number}")
@@ -90,7 +90,7 @@ def add_grid(
     heights: tuple[float, float],
     labels: Sequence[str],
 ) -> None:
-    """Adds grid, ticks, band and null line. labels: the texts of those ticks that get a text."""
+    """Adds grid, ticks, band and null line. labels: the texts of the ticks that have a text."""
     (top, bottom), width = heights, float(made.get("viewBox", "").split()[2])
     if axis.band:
         low, high = map(x, axis.band)

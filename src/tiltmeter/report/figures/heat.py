@@ -68,7 +68,7 @@ def build(audit: Audit, spec: MeasureSpec, prefix: str) -> Iterator[Heat]:
 
 
 def _groupings(spec: MeasureSpec) -> list[tuple[str, ...]]:
-    """Lists the groupings that give both rows and columns; if none does, all groupings."""
+    """Lists the groupings that give both rows and columns; all groupings if there are none."""
     each = spec.values == ("*",)
     return [by for by in spec.by if len(by) + each > 1 and by] or list(spec.by)
 
@@ -109,7 +109,7 @@ def _grids(audit: Audit, spec: MeasureSpec, by: tuple[str, ...]) -> Iterator[tup
 
 
 def _grid(across: str, of: tuple[list[Estimate], list[Estimate]], column: Name, row: Name) -> Grid:
-    """Arranges estimates by row and column. of: (those to show, all that share the scale)."""
+    """Arranges estimates by row and column. of: (estimates to show, all estimates on the scale)."""
     visible, scaled = of
     cells: dict[str, dict[str, Estimate]] = {}
     for e in visible:
@@ -146,7 +146,7 @@ def heat(
     grid: Grid,
     columns: Sequence[str],
 ) -> Heat:
-    """Returns one map; other strata's and columns' maps share its scale (`grid.scaled`)."""
+    """Returns one map, on the scale that all maps of the measure share (`grid.scaled`)."""
     level, scale = scale_of(spec, [e.value for e in grid.scaled if e.value is not None])
     leaders = _leaders(audit, spec)
 
@@ -188,7 +188,7 @@ def scale_of(
     spec: MeasureSpec, values: Sequence[float]
 ) -> tuple[Callable[[float], int], tuple[tuple[int, str], ...]]:
     """Returns (value → colour level, labels of the ends and of the null value). `_reach` gives the
-    ends; values beyond an end get its colour. Ratios are scaled by their logarithm.
+    ends; values beyond an end have its colour. Ratios are scaled by their logarithm.
     """
     ratio = spec.unit in numerals.RATIOS
     sizes = [math.log(v) if ratio else v for v in values if v > 0 or not ratio] or [0.0]
@@ -249,7 +249,7 @@ def _is_difference(spec: MeasureSpec) -> bool:
 
 
 def _leaders(audit: Audit, spec: MeasureSpec) -> dict[object, bool]:
-    """Returns {(stratum, group): True if the leading level is significant}, by a "leader" measure
+    """Returns {(stratum, group): True if the leading level is significant}, from a "leader" measure
     of the same labels; {} if the measure has its own test.
     """
     if spec.null is not None:

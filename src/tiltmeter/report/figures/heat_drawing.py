@@ -65,7 +65,7 @@ def _cell(
 
 
 def _colour(figure: Heat, level: int) -> str:
-    """Returns the CSS class of a level: h0 at null, p or m above or below, q if one-sided."""
+    """Returns a level's CSS class: h0 at null, p above or m below it; q on a one-sided scale."""
     if not level:
         return "h0"
     return (f"p{level}" if level > 0 else f"m{-level}") if figure.diverging else f"q{level}"

@@ -42,8 +42,8 @@ def draw_point(
     upright: bool = False,
     tone: str = "",
 ) -> None:
-    """Draws a value with its interval: a tick if the shape would hide the interval, a hollow shape
-    if it has none. A grey zone holds 95 % of values if nothing differs.
+    """Draws a value with its interval: a tick if a shape would hide the interval, a hollow shape if
+    there is no interval. A grey zone holds 95 % of values if nothing differs.
 
     along: maps a value to its position on the axis; across: position on the other axis; upright:
     True for a vertical axis; tone: a CSS class instead of the series' colour.
@@ -70,7 +70,7 @@ def draw_point(
 
 
 def draw(plot: Plot, narrow: bool = False) -> str:
-    """Draws a plot: a line per point, joined points in each row, or a panel per heading."""
+    """Draws a plot: a line per point, or per row with its points joined, or a panel per heading."""
     if plot.panels and not narrow:
         return _draw_panels(plot)
     width = NARROW if narrow else WIDE
@@ -116,7 +116,7 @@ def _joined_row(plot: Plot, row: FigureRow, narrow: bool) -> frame.Row:
 
 
 def _draw_joined(made: ET.Element, points: Sequence[Point], x: Places, middle: float) -> None:
-    """Draws a connecting line, then the points on it, each a little lower than the last."""
+    """Draws a connecting line, then the points on it, each a little below the previous point."""
     first = middle - OFFSET * (len(points) - 1) / 2
     places = [(point, first + OFFSET * n) for n, point in enumerate(points)]
     drawn = [(x(point.value), y) for point, y in places if point.value is not None]
@@ -153,7 +153,7 @@ def _draw_panels(plot: Plot) -> str:
 
 
 def draw_gauge(plot: Plot) -> str:
-    """Draws one number on its scale, as decoration, since the number stands beside it as text."""
+    """Draws one number on its scale, as decoration: the number also stands beside it as text."""
     x, drawing = _strip(plot.axis, HIGH)
     flat_line(drawing, "fig-track", HIGH / 2, 2, GAUGE - 2)
     if plot.axis.null is not None:

@@ -126,7 +126,7 @@ def outcomes(audit: Audit, prefix: str) -> Iterator[Stacked]:
 
 
 def _count_bar(audit: Audit, rates: Sequence[Estimate]) -> StackedCounts:
-    """Counts one condition's outcomes; those without a rate (many words) are answers."""
+    """Counts one condition's outcomes; outcomes without a rate (many words) count as answers."""
     counts = {e.condition["outcome"]: sum(e.outcomes.values()) for e in rates}
     total = max(e.n for e in rates)
     remainder = total - sum(counts.values())
@@ -200,7 +200,7 @@ def stack_bars(
 
 
 def _colours(audit: Audit, rows: Sequence[StackedCounts], parts: Sequence[str]) -> Iterator[int]:
-    """Yields the colour's number per part: the value's index among all values of its attribute."""
+    """Yields each part's colour index: the index of its value among the attribute's values."""
     attributes = {audit.attribute(row.estimate) for row in rows}
     declared = [
         value
@@ -260,7 +260,7 @@ def draw(figure: Stacked, narrow: bool = False) -> str:
 def _draw_bar(
     made: ET.Element, looks: Sequence[_Look], bar: Bar, box: tuple[float, float, float]
 ) -> None:
-    """Draws one bar; prints a share in its segment if it fits."""
+    """Draws one bar; prints each share inside its segment if the share fits."""
     x, y, width = box
     whole = bar.queries[0] if len(set(bar.queries)) == 1 else ""
     if whole:  # the bar leads there with all of its pieces
@@ -300,7 +300,7 @@ class _Look:
 
 
 def _looks(figure: Stacked) -> Iterator[_Look]:
-    """Yields the look of each part: answers in colours, non-answers in greys with hatching."""
+    """Yields the style of each part: colours for answers, hatched greys for non-answers."""
     colours = colour.own(figure.parts[: figure.answers])
     for number, part in enumerate(figure.parts):
         rgb, other = colours.get(part), number - figure.answers

@@ -59,13 +59,13 @@ def upright_line(parent: ET.Element, name: str, x: float, top: float, bottom: fl
 
 
 def link_outputs(parent: ET.Element, query: str) -> None:
-    """Stores, on the last element, the query for its outputs, which the page turns into a link."""
+    """Stores the query for the last element's outputs on that element; the page makes it a link."""
     if query:
         parent[-1].set("data-query", query)
 
 
 def without_links(svg: str, place: Callable[[str], str] = lambda query: "") -> str:
-    """Replaces each stored query by the id that `place` gives for it, or drops the query."""
+    """Replaces each stored query by the id that `place` returns for it; drops it if that is ""."""
 
     def resolved(match: re.Match[str]) -> str:
         at = place(unescape(match[1]))

@@ -31,7 +31,7 @@ EDGE, POINTED = 14, 10  # px beside the axis of arrows, and of the head of an ar
 
 @dataclass(frozen=True, slots=True)
 class TimelinePanel:
-    """One number over runs. points: one per run, None if unmeasured; links: per pair of runs."""
+    """One number over runs. points: one per run, None if unmeasured; links: one per run pair."""
 
     title: str
     axis: Axis
@@ -105,7 +105,7 @@ def _panel(
 
 
 def _links(made: ET.Element, panel: TimelinePanel, places: Sequence[float], y: Places) -> None:
-    """Draws lines between compared runs; ▲ or ▼ marks a change that was found, by its direction."""
+    """Draws lines between compared runs; ▲ or ▼ marks a change that was found and its direction."""
     runs = pairwise(zip(places, panel.points, strict=True))
     for link, ((x1, before), (x2, after)) in zip(panel.links, runs, strict=True):
         if link == "none" or before is None or after is None:
@@ -122,7 +122,7 @@ def _links(made: ET.Element, panel: TimelinePanel, places: Sequence[float], y: P
 
 
 def _write_dates(made: ET.Element, dates: Sequence[str], places: Sequence[float], y: float) -> None:
-    """Writes each run's day below it, if it differs from the last one written and there is room."""
+    """Writes each run's day below the run, if it is a new day and there is room."""
     end, last = 0.0, ""
     for x, date in zip(places, dates, strict=True):
         day = date[:10]

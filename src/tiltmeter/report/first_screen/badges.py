@@ -32,8 +32,8 @@ MOST = 7  # for which the first screen has room
 def badges(
     store: Store, protocol: Protocol, judged: Sequence[Verdict], missing: Missing
 ) -> tuple[Badge, ...]:
-    """Returns the badges of verdicts, then those of facts that qualify all verdicts. If there are
-    too many, the last verdicts get no badge, since the table has verdicts but no qualifying facts.
+    """Returns the badges of verdicts, then badges of facts that qualify all verdicts. If there are
+    too many, drops the last verdicts' badges: the table has verdicts but not those facts.
     """
     rest = tuple(_qualifying_badges(store, protocol, judged, missing))
     verdicts = tuple(_verdict_badges(protocol, judged))
@@ -41,7 +41,7 @@ def badges(
 
 
 def simulated(subjects: Sequence[str]) -> str:
-    """Returns the note that some models are simulated; "" if none is."""
+    """Returns the note that some models are simulated; "" if no model is."""
     planted = [name for name in subjects if name.startswith(SIMULATED)]
     if not planted:
         return ""
@@ -103,7 +103,7 @@ def _wordless(protocol: Protocol) -> list[str]:
 
 
 def _checked_badge(people: int) -> Badge:
-    """Makes the badge on people's checks of the labels; a single person earns no tick."""
+    """Makes the badge on people's checks of the labels; for one person, it has no tick."""
     if people == 0:
         return Badge("open", "! labels not checked by people")
     one = "labels compared with one person"
@@ -141,7 +141,7 @@ def _verdict_badges(protocol: Protocol, judged: Sequence[Verdict]) -> Iterator[B
 
 
 def _grades(same: Sequence[Verdict]) -> list[Strength]:
-    """Returns the strength of each verdict that has a strength."""
+    """Returns the strengths of the verdicts that have one."""
     return [Strength(one.strength) for one in same if one.strength]
 
 
@@ -172,7 +172,7 @@ def _names_text(judged: Sequence[Verdict], same: Sequence[Verdict]) -> str:
 
 
 def _name(judged: Sequence[Verdict], one: Verdict) -> str:
-    """Returns a short name that tells a claim from the others."""
+    """Returns a short name that distinguishes a claim from the others."""
     slots, row = one.claim.slots, one.claim.row
     subjects = {other.subject for other in judged}
     parts = [slots["subject"]] if len(subjects) > 1 else []

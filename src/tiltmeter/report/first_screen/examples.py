@@ -54,7 +54,7 @@ def examples(store: Store, protocol: Protocol, limit: int = LIMIT) -> Examples:
 
 
 def main(store: Store, protocol: Protocol) -> tuple[str, str]:
-    """Returns (annotator, attribute) whose labels group answers: the first instrument's."""
+    """Returns (annotator, attribute) whose labels group answers: those of the first instrument."""
     pairs = labels.annotator_attributes(store)
     for spec in protocol.instruments:
         for annotator, attribute in pairs:
@@ -66,7 +66,7 @@ def main(store: Store, protocol: Protocol) -> tuple[str, str]:
 def _group(
     store: Store, protocol: Protocol, alike: outputs.AlikeOutputs, most: int
 ) -> ExampleGroup:
-    """Returns the first outputs that share a label, and how many share it."""
+    """Returns the first outputs that share a label, and the number of all that share it."""
     stored = (outputs.one(store, trial) for trial in alike.ids[:most])
     chosen = tuple(_example(store, protocol, *one) for one in stored if one)
     title = f"{alike.subject} · {alike.mode} · {alike.value}"
@@ -124,7 +124,7 @@ def _example(store: Store, protocol: Protocol, trial: Trial, output: Output) -> 
 
 
 def _labels(store: Store, trial: str) -> tuple[tuple[str, str], ...]:
-    """Lists (annotator, labels as text); the text names attributes if there are several."""
+    """Lists (annotator, its labels as text); the text names attributes if there are several."""
     rows = labels.of_output(store, trial)
     several = len({row.attribute for row in rows}) > 1
     labels_of: dict[str, list[str]] = {}

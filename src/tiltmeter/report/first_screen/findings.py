@@ -22,7 +22,7 @@ from .ranking import effect_of
 
 
 def findings(audit: Audit, judged: Iterable[Verdict] | None = None) -> Iterator[Finding]:
-    """Yields a row per headline claim, in the protocol's order. judged: its verdicts."""
+    """Yields a row per headline claim, in the protocol's order. judged: the claims' verdicts."""
     every = list(judge(audit) if judged is None else judged)
     rows: dict[str, list[Estimate]] = {}
     for one in every:
@@ -34,7 +34,7 @@ def findings(audit: Audit, judged: Iterable[Verdict] | None = None) -> Iterator[
 
 
 def _quiet_nuisances(judged: Sequence[Verdict]) -> list[Verdict]:
-    """Returns the verdicts on nuisances without a tilt, except that on the largest effect."""
+    """Returns the verdicts on nuisances without a tilt, except the one with the largest effect."""
     nuisances = [one for one in judged if one.nuisance]
     quiet = [one for one in nuisances if one.word != Word.TILT]
     largest = max(nuisances, key=effect_of, default=None)
@@ -57,7 +57,7 @@ def headline(audit: Audit) -> list[tuple[MeasureSpec, Estimate]]:
 
 
 def _finding(audit: Audit, one: Verdict, alike: Sequence[Estimate], number: int) -> Finding:
-    """Converts a verdict to a row. alike: the rows of the measure, whose scale its gauge uses."""
+    """Converts a verdict to a row. alike: the rows of its measure, whose scale the gauge uses."""
     claim = one.claim
     spec, row = claim.spec, claim.row
     parts = [
@@ -162,7 +162,7 @@ def _contrasts(
 def _by_group(
     audit: Audit, spec: MeasureSpec, whole: Estimate
 ) -> Iterator[tuple[tuple[str, ...], str]]:
-    """Yields (grouping, text) per tested grouping: which groups tilt in which direction, or not."""
+    """Yields (grouping, text) per tested grouping; the text says which groups tilt which way."""
     rows = [
         e
         for e in audit.of(spec.name)

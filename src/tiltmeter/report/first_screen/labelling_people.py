@@ -16,7 +16,7 @@ from ...store.queries import labels
 
 def lines(store: Store, protocol: Protocol, lead: Verdict) -> Iterator[tuple[str, str]]:
     """Yields (text, ""): people's agreement; and, per person who disagrees, the number of `lead`
-    without that person's labels. The "" stands where other lines have a query.
+    without that person's labels. The second element, a query in other lines, is empty.
     """
     if not labels.have_human(store):
         return

@@ -28,8 +28,8 @@ ONE_POINT = 0.01  # of a share
 
 
 def lede(spoken: Sequence[Verdict], judged: Sequence[Verdict]) -> Iterator[tuple[str, str]]:
-    """Yields (sentence, query for the outputs behind its number), as long as there is room; the
-    first always. spoken: the claims of the first sentence; judged: all claims.
+    """Yields (sentence, query for the outputs behind its number) as long as there is room, at least
+    one. spoken: the claims of the first sentence; judged: all claims.
     """
     room = CHARACTERS
     lead = spoken[0]
@@ -46,7 +46,7 @@ def lede(spoken: Sequence[Verdict], judged: Sequence[Verdict]) -> Iterator[tuple
 
 
 def _size(one: Verdict, among: Sequence[ClaimFacts]) -> str:
-    """Writes the difference, its interval, the size that holds over all tests, and adjusted p."""
+    """Writes the difference, its interval, the least size that holds over all tests, adjusted p."""
     facts, row = one.facts, one.claim.row
     if row.value is None:
         return sentences.no_answers(row) if row.outcomes else f"{row.note or 'No reason stored'}."
@@ -135,7 +135,7 @@ def _least(one: Verdict) -> str:
 
 
 def _chance(facts: ClaimFacts, told: bool) -> str:
-    """Formats the adjusted p. told: True if the number of comparisons was given before."""
+    """Formats the adjusted p. told: True if the text before gave the number of comparisons."""
     row = facts.row
     if row.deciding_p is None:
         return ""
@@ -145,7 +145,7 @@ def _chance(facts: ClaimFacts, told: bool) -> str:
 
 
 def _without_gold(one: Verdict) -> str:
-    """Writes that gold corrects the number, and the number without it; "" if it does not."""
+    """Writes that gold corrects the number, and the raw number; "" if gold does not correct it."""
     row, raw = one.claim.row, one.claim.raw
     if row is raw or raw.value is None:
         return ""
@@ -156,7 +156,7 @@ def _without_gold(one: Verdict) -> str:
 
 
 def _nuisances(lead: Verdict) -> str:
-    """Writes, per tested nuisance, the share at each of its levels, in per cent."""
+    """Writes the share, in per cent, at each level of each tested nuisance."""
     lines = []
     counted = _counted_phrase(lead.facts)
     tested = lead.word.record.tested

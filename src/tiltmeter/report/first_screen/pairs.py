@@ -14,7 +14,7 @@ from ...store.queries.outputs import CardOutput
 
 class WantedPair(NamedTuple):
     """The kind of pair that fits a claim: a counted label at the level `more` and not at `less`;
-    or, if `both` is set (to the labels' names), a counted label at both levels.
+    or, if `both` has the labels' names, a counted label at both levels.
     """
 
     attribute: str
@@ -26,7 +26,7 @@ class WantedPair(NamedTuple):
 
 
 class Pairs(NamedTuple):
-    """An example pair. chosen: {level: its outputs}; words: says how many pairs differ like it."""
+    """An example pair. chosen: {level: its outputs}; words: say how many pairs differ likewise."""
 
     chosen: Mapping[str, list[CardOutput]]
     words: str
@@ -37,8 +37,8 @@ def pairs_that_differ(
 ) -> Pairs:
     """Pairs first answers that share all levels but the cue's, ignoring factors that change with
     the cue (a name, within a group's names). The example is from the item whose mean difference is
-    closest to the median item's; ties go to the first id (a hash). If no pair differs as wanted, it
-    is from the pairs with the commonest outcome.
+    closest to the median item's; ties go to the first id (a hash). If no pair differs as wanted,
+    the example is from the pairs with the commonest outcome.
     """
     counted = _counted_outputs(store, wanted)
     aside = _changes_with(cards, cue, (wanted.more, wanted.less)) - {protocol.item}

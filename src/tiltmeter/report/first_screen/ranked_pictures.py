@@ -49,7 +49,7 @@ def grids(store: Store, protocol: Protocol, estimates: Sequence[Estimate]) -> It
 
 
 def _extreme_items(items: Mapping[str, Sequence[float]]) -> list[tuple[str, float]]:
-    """Returns (item, mean effect) for the largest and the smallest effects; all items if few."""
+    """Returns (item, mean effect) for the largest and smallest effects; for all items if few."""
     means = sorted(
         ((item, sum(values) / len(values)) for item, values in items.items()),
         key=lambda one: (-one[1], one[0]),

@@ -19,7 +19,7 @@ def effect_of(one: Verdict) -> float:
 
 
 def leading(judged: Sequence[Verdict]) -> Verdict | None:
-    """Returns the verdict with the lowest weight; ties: the earlier measure, larger effect."""
+    """Returns the verdict of lowest weight; in a tie, of the earlier measure or larger effect."""
     if not judged:
         return None
     measures = list(dict.fromkeys(one.measure for one in judged))

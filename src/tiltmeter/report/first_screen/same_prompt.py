@@ -34,8 +34,8 @@ def same_prompt(
 ) -> SamePrompt | None:
     """Returns a subject's outputs for one item at several levels of the cue; None without answers.
 
-    about: levels that the item should have, as the leading claim has; side_by_side: the cue, and
-    the levels to show first; wanted: the pair that fits the first sentence.
+    about: the leading claim's levels, which the item should have; side_by_side: the cue, and the
+    levels to show first; wanted: the pair that fits the first sentence.
     """
     cue, levels = side_by_side
     cards = list(outputs.first_answers(store, subject, PICTURES))
@@ -135,7 +135,7 @@ def _levels(cards: Sequence[CardOutput], cue: str) -> set[str]:
 
 
 def _common_ends(prompts: Sequence[str]) -> tuple[str, str]:
-    """Returns the beginning and end that all prompts share, in whole words (or characters)."""
+    """Returns the beginning and the end that all prompts share, in whole words (or characters)."""
     if len(set(prompts)) < 2:
         return (prompts[0], "") if prompts else ("", "")
     spaced = all(any(sign.isspace() for sign in prompt) for prompt in prompts)
@@ -174,7 +174,7 @@ def _side(
     pairs: Sequence[tuple[Trial, Output]],
     shared: tuple[int, int],
 ) -> CueSide:
-    """Returns one side: the words that only its prompt has, its answer or pictures, its label."""
+    """Returns one side: the words that only its prompt has, the answer or pictures, the label."""
     trial, output = pairs[0]
     varying = trial.prompt[shared[0] : len(trial.prompt) - shared[1]].strip()
     title = wording.title(protocol, *place)

@@ -45,9 +45,9 @@ def screen(
     *,
     for_page: bool = True,
 ) -> Screen:
-    """Builds the first screen. about: (title, date, line on what was asked); missing: non-answers;
-    named: {model: short name}; for_page: True to include the figure and the example outputs.
-    """
+    """Builds the first screen. about: (title, date, line on the size of the run); missing: the
+    non-answers; named: {model: short name}; for_page: True to include the figure and the example
+    outputs."""
     protocol = audit.protocol if audit else None
     subjects = list(dict.fromkeys(row.subject for row in audit.estimates)) if audit else []
     names = short_names([name for name in subjects if " + " not in name], named)
@@ -94,7 +94,7 @@ def screen(
 def _figure(
     audit: Audit, names: Mapping[str, str], judged: Sequence[Verdict], lead: Verdict, cue: str
 ) -> Figure | None:
-    """Returns the figure of the raw labels; its note says so if gold corrects the number."""
+    """Returns the figure of the raw labels; its note says if gold corrects the headline number."""
     tilted = {
         wording.title(audit.protocol, cue, one.claim.row.condition[cue])
         for one in judged
@@ -121,7 +121,7 @@ def _subject(lead: Verdict, subjects: Sequence[str]) -> str:
 
 
 def _cue(protocol: Protocol, lead: Verdict, situation: str) -> str:
-    """Returns the factor to show side by side: a nuisance if it leads the screen, else the cue."""
+    """Returns the factor to show side by side: a nuisance if it leads the screen; else the cue."""
     nuisance = next((one.name for one in lead.facts.nuisances if one.found), "")
     if situation == "nuisance" and nuisance in protocol.factors:
         return nuisance
@@ -167,7 +167,7 @@ def _levels(judged: Sequence[Verdict], lead: Verdict, cue: str) -> list[str]:
 
 
 def _nothing_measured(store: Store) -> str:
-    """Says that nothing was measured yet, and, if people label, with which command they do."""
+    """Returns the sentence that nothing was measured and, if people label, the command for it."""
     stored = settings.definition(store)
     instruments = stored["declared"].get("instruments") if stored else None
     listed = instruments if isinstance(instruments, Sequence) else ()

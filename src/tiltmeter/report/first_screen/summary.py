@@ -38,7 +38,7 @@ CAUTIONS = (
 
 
 def first(found: Sequence[Finding]) -> tuple[Finding, ...]:
-    """Chooses the first screen's findings: equally many per headline measure, tilts first."""
+    """Chooses the first screen's findings: as many of each headline measure, tilts first."""
     if len(found) <= ROOM:
         return tuple(found)
     of: dict[str, list[Finding]] = {}
@@ -51,7 +51,7 @@ def first(found: Sequence[Finding]) -> tuple[Finding, ...]:
 
 
 def place_on_screen(finding: Finding) -> tuple[bool, int]:
-    """Returns a finding's sort key for a screen without room for all: tested ones first."""
+    """Returns a finding's sort key for a screen with room for only some: tested findings first."""
     record = finding.verdict.record
     return not record.tested, record.look.weight
 
@@ -71,7 +71,7 @@ def label_findings(found: Sequence[Finding]) -> tuple[Finding, ...]:
 
 
 def summary(found: Sequence[Finding], shown: int) -> str:
-    """Sums up the findings: how many headline numbers differ, and which if they are few."""
+    """Sums up the findings: how many headline numbers differ, and which ones if they are few."""
     if len(found) == 1:
         return f"{found[0].subject}: {found[0].chip}."
     return " ".join(_count_sentences(found, shown))
@@ -120,7 +120,7 @@ def asked_line(
     languages: Sequence[str],
     planned: int,
 ) -> str:
-    """Writes `1,640 answers of 2 models (a, b) about 40 of 98 words`, with the number planned."""
+    """Writes `1,640 answers of 2 models (a, b) about 40 of 98 words` and the number planned."""
     names = list(dict.fromkeys(part.subject for part in trials))
     answered = sum(part.answered for part in trials)
     what = "pictures" if protocol.modality == "image" else "answers"
@@ -201,7 +201,7 @@ def _percent(share: str) -> str:
 
 
 def _counts_hits(protocol: Protocol, annotator: str) -> bool:
-    """True if the instrument searches for words, so that texts without any are answers."""
+    """True if the annotator's instrument searches for words: a text without hits is an answer."""
     name = annotator.partition("/")[0]
     kinds = {spec.name: spec.kind for spec in protocol.instruments}
     return name in kinds and registry.instrument_kind(kinds[name]).hits

@@ -22,8 +22,8 @@ SOME = 6  # likewise where each level is one item only (a word), since those are
 
 @dataclass(frozen=True)
 class Audit:
-    """The estimates of one variant with what is needed to word them. All figures and tables use the
-    order of `strata`. Look-ups are cached, so a report's time grows linearly.
+    """The estimates of one variant, and the data to put them into words. All figures and tables use
+    the order of `strata`. Look-ups are cached, so a report's time grows linearly.
     """
 
     protocol: Protocol
@@ -48,7 +48,7 @@ class Audit:
         return frozenset(self._outcomes.get(attribute, ()))
 
     def of(self, measure: str) -> list[Estimate]:
-        """Returns the estimates of one measure, in the order in which they were given."""
+        """Returns the estimates of one measure, in their given order."""
         return list(self._by_measure.get(measure, ()))
 
     def wholes(self, measure: str, of: Stratum) -> list[Estimate]:
@@ -78,13 +78,13 @@ class Audit:
 
     @cached_property
     def _differing(self) -> frozenset[int]:
-        """The indices of a stratum's fields that vary between strata, and always 0, the subject."""
+        """The indices of a stratum's fields that vary between strata, and index 0, the subject."""
         places = zip(*self.strata, strict=True)
         return frozenset({0, *(n for n, levels in enumerate(places) if len(set(levels)) > 1)})
 
     @cached_property
     def _bare(self) -> Counter[str]:
-        """Counts the annotators that share a name apart from its hash."""
+        """The number of annotators per name without its hash."""
         return Counter(name.partition("@")[0] for name in {s[1] for s in self.strata})
 
     def differing_levels(self, estimate: Estimate) -> list[tuple[str, str]]:
@@ -123,7 +123,7 @@ class Audit:
         return {measure: _find_fine(rows) for measure, rows in self._by_measure.items()}
 
     def brief(self, estimate: Estimate) -> list[tuple[str, str]]:
-        """Returns `differing_levels`, without a subject that all strata share if others differ."""
+        """Returns `differing_levels`, without a subject common to all strata if others differ."""
         parts = self.differing_levels(estimate)
         return (
             parts[1:] if len(parts) > 1 and len({other[0] for other in self.strata}) == 1 else parts

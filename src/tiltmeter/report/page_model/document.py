@@ -14,7 +14,7 @@ if TYPE_CHECKING:  # comparisons of runs, which a report of one run does without
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """A prompt with (run, answer, label) per run. count: how many prompts differ likewise."""
+    """A prompt with (run, answer, label) per run. count: number of prompts that differ likewise."""
 
     prompt: str
     answers: tuple[tuple[str, str, str], ...]
@@ -25,10 +25,10 @@ class Example:
 class ScreenBlock:
     """Rows of a table, or lines, of which a smaller terminal shows fewer.
 
-    style: of lines; begin: prefix of each line. noun: the word for omitted rows in "3 more …", ""
-    for no count; hidden: number of rows omitted in any case. fewer: numbers of rows to try for less
-    room. order: row indices, most important first; () for the order of the rows. weight: blocks
-    with a higher weight are shown whole first.
+    style: the style of lines; begin: prefix of each line. noun: the word for omitted rows in "3
+    more …", "" for no count; hidden: number of rows omitted in any case. fewer: numbers of rows to
+    try if room is short. order: row indices, most important first; () for the order of the rows.
+    weight: blocks with a higher weight are shown whole first.
     """
 
     rows: Table | tuple[str, ...] = ()
@@ -52,8 +52,8 @@ def warnings_block(lines: tuple[str, ...]) -> ScreenBlock:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunsPage:
     """A comparison or a history of runs. cautions: reasons for care in reading it; blocks: follow
-    the first words in a terminal; with_line: True to print `line` before these words there; end:
-    the last line there; simulated: a warning about planted models, for the page.
+    the headline and lede in a terminal; with_line: True to print `line` before them there; end: the
+    last line there; simulated: a warning about planted models, for the page.
     """
 
     kind: str

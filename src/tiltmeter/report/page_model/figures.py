@@ -104,8 +104,8 @@ class Bar:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stacked(Figure):
-    """A bar per condition. parts: from index `answers` on, non-answers; colours: the colour's
-    number of each part, the same for a value in every figure; () for the order of the parts.
+    """A bar per condition. parts: non-answers begin at index `answers`; colours: the index of each
+    part's colour, the same for a value in every figure; () for the order of the parts.
     """
 
     parts: tuple[str, ...]
@@ -125,7 +125,7 @@ class Dot:
 
 @dataclass(frozen=True, slots=True)
 class Strip:
-    """A dot per item. number: mean and interval as text; series: the number of its colour."""
+    """A dot per item. number: mean and interval as text; series: the index of its colour."""
 
     label: str
     mean: float | None
@@ -145,7 +145,7 @@ class Dots(Figure):
 
 @dataclass(frozen=True, slots=True)
 class HeatCell:
-    """A cell of a heat map. level: of colour, 0 … 8, or -4 … 4 around null; symbol: ▲, ▼ or ""."""
+    """A cell of a heat map. level: its colour, 0 … 8, or -4 … 4 around null; symbol: ▲, ▼ or ""."""
 
     level: int
     text: str

@@ -143,8 +143,8 @@ class PictureGrid:
 
 @dataclass(frozen=True, slots=True)
 class Behind:
-    """The outputs behind a number. total: their number; in_page: the number that the page shows;
-    here: (id in the page, label) of the first of these; query: selects all, for the explorer.
+    """The outputs behind a number. total: their number; in_page: the number of them on the page;
+    here: (id in the page, label) of the first ones; query: selects all, for the explorer.
     """
 
     id: str
@@ -177,7 +177,7 @@ class Badge:
 
 @dataclass(frozen=True, slots=True)
 class CueSide:
-    """One level of the cue. own_words: words only in this prompt; answer, labels: its result."""
+    """One level of the cue. own_words: words only in its prompt; answer, labels: its result."""
 
     title: str
     own_words: str
@@ -203,7 +203,7 @@ class Screen:
 
     names: (short name, model); asked: the audit's question; simulated: a warning about planted
     models; lead: the headline without its exceptions; figure: the protocol's; queries: per lede
-    sentence, select its outputs (the first also the headline's).
+    sentence, selects its outputs (the first query also selects the headline's).
     """
 
     line: tuple[str, ...]
@@ -221,14 +221,14 @@ class Screen:
 
     @property
     def rest(self) -> str:
-        """The headline's exceptions, that is, the headline without its lead."""
+        """The headline's exceptions: the text that follows its lead."""
         return self.headline.removeprefix(self.lead).strip() if self.lead else ""
 
 
 @dataclass(frozen=True, slots=True)
 class Content:
     """Everything that a report says. The last fields, from `design` on, are for pages and empty for
-    a terminal. run_info: the `run` of the JSON output; behind_of: the drawer of each query.
+    a terminal. run_info: the `run` of the JSON output; behind_of: {query: its drawer}.
     """
 
     title: str
@@ -283,7 +283,7 @@ class ToldRun:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """One run, or several with a comparison. question: "" if the runs ask different questions."""
+    """One run, or several with a comparison. question: "" if the runs' questions differ."""
 
     title: str
     question: str

@@ -18,7 +18,7 @@ SAID = 40  # numbers that a description reads out; the rest are in the table
 
 
 def labels(audit: Audit, estimates: Sequence[Estimate]) -> dict[Stratum, str]:
-    """Labels each stratum by the levels in which it differs; a single stratum as tables do."""
+    """Labels each stratum by the levels in which strata differ; a single stratum as tables do."""
     named = {
         reading.stratum(e): [level for _, level in audit.differing_levels(e)] for e in estimates
     }
@@ -42,7 +42,7 @@ def differing(audit: Audit, estimates: Sequence[Estimate]) -> str:
 
 
 def alone(labels: Mapping[Stratum, str]) -> str:
-    """Writes the stratum's label for the figure's key, if there is only one; else ""."""
+    """Writes the label of an only stratum for the figure's key; "" if there are several."""
     return f"{next(iter(labels.values()))}. " if len(labels) == 1 else ""
 
 

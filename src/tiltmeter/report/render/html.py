@@ -95,8 +95,8 @@ def template(name: str) -> Template:
 
 def _compiled_before() -> BytecodeCache | None:
     """Returns a cache of compiled templates in `__pycache__`; None if Python keeps no bytecode. The
-    names of its files include a hash of this file and of the compiler, as the compiled code depends
-    on both.
+    names of its files include a hash of this file and of Jinja's compiler, as the code depends on
+    both.
     """
     from jinja2 import FileSystemBytecodeCache, bccache, compiler
 

@@ -57,7 +57,7 @@ class Drawing:
 
     def save(self, path: Path | str) -> Path:
         """Writes the figure in the format of the path's ending: .svg; or .png or .pdf, by an
-        installed browser (Chromium, Chrome, Edge). UsageError for other endings, or without a
+        installed browser (Chromium, Chrome, Edge). Raises UsageError for other endings or without a
         browser.
         """
         return files.write(self.svg, Path(path))
@@ -73,7 +73,7 @@ class Drawings(list[Drawing]):
 def drawings(
     protocol: Protocol, estimates: Sequence[Estimate], measure: str | None = None
 ) -> Drawings:
-    """Draws all figures of a variant, or of one measure. UnknownName if there is none."""
+    """Draws all figures of a variant, or of one measure. Raises UnknownName without any."""
     all_drawings = list(_drawings(_audit(protocol, estimates)))
     chosen = Drawings(one for one in all_drawings if measure in (None, one.measure))
     if not chosen:
@@ -84,7 +84,7 @@ def drawings(
 
 
 def drawing(protocol: Protocol, estimates: Sequence[Estimate], measure: str) -> Drawing:
-    """Draws the first figure of a measure, or of "outcomes". UnknownName if there is none."""
+    """Draws the first figure of a measure, or of "outcomes". Raises UnknownName without any."""
     return drawings(protocol, estimates, measure)[0]
 
 

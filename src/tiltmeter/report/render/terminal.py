@@ -89,7 +89,7 @@ def _lines(content: Content, console: Console, papers: Sequence[Table]) -> Itera
 
 
 def _not_printed(tables: Sequence[Table], console: Console) -> list[str]:
-    """Says how many tables are not printed, and where to find these."""
+    """Returns a line on the number of tables not printed and where to find them; [] if none."""
     if not tables:
         return []
     rows = sum(len(table.rows) for table in tables)
@@ -131,7 +131,7 @@ def table_lines(table: Table, console: Console) -> list[str]:
 
 
 def _paragraphs(table: Table, console: Console) -> Iterator[str]:
-    """Lays out a table that is too wide as a paragraph per row; says once that the others are 0."""
+    """Lays out a table that is too wide as a paragraph per row; omits zeros, with a note."""
     for row in table.rows:
         brief = [
             (column, cell) for column, cell in zip(table.columns, row, strict=True) if column.brief

@@ -43,7 +43,7 @@ def print_parts(
     rest: Callable[[str], list[str]] = full_rest,
 ) -> None:
     """Prints as much as fits the terminal, or everything if `full`. taken: lines of the screen
-    already used by standard error. rest: writes the last line, given a summary of what is left out.
+    already used by standard error. rest: writes the last line from a summary of the omitted parts.
     """
     # A line is the shell's. LINES alone is no screen: readers of lines hand it to what they start.
     rows = console.height - 1 - taken if console.is_terminal and not full else None
@@ -54,7 +54,7 @@ def print_parts(
 def print_document(
     document: RunsPage, console: Console, full: bool = False, taken: int = 0
 ) -> None:
-    """Prints a document's first words and blocks: what fits the terminal, or all if `full`."""
+    """Prints a document's headline, lede and blocks: as much as fits, or all of it if `full`."""
     head = text_lines(console, " · ".join(filter(None, document.line)), "dim")
     first = [*(head if document.with_line else ()), *text_lines(console, document.headline, "bold")]
     pills = " · ".join(f"{pill.symbol} {pill.text}" for pill in document.pills)

@@ -41,7 +41,7 @@ def print_screen(content: Content, console: Console, run: str) -> None:
 
 
 def _parts(content: Content, console: Console, lines: Lines) -> Iterator[Part]:
-    """Yields the parts of the screen, each with a worth; parts of low worth are dropped first."""
+    """Yields the parts of the screen, each with a weight; parts of low weight are dropped first."""
     first, findings = content.screen, content.findings
     head = (" · ".join(first.line), "dim"), (first.simulated.upper(), ""), (first.headline, "bold")
     yield Part([CutForm([line for text, style in head for line in lines(text, style)])])
@@ -67,7 +67,7 @@ def _parts(content: Content, console: Console, lines: Lines) -> Iterator[Part]:
 
 
 def _claims_table(content: Content, console: Console, most: int) -> CutForm:
-    """Returns a table of `most` headline claims, and counts of the omitted ones."""
+    """Returns a table of `most` headline claims, and the numbers of omitted claims and tables."""
     findings = content.findings
     tables = [table for section in content.sections for table in section.tables]
     more = content.more_findings + len(findings) - most
@@ -79,7 +79,7 @@ def _claims_table(content: Content, console: Console, most: int) -> CutForm:
 
 
 def _warned(some: Sequence[str], of: int, lines: Lines) -> CutForm:
-    """Returns the lines of some cautions, and the number of the others. of: number of all."""
+    """Returns the lines of some cautions and a count of omitted ones. of: number of cautions."""
     more = "more " if some else ""
     hint = f"{count_of(of - len(some), f'{more}caution')}: --full" if of > len(some) else ""
     texts = (f"! {text}" for text in (*some, hint) if text)
@@ -87,13 +87,13 @@ def _warned(some: Sequence[str], of: int, lines: Lines) -> CutForm:
 
 
 def _telling(found: Sequence[Finding], most: int) -> Sequence[Finding]:
-    """Returns the `most` weightiest findings, in their given order."""
+    """Returns the `most` weightiest findings, in the order of `found`."""
     ranked = sorted(range(len(found)), key=lambda place: place_on_screen(found[place]))
     return [found[place] for place in sorted(ranked[:most])]
 
 
 def _grid(content: Content, shown: Sequence[Finding], width: int) -> Grid:
-    """Tabulates a row per headline claim: distinguishing levels, verdict, number and p."""
+    """Makes a table with a row per headline claim: distinguishing levels, verdict, number and p."""
     table, names = grid(), [_name(content, one) for one in shown]
     table.add_column("", overflow="fold", max_width=max(20, width // 3))
     add_column(table, "verdict", right=False)

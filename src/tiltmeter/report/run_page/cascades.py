@@ -12,8 +12,8 @@ from ...store.queries import calls, label_counts, settings
 
 class Shares(NamedTuple):
     """One annotator made of rules and a judge. sure: the confidence below which the judge is
-    called, None if not a number; answers: labelled in total; asked: sent to the judge; left_open:
-    of the asked ones, those without a usable reply.
+    called, None if not a number; answers: number labelled; asked: number sent to the judge;
+    left_open: number of the latter without a usable reply.
     """
 
     annotator: str
@@ -25,7 +25,7 @@ class Shares(NamedTuple):
 
     @property
     def sentence(self) -> str:
-        """A sentence on how many labels come from rules, and how many from the judge."""
+        """Returns a sentence on how many labels come from rules, and how many from the judge."""
         unsure = "unsure" if self.sure is None else f"less sure than {self.sure:g}"
         in_vain = f", {self.left_open:,} by neither: it gave no usable answer"
         return (
@@ -46,7 +46,7 @@ class Shares(NamedTuple):
 
     @property
     def options(self) -> Iterator[str]:
-        """The command-line options that go with this judge."""
+        """Yields the command-line options that go with this judge."""
         yield "--judge-for unsure"
         if self.sure is not None:
             yield f"--sure {self.sure:g}"
@@ -69,7 +69,7 @@ def shares(store: Store) -> list[Shares]:
 
 
 def limits(store: Store) -> Iterator[str]:
-    """Yields, if rules and a judge label together, that rates have the errors of both."""
+    """Yields a caution, if rules and a judge label together: rates have the errors of both."""
     if settings.cascades(store):
         yield (
             "Where rules and a judge label as one, rates carry the errors of both: of the rules "

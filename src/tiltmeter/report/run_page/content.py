@@ -94,7 +94,7 @@ def build(
 
 
 def _with_printed(content: Content, printed: Sequence[PrintedBeside]) -> Content:
-    """Adds the numbers that the authors printed, if there are any."""
+    """Adds the numbers printed by the authors, if there are any, to the content."""
     if not printed:
         return content
     badges = (*content.screen.badges, printed_numbers.badge(printed))
@@ -147,7 +147,7 @@ def _judge(
 def _printed_beside(
     store: Store, audit: audits.Audit | None, judged: Sequence[Verdict]
 ) -> list[PrintedBeside]:
-    """Returns the authors' printed numbers next to the first variant's; [] if there are none."""
+    """Returns the authors' printed numbers next to the first variant's; [] without any."""
     readable = audit is not None and settings.own_source(store)
     printed = registry.printed_numbers(settings.source(store)) if readable else ()
     if audit is None or not {row.subject for row in audit.estimates} & subjects_of(printed):

@@ -18,8 +18,8 @@ from ..page_model.page import Subject
 class Facts:
     """Sums over the calls to one model for one purpose (subject, or an annotator).
 
-    questions: the number of questions about outputs, of which equal ones share a call; 0 if the run
-    does not record it.
+    questions: the number of questions about outputs, of which equal questions share a call; 0 if
+    the run does not record it.
     """
 
     model: str
@@ -47,7 +47,7 @@ class Facts:
 
     @property
     def role(self) -> str:
-        """The model's role: subject | judge | again (an instrument calls the subject once more, as
+        """The model's role: subject, judge, or again (an instrument calls the subject once more, as
         for the rest of a word's probability).
 
         An annotator's id is `instrument/judge@hash`, or `instrument/version@hash` without a judge.
@@ -103,7 +103,7 @@ def facts(store: Store) -> list[Facts]:
 
 
 def asked_once(store: Store) -> list[str]:
-    """Says how many calls the judges' questions took, if equal questions shared calls; else []."""
+    """Returns a line on the calls that judges' questions took, if equal questions shared calls."""
     shared = [one for one in calls.by_annotator(store) if one.turns > one.calls]
     questions, number = sum(one.turns for one in shared), sum(one.calls for one in shared)
     line = f"{questions:,} questions to judges were {number:,} calls: equal ones are asked once."
@@ -203,7 +203,7 @@ def _lines(one: Facts) -> Pairs:
 
 
 def _calls_text(one: Facts) -> str:
-    """Writes the number of calls, and that of questions if some questions shared a call."""
+    """Writes the number of calls; also of questions, if several questions shared a call."""
     if one.questions <= one.calls:
         return f"{one.calls:,}"
     return f"{one.calls:,} for {one.questions:,} questions: equal ones are asked once"

@@ -28,7 +28,7 @@ _Extent = tuple[str, int, int, tuple[str, ...]]  # mode, samples, items, languag
 @dataclass(frozen=True)
 class RunFacts:
     """The facts that are read once per run. models: summed from its calls; parts: its trials by
-    subject and mode; frozen: the settings with which it began.
+    subject and mode; frozen: the settings with which the run began.
     """
 
     store: Store
@@ -52,7 +52,7 @@ def read_facts(store: Store, protocol: Protocol) -> RunFacts:
 
 
 def asked_line(facts: RunFacts) -> str:
-    """Writes the size of a run in a line: answers, models, items, labels by rules and judges."""
+    """Writes a line on the run's size: answers, models, items, labels by rules and judges."""
     items, of_all, languages = _extent(facts)
     planned = settings.progress(facts.store).planned
     line = summary.asked_line(facts.protocol, facts.parts, items, of_all, languages, planned)
@@ -237,8 +237,8 @@ def _judges_by_options(facts: RunFacts) -> Iterator[tuple[str, list[str]]]:
 
 
 def _labelled_later(facts: RunFacts) -> Iterator[str]:
-    """Yields the options of further labelling commands, beyond the first options for unsure rules:
-    other options, judges of every output, and rules alone.
+    """Yields the options of further labelling commands, besides the first for unsure rules: other
+    options, judges of every output, and rules alone.
     """
     ways = [*_judges_by_options(facts)]
     everything = [fact.model for fact in facts.models if fact.purpose in facts.annotators]
@@ -262,7 +262,7 @@ def _extents(facts: RunFacts) -> dict[tuple[str, str], tuple[int, int, tuple[str
 
 
 def _source(facts: RunFacts) -> str:
-    """Returns the protocol's name, or the name of its file without the folder."""
+    """Returns the protocol's name, or its file's name without the folder."""
     source = settings.source(facts.store) or facts.protocol.name
     return (
         shlex.quote(source.replace("\\", "/").rsplit("/", 1)[-1])

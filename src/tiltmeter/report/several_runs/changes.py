@@ -37,7 +37,7 @@ def with_names(found: Comparison, labels: Mapping[str, str]) -> tuple[Comparison
 
 
 def headline_differences(found: Comparison) -> Comparison:
-    """Keeps the rows with verdicts, changed numbers first; all rows if none has a verdict."""
+    """Keeps the rows with verdicts, changed numbers first; keeps all rows if none has a verdict."""
     rows = [row for row in found.rows if row.claim is not None and row.claim.word.record.change]
     rows.sort(key=lambda row: _place(row.verdict or Word.NO_TEST))
     return replace(found, rows=tuple(rows)) if rows else found
@@ -48,7 +48,7 @@ def _place(word: Word) -> tuple[int, int]:
 
 
 def changes(found: Comparison) -> Iterator[str]:
-    """Yields the first words, the verdicts, and the verdicts' cautions."""
+    """Yields the headline and lede, the verdicts, and the verdicts' cautions."""
     words = first_words.of_comparison(found)
     yield words.headline
     yield " ".join(words.lede)
@@ -59,7 +59,7 @@ def changes(found: Comparison) -> Iterator[str]:
 
 
 def cautions(found: Comparison) -> list[str]:
-    """Lists the cautions of the headline differences, each once, after the names of its runs."""
+    """Lists the cautions of the headline differences, each once, after the names of their runs."""
     runs: dict[str, list[str]] = {}
     for row in found.rows:
         for caution in row.claim.cautions if row.claim else ():

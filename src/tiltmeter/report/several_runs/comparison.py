@@ -76,7 +76,7 @@ def _models(found: Comparison, names: Mapping[str, str]) -> tuple[str, ...]:
 def _blocks(
     found: Comparison, rows: Sequence[ComparisonRow], warned: ScreenBlock, named: ScreenBlock
 ) -> tuple[ScreenBlock, ...]:
-    """Returns the terminal's blocks; with less room, fewer cautions, then fewer differences."""
+    """Returns the terminal's blocks; if room is short, fewer cautions, then fewer differences."""
     kind = "headline number" if any(row.claim for row in rows) else "difference"
     others = "difference of other measures and groups"
     table = ScreenBlock(
@@ -96,7 +96,7 @@ def _every_difference(found: Comparison) -> Iterator[ScreenBlock]:
 
 
 def _headline_table(rows: Sequence[ComparisonRow]) -> Table:
-    """Tabulates a row per difference: levels that tell it from others, values and verdict."""
+    """Tabulates a row per difference: its distinguishing levels, values and verdict."""
     several = len({row.runs for row in rows}) > 1
 
     def name(row: ComparisonRow) -> str:

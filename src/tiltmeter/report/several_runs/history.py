@@ -65,7 +65,7 @@ def build(found: History, labels: Mapping[str, str] | None = None) -> RunsPage:
 def blocks(
     steps: Table, numbers: Table, runs: Table, cautions: tuple[str, ...]
 ) -> tuple[ScreenBlock, ...]:
-    """Returns the terminal's blocks; with less room, it omits the table of runs first."""
+    """Returns the terminal's blocks; if room is short, the table of runs is omitted first."""
     is_different = [row[-1].startswith(Word.DIFFERENT.symbol) for row in numbers.rows]
     order = sorted(range(len(is_different)), key=lambda place: (not is_different[place], -place))
     named = tuple(f"run {number}: {name}, {date}" for number, name, date, *_ in runs.rows)

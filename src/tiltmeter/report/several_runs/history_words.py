@@ -58,7 +58,7 @@ class HistoryWords:
         return reading.value(one.facts.row, self.spec(one.measure), 2)
 
     def cautions(self) -> Iterator[str]:
-        """Yields the cautions of each step, and what was not compared."""
+        """Yields the cautions of each step, and the numbers that were not compared."""
         for step in self.found.every_step:
             about = f"Run {step.first + 1} to {step.second + 1}"
             yield from (f"{about}: {line}" for line in (*step.not_compared, *step.warnings))

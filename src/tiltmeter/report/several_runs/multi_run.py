@@ -59,7 +59,7 @@ def report(runs: Sequence[Analysed], named: Mapping[str, str] | None = None) -> 
 
 
 def _names(runs: Sequence[Analysed]) -> list[str]:
-    """Returns the names of the runs' folders, never paths; numbers equal names."""
+    """Returns the names of the runs' folders, never paths; adds numbers to equal names."""
     bare = [Path(run.store.folder).resolve().name for run in runs]
     return [
         f"{name} ({bare[: place + 1].count(name)})" if bare.count(name) > 1 else name
@@ -161,7 +161,7 @@ def _levels_of(estimate: Estimate) -> Parts:
 
 
 def _differing(parts: Parts, others: Sequence[Parts]) -> Iterator[str]:
-    """Yields the levels that tell a row from others of its measure."""
+    """Yields the levels that distinguish a row from others of its measure."""
     for part in parts:
         if part[1] and any(part not in other for other in others):
             yield part[1]

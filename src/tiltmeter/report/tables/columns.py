@@ -79,7 +79,7 @@ def _gold_columns(
 
 
 def _chances(audit: Audit, spec: MeasureSpec | None) -> Iterator[Field[Estimate]]:
-    """Yields the columns for sample size and tests."""
+    """Yields the columns for sample size, clusters and tests."""
     clusters = Column(audit.items(), "number", False, "clusters that the interval is over")
     yield Field(Column("n", "number", True), lambda e: numerals.count(e.n))
     yield Field(clusters, lambda e: numerals.count(e.clusters))
@@ -102,7 +102,7 @@ def _last_columns(
 
 
 def _row_finder(audit: Audit, measure: str) -> Callable[[Estimate], Estimate | None]:
-    """Returns a function: row → `measure`'s row in the same stratum and group, or None."""
+    """Returns a function: row → the row of `measure` in the same stratum and group, or None."""
     by_key = {_key(e): e for e in audit.of(measure)}
     return lambda e: by_key.get(_key(e)) if by_key else None
 
@@ -132,6 +132,6 @@ def _interval_name(rows: Sequence[Estimate]) -> str:
 
 
 def _note_letters(letters: Mapping[str, str], *rows: Estimate | None) -> str:
-    """Writes the letters of the notes of a row and of its corrected row."""
+    """Writes the letters of the notes of some rows, such as a row and its corrected row."""
     used = dict.fromkeys(letters[row.note] for row in rows if row and row.note)
     return ", ".join(used) or numerals.NOTHING

@@ -34,7 +34,7 @@ class Placed:
 
 def place(read: Audit, estimates: Sequence[Estimate], layout: TableLayout) -> Placed:
     """Arranges the estimates that a layout selects by row and column. Raises UnknownName for an
-    axis that the estimates lack, UsageError if none is left.
+    axis that the estimates lack, UsageError if no estimate is left.
     """
     layout = _with_names(layout)
     return _place(read, _in_where(estimates, layout), layout)
@@ -42,17 +42,17 @@ def place(read: Audit, estimates: Sequence[Estimate], layout: TableLayout) -> Pl
 
 def _with_names(layout: TableLayout) -> TableLayout:
     """Resolves aliases of axes in a layout. Raises UsageError if an axis is named twice,
-    UnknownName for an unknown part of a cell.
+    UnknownName for an unknown cell part.
     """
     rows, columns = (
         tuple(ALIASES.get(name, name) for name in names) for names in (layout.rows, layout.columns)
     )
     twice = [name for n, name in enumerate((*rows, *columns)) if name in (*rows, *columns)[:n]]
     if twice:
-        raise UsageError(f"'{twice[0]}' is named twice. Name it in --rows or in --columns.")
+        raise UsageError(f"Axis '{twice[0]}' is named twice. Name it in --rows or in --columns.")
     for part in layout.show:
         if part not in SHOWN:
-            raise UnknownName("part of a cell", part, SHOWN)
+            raise UnknownName("cell part", part, SHOWN)
     where = {ALIASES.get(name, name): levels for name, levels in layout.where.items()}
     return replace(layout, rows=rows, columns=columns, where=where)
 
@@ -65,7 +65,7 @@ def axes(estimate: Estimate) -> dict[str, str]:
 
 
 def _in_where(estimates: Sequence[Estimate], layout: TableLayout) -> list[Estimate]:
-    """Keeps the estimates at the layout's levels. Raises UnknownName for unknown axes or levels."""
+    """Keeps estimates at the layout's levels. Raises UnknownName for an unknown axis or level."""
     for name, levels in layout.where.items():
         seen = list(dict.fromkeys(axes(e)[name] for e in estimates if name in axes(e)))
         if not seen:
@@ -110,7 +110,7 @@ def _place(read: Audit, estimates: Sequence[Estimate], layout: TableLayout) -> P
 
 
 def _without_single(found: Sequence[Estimate], names: Levels) -> Levels:
-    """Drops stratum axes with only one level, which a note gives; keeps at least the last."""
+    """Drops stratum axes with a single level, which a note states; keeps at least the last axis."""
     several = [
         name
         for name in names
@@ -120,7 +120,7 @@ def _without_single(found: Sequence[Estimate], names: Levels) -> Levels:
 
 
 def _default_column(read: Audit, layout: TableLayout, loose: Sequence[str]) -> str:
-    """Returns the last differing factor; if none, a counted attribute, else another axis."""
+    """Returns the last differing factor; else a counted attribute; else another axis."""
     values = {spec.attribute for name in layout.measures if (spec := read.spec(name))}
     last = [name for name in loose if name not in (*FIXED, *values)]
     return (last or [name for name in loose if name in values] or list(loose) or ["measure"])[-1]
@@ -137,7 +137,7 @@ def _implied(found: Sequence[Estimate], name: str, others: Sequence[str]) -> boo
 def _of_one_grouping(
     read: Audit, estimates: Sequence[Estimate], layout: TableLayout
 ) -> list[Estimate]:
-    """Returns the estimates with all named axes; per measure, only the coarsest grouping's."""
+    """Returns the estimates with all named axes; per measure, only of the coarsest grouping."""
     named = {*layout.rows, *layout.columns} - {*FIXED}
     whole = not named and not layout.where
     chosen: list[Estimate] = []

@@ -71,8 +71,8 @@ def markdown(table: CrossTable) -> str:
 
 
 def csv_text(table: CrossTable) -> str:
-    """Writes a header, then a line per row, with cells as shown except for a plain minus and empty
-    cells for missing values, so that programs can read the numbers.
+    """Writes a header, then a line per row, with cells as shown, except for a plain minus sign and
+    empty cells for missing values, so that programs can read the numbers.
     """
 
     def cell(text: str) -> str:
@@ -126,7 +126,7 @@ def _is_text(table: CrossTable, column: int) -> bool:
 
 
 def _mark(text: str) -> tuple[str, str]:
-    """Splits a cell into its text and the mark of a leading cell (▲ or △, "" if it has none)."""
+    """Splits a cell into its text and the mark of a leading cell (▲ or △), "" without a mark."""
     for mark in (LEADER, OPEN_LEADER):
         if text.endswith(f" {mark}"):
             return text.removesuffix(f" {mark}"), f" {mark}"
@@ -172,7 +172,7 @@ def _latex_heads(table: CrossTable) -> list[str]:
 def _without_repeats(
     rows: Sequence[tuple[tuple[str, ...], tuple[str, ...]]],
 ) -> list[tuple[tuple[str, ...], tuple[str, ...]]]:
-    """Blanks labels that equal the row above, from the left; never a row's last label."""
+    """Blanks labels that equal the label above, from the left; never a row's last label."""
     result, above = [], tuple[str, ...]()
     for levels, cells in rows:
         kept = [
@@ -198,7 +198,7 @@ def terminal_table(table: CrossTable) -> Table:
 
 
 def _short_heads(table: CrossTable) -> list[str]:
-    """Returns, per column, its level on the last axis if these are unique, else all its levels."""
+    """Returns each column's level on the last axis if these are unique, else all its levels."""
     last = [levels[-1] for levels in table.columns]
     return last if len(set(last)) == len(last) else [" · ".join(one) for one in table.columns]
 

@@ -23,8 +23,8 @@ from .paper_shape import MARK, Shaper, joined, shown, split_layouts
 @dataclass(frozen=True, slots=True)
 class CrossTable:
     """A table of text. row_names, column_names: the axes; columns: per column, its level on each
-    column axis; rows: (level on each row axis, cells). estimates: by (row's levels, column's).
-    """
+    column axis; rows: (level on each row axis, cells); estimates: {(row's, column's levels):
+    estimate}."""
 
     title: str
     row_names: tuple[str, ...]
@@ -169,7 +169,7 @@ def _value(estimate: Estimate | None) -> float:
 
 
 def _sum(placed: Placed, row: Levels) -> float:
-    """Sums a row's values; −∞ if it has none."""
+    """Sums a row's values; −∞ if it has no value."""
     in_row = (e.value for (place, _), e in placed.cells.items() if place == row)
     values = [value for value in in_row if value is not None]
     return sum(values) if values else float("-inf")
@@ -230,7 +230,7 @@ def _leading(
 def _leader_tests(
     read: Audit, like: Estimate
 ) -> dict[tuple[reading.Stratum, tuple[str, str]], bool]:
-    """Returns {(stratum, value): True if groups differ significantly}, by a "leader" measure."""
+    """Returns {(stratum, value): True if groups differ significantly}, from a "leader" measure."""
     spec = read.spec(like.measure)
     return {
         (reading.stratum(e), (other.attribute, e.condition.get(other.attribute, ""))): significant(
@@ -249,7 +249,7 @@ def _level_names(order: _Order, names: Levels, levels: Levels) -> Levels:
 
 
 def _cell(read: Audit, estimate: Estimate | None, layout: TableLayout) -> str:
-    """Writes a cell; a dash if it has no estimate or no value."""
+    """Writes a cell; a dash if there is no estimate or it has no value."""
     if estimate is None or estimate.value is None:
         return numerals.NOTHING
     show = layout.show or (("value",) if estimate.low is None else ("value", "interval"))

@@ -33,7 +33,7 @@ def behind(
     store: Store, protocol: Protocol, rows: Iterable[Estimate], content: Content
 ) -> tuple[tuple[Behind, ...], dict[str, str]]:
     """Returns the drawers of a page, and {query as text: drawer's id}, for every row and for all
-    other counts in figures and badges. Numbers without stored outputs have no drawer.
+    other counts in figures and badges. A number without stored outputs has no drawer.
     """
     examples = dict(_page_ids(content.examples, content.pictures))
     counted = Counted(store, protocol)
@@ -87,7 +87,7 @@ def _title(protocol: Protocol, row: Estimate, names: Mapping[str, str]) -> str:
 
 
 def _page_ids(examples: Examples, grids: Sequence[PictureGrid]) -> Iterator[tuple[str, str]]:
-    """Yields (output, its id in the page); pictures come last, so that a dict keeps them."""
+    """Yields (output, its id in the page), pictures last: a dict keeps the picture's id."""
     for group in examples.groups:
         for example in group.examples:
             if example.id:

@@ -39,7 +39,7 @@ def tables(audit: Audit, prefix: str) -> Iterator[Table]:
 
 
 def _title(audit: Audit, name: str) -> str:
-    """Returns an undeclared measure's title, from the declared measure that it belongs to."""
+    """Returns the title of an undeclared measure, after the declared measure that it belongs to."""
     if name == reading.CAPTURED:
         return "probability that the options take up among all continuations"
     for ending, words in ENDINGS.items():
@@ -79,7 +79,7 @@ def _measure(audit: Audit, name: str, title: str, prefix: str) -> Iterator[Table
 
 
 def _rank(estimates: Sequence[Estimate]) -> list[Estimate]:
-    """Sorts by the value in the first stratum that has the group; highest first, None last."""
+    """Sorts by a group's value in the first stratum that has it; highest first, None last."""
     lead: dict[object, float] = {}
     for estimate in estimates:
         if estimate.value is not None:
@@ -157,7 +157,7 @@ def _about(audit: Audit, rows: Sequence[Estimate]) -> str:
 
 
 def _spread(what: str, values: Sequence[str]) -> str:
-    """Writes the value that all rows share (`interval: wilson`), or each value with its rows."""
+    """Writes the value that all rows share (`interval: wilson`), or each value's number of rows."""
     counted = Counter(values)
     if len(counted) < 2:
         return f"{what}: {values[0]}" if values else ""
@@ -225,12 +225,12 @@ def _outcome_row(audit: Audit, group: Sequence[Estimate], names: Sequence[str]) 
 
 
 def _of_outcomes(rate: Estimate) -> dict[str, str]:
-    """Returns {factor: level} of an outcome's rate, without the outcome."""
+    """Returns {factor: level} for the rate of an outcome, without the outcome."""
     return {name: level for name, level in reading.group(rate).items() if name != "outcome"}
 
 
 def _rate(estimate: Estimate | None, drawn: bool) -> str:
-    """Writes a rate; if missing, 0 for sampled outputs and a dash for read probabilities."""
+    """Writes a rate; a missing rate is 0 for sampled outputs and a dash for read probabilities."""
     if estimate is None:
         return "0" if drawn else numerals.NOTHING
     number = numerals.count(sum(estimate.outcomes.values()))

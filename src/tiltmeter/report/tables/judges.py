@@ -57,7 +57,7 @@ OF_PANELS: tuple[Field[PanelAccuracy], ...] = (
 
 
 def section(found: Validation) -> Section | None:
-    """Makes the section on judges and people; None without gold, agreement and reviews."""
+    """Makes the section on judges and people; None without gold, agreement or reviews."""
     if not found.cards and not found.agreements and not found.reviews:
         return None
     gold = "; ".join(
@@ -137,7 +137,7 @@ def _class_rows(group: GoldGroup) -> Iterator[ClassRow]:
 
 
 def _matrix(group: GoldGroup, card: ReportCard, place: int) -> Iterator[Table]:
-    """Yields the confusion matrix of people's and the annotator's labels; nothing if too wide."""
+    """Yields the confusion matrix of people's and the annotator's labels, if not too wide."""
     answers = list(
         dict.fromkeys((*group.matrix, *(said for row in group.matrix.values() for said in row)))
     )
@@ -222,7 +222,7 @@ def _checked(found: Sequence[CheckedGroup]) -> Iterator[Table]:
 
 
 def _panels(found: Sequence[PanelAccuracy]) -> Iterator[Table]:
-    """Yields a table per panel and attribute: rows by number of agreeing judges, then per judge."""
+    """Yields a table per panel and attribute: rows by number of agreeing judges, then by judge."""
     of = dict.fromkeys((row.annotator, row.attribute) for row in found)
     for place, (annotator, attribute) in enumerate(of):
         yield table_of(

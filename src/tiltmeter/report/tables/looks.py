@@ -41,7 +41,7 @@ NOTE = (
 def section(
     store: Store, protocol: Protocol, named: Mapping[str, str] | None = None
 ) -> Section | None:
-    """Makes the section on looks; None if there was no look. named: {model: short name}."""
+    """Makes the section on looks; None before the first look. named: {model: short name}."""
     progress = read_progress(store)
     if progress is None or not progress.made:
         return None
@@ -73,7 +73,7 @@ Row: TypeAlias = "tuple[PlannedClaim, str, Sequence[StoppingDecision]]"
 def _rows(
     found: StoppingProgress, protocol: Protocol, named: Mapping[str, str] | None
 ) -> Iterator[Row]:
-    """Yields each claim, a label that tells it from others, and its decisions up to the last."""
+    """Yields (claim, a label that distinguishes it, its decisions up to the last)."""
     claims = found.plan.claims
     names = short_names([claim.subject for claim in claims], named)
     shown = [_levels(claim, protocol) | {"model": names[claim.subject]} for claim in claims]

@@ -76,7 +76,7 @@ class Shaper:
 
     @cached_property
     def chosen(self) -> list[list[Estimate]]:
-        """The estimates of each declared column: with its axes, and the fewest factors."""
+        """The estimates of each declared column: those with all its axes and the fewest factors."""
         return [self._chosen(cell.measure, cell) for cell in self.layout.cells]
 
     def _chosen(self, measure: str, cell: CellLayout) -> list[Estimate]:
@@ -211,7 +211,7 @@ class Shaper:
     def _with_leader(
         self, columns: Sequence[PaperColumn], key: Levels, texts: Sequence[str]
     ) -> Iterator[str]:
-        """Yields a row's cells; marks the highest of its row or column if the layout does."""
+        """Yields a row's cells; marks the highest of each row or column if the layout says so."""
         for column, text in zip(columns, texts, strict=True):
             rivals = [
                 _number(estimates)
@@ -225,7 +225,7 @@ class Shaper:
             yield f"{text} {OPEN_LEADER}" if leads else text
 
     def _cell_estimate(self, column: PaperColumn, key: Levels, own: Sequence[Estimate]) -> Estimate:
-        """Returns the estimate of a cell; subtracts that at the levels in `less`, if declared."""
+        """Returns the estimate of a cell; less the one at the levels in `less`, if declared."""
         (one, *_), cell = own, column.cell
         if not cell.less:
             return one
@@ -236,7 +236,7 @@ class Shaper:
         return replace(one, value=value, p=None, p_adjusted=None)
 
     def _listed(self, cell: CellLayout, own: Sequence[Estimate]) -> str:
-        """Lists the levels on an axis that a row has; "All …" if it has every level."""
+        """Lists the levels that a row has on an axis; "All …" if it has every level."""
         if cell.axis == "contrast":
             return ", ".join(dict.fromkeys(x for e in own for x in (e.contrast or {}).values()))
         levels = dict.fromkeys(axes(e).get(cell.axis, "") for e in own)
@@ -285,7 +285,7 @@ def joined(above: Shaped, below: Shaped) -> Shaped:
 
 
 def shown(layout: TableLayout, show: tuple[str, ...]) -> TableLayout:
-    """Returns the layout with `show` as the parts of all number cells; unchanged if it is empty."""
+    """Returns the layout with `show` as parts of all number cells; unchanged if `show` is empty."""
     if not show:
         return layout
     cells = (one if "level" in one.show else replace(one, show=show) for one in layout.cells)
@@ -310,7 +310,7 @@ def _differs(cell: CellLayout, own: Sequence[Estimate], name: str) -> bool:
 
 
 def _binomial_error(one: Estimate) -> Estimate:
-    """Replaces a share of n outputs by its standard error √(p(1 − p)/n), as papers print it."""
+    """Replaces a share p of n outputs by its standard error √(p(1 − p)/n), as papers print it."""
     share = one.value or 0.0
     error = math.sqrt(share * (1 - share) / one.n) if one.value is not None and one.n else None
     return replace(one, value=error, contrast=None)

@@ -16,7 +16,7 @@ _ABOUT = (
 
 
 def badge(numbers: Sequence[PrintedBeside]) -> Badge:
-    """Makes the badge that says how many printed numbers are reproduced."""
+    """Makes the badge on how many printed numbers are reproduced."""
     return Badge("plain", f"published numbers {sentence(numbers)}", f"#{NAME}-section")
 
 

@@ -28,7 +28,7 @@ def quotes(
     named: Mapping[str, str] | None = None,
 ) -> CrossTable:
     """Tabulates `number` answers per value of an attribute and level of the factors in `by`.
-    attribute: "" for the only one with labels; named: {model: short name}.
+    attribute: "" for the only attribute with labels; named: {model: short name}.
 
     Raises UnknownName for an attribute without labels or a factor that the design lacks, UsageError
     if the outputs are not texts.
@@ -68,7 +68,7 @@ def quotes(
 
 
 def _values(store: Store, attribute: str) -> dict[str, str]:
-    """Returns {output: the first value that a model or a rule gave it}."""
+    """Returns {output: the first value that a model or a rule gave to it}."""
     values: dict[str, str] = {}
     for output, _, value in labels.of_machines(store, (attribute,)):
         values.setdefault(output, value)
@@ -83,7 +83,7 @@ def _levels(trial: Trial, by: Sequence[str], named: Mapping[str, str]) -> Levels
 def _in_order(
     protocol: Protocol, attribute: str, by: Sequence[str], groups: Mapping[Levels, Sequence[str]]
 ) -> list[Levels]:
-    """Sorts by value, in the order of a measure that counts it, then by levels, in design order."""
+    """Sorts by value, in the order of a measure that counts the attribute, then by level."""
     among = [v for spec in protocol.measures if spec.attribute == attribute for v in spec.among]
     first = {value: place for place, value in enumerate(dict.fromkeys(among))}
     orders = [first, *(protocol.levels.get(name, {}) for name in by)]

@@ -17,7 +17,7 @@ EVERYTHING = "all"  # what an attribute without a set of its own is of
 
 
 def section(store: Store, protocol: Protocol) -> Section | None:
-    """Makes the section of the taxonomy; None if the run has none."""
+    """Makes the section of the taxonomy; None without a taxonomy."""
     attributes = taxonomies(store, protocol)
     if not attributes:
         return None
@@ -70,7 +70,7 @@ def _lists(attributes: Sequence[Attribute]) -> Table:
 
 
 def _keys(attributes: Sequence[Attribute]) -> list[str]:
-    """Returns the columns that tell sets of attributes apart; "subject" is printed as "model"."""
+    """Returns the columns that distinguish sets of attributes, with "subject" as "model"."""
     keys = dict.fromkeys(key for attribute in attributes for key in attribute.of)
     return ["model" if key == "subject" else key for key in keys] or ["of"]
 

@@ -150,7 +150,7 @@ def _parquet(content: bytes) -> Iterator[Mapping[str, Any]]:
         yield from pl.read_parquet(BytesIO(content)).iter_rows(named=True)
     # the message may quote the file
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError, ValueError):
-        raise BadTable("its Parquet cannot be read.") from None
+        raise BadTable("it cannot be read as a Parquet file.") from None
 
 
 def _shape(numbered: Sequence[tuple[int, Mapping[str, Any]]]) -> str:
@@ -235,7 +235,7 @@ def _read_shape(name: str, shape: str, numbered: Sequence[tuple[int, Mapping[str
         rows.append(Logged(tuple(asked), line, exchange.answer, *who(record)))
     if not rows:
         raise UsageError(
-            f"{name} looks like a log of {shape}, and none of its records has a question."
+            f"{name} looks like a log of {shape}, but none of its records contains a prompt."
         )
     return Log(tuple(rows), shape, left_out)
 
@@ -244,7 +244,9 @@ def _read_columns(name: str, numbered: Sequence[tuple[int, Mapping[str, Any]]], 
     columns = list(dict.fromkeys(column for _, record in numbered for column in record))
     column = prompt or _prompt_column(name, columns, numbered)
     if column not in columns:
-        raise UsageError(f"{name} has no column as named by --prompt. It has: {_columns(columns)}")
+        raise UsageError(
+            f"{name} has no column '{column}' for --prompt. Its columns: {_columns(columns)}"
+        )
     answer_column = next((one for one in columns if one.lower() in ANSWERS and one != column), "")
     rows = []
     for line, record in numbered:
@@ -275,8 +277,8 @@ def _prompt_column(
         return likely[0]
     shown = _columns(likely or columns)
     if not likely:
-        raise UsageError(f"{name} has no column of prompts. Type: --prompt COLUMN, of {shown}")
-    raise UsageError(f"{name}: two columns or more can be the prompt: {shown}. Type: --prompt NAME")
+        raise UsageError(f"Which column of {name} has the prompts? Type --prompt COLUMN: {shown}")
+    raise UsageError(f"Several columns of {name} can be the prompt: {shown}. Type: --prompt NAME")
 
 
 def _has_sentences(column: str, numbered: Sequence[tuple[int, Mapping[str, Any]]]) -> bool:

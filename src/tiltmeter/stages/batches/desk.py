@@ -64,12 +64,14 @@ class BatchDesk:
         """True if a request is in an open batch. Raises Unanswered if it failed, or may be paid."""
         if self._steps.tries.get(request.key, 0) >= TRIES:
             raise Unanswered(
-                "its batches gave no answer, or were lost. Run the same command to ask it again"
+                "the batches of the request gave no answer, or were lost. Run the same command to "
+                "send the request again"
             )
         if request.key in self._held:
             raise Unanswered(
-                "it may be paid for in a batch that cannot be read. Run the same command to look "
-                "again, or add --pay-again to ask it anew"
+                "the request may already have been paid for in a batch that cannot be read. Run "
+                "the same command to check the batch again, or add --pay-again to send the "
+                "request again"
             )
         self.deferred += request.key in self._out
         return request.key in self._out
@@ -205,8 +207,8 @@ class BatchDesk:
         if self._limits.max_cost is not None:
             if price is None:
                 raise refuse_unknown_price(model.name)
-            used = self._store.spent() + settings.possibly_paid(self._store)
-            dollars = self._limits.max_cost - used - batches.reserved_dollars(self._store)
+            spent = self._store.spent() + settings.possibly_paid(self._store)
+            dollars = self._limits.max_cost - spent - batches.reserved_dollars(self._store)
         queued = sum(row.tokens for row in self._steps.rows_out() if row.model == model.name)
         token_limit = self._steps.token_limits.get(model.name, form.bounds.tokens or float("inf"))
         return BatchRoom(form.bounds, token_limit - queued, dollars, price)

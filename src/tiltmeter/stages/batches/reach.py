@@ -70,7 +70,7 @@ class Way:
             await pause(seconds, self.stop)
         except Stopped:
             raise Interrupted(
-                "Stopped. Batches that are out go on; the same command collects them."
+                "Stopped. The batches that were submitted go on; the same command collects them."
             ) from None
 
     async def reach(self, row: BatchRow) -> tuple[HttpModel, BatchFormat]:
@@ -89,7 +89,7 @@ class Way:
         elif row.file_id == FILE and self._how.file is None:
             raise ModelError("This run has a batch for a file. Type also: --batch-file FILE.jsonl")
         if not isinstance(model, HttpModel) or form is None:
-            raise ModelError(f"{row.model} takes no batches now, but one of this run is open.")
+            raise ModelError(f"{row.model} takes no batches now, but this run has an open batch.")
         return model, form
 
     def _refuse_foreign(self, row: BatchRow) -> None:
@@ -101,16 +101,16 @@ class Way:
         ):
             path = path_of(row.remote_id)
             raise UsageError(
-                f"{self._store.folder} names {path} as a batch, a file outside its folder that "
-                f"does not hold its requests. If it is yours, type: --batch-file {path}. {how}"
+                f"{self._store.folder} names the batch {path}, but that file is outside the folder "
+                f"and has other requests. If it is yours, type: --batch-file {path}. {how}"
             )
         kind = known_kind(row.model)
         if kind is None or kind.name not in registry.MODELS or not kind.batches:
             raise UsageError(f"{self._store.folder} names a batch of {row.model}. {how}")
         if not batches.is_own(row):
             raise UsageError(
-                f"{self._store.folder} names a batch of {row.model} that you did not hand in on "
-                f"this machine: {row.remote_id or 'one without a receipt'}. {how}"
+                f"{self._store.folder} names a batch of {row.model} that was not submitted from "
+                f"this machine: {row.remote_id or 'a batch without a receipt'}. {how}"
             )
 
     def handover(self, row: BatchRow) -> Handed:

@@ -72,7 +72,7 @@ class Collector:
             async for line in form.lines(wire_of(self._model), seen):
                 lines += 1
                 if lines > most:
-                    raise ModelError(f"more than {most:,} results came")
+                    raise ModelError(f"the server sent more than {most:,} results")
                 await self._take(line)
                 if len(self._replies) >= COMMIT_REPLIES:
                     self._commit()

@@ -146,8 +146,8 @@ class Steps:
                 is_unsure = is_unsure or candidate.ours is None
             if is_unsure:
                 raise Unsure
-            since = datetime.fromisoformat(row.sent or row.changed)
-            elapsed = (wire.now() - since).total_seconds()
+            sent = datetime.fromisoformat(row.sent or row.changed)
+            elapsed = (wire.now() - sent).total_seconds()
             if elapsed < 0:  # the provider's clock was ahead when it was sent
                 elapsed = age_s(row.changed)
             rest = max(self._how.poll, LATE_LIST_S) - elapsed

@@ -151,8 +151,8 @@ class Caller:
                 "received is stored; run the same command again when it has room."
             )
         tally.retries += 1
-        shown = self._store.clean(str(error))
-        tally.waiting = f"slows down, next calls in {wait:.1f} s: {shown}"
+        reason = self._store.clean(str(error))
+        tally.waiting = f"slows down, next calls in {wait:.1f} s: {reason}"
         LOG.info("%s", tally.waiting)
         source.show()
 
@@ -165,9 +165,9 @@ class Caller:
         if wait is None:
             raise error
         source.tally.retries += 1
-        left = max(0.0, patience.seconds_left()) / 60
-        shown = self._store.clean(str(error))
-        source.tally.waiting = f"tries again in {wait:.0f} s, for {left:.0f} min more: {shown}"
+        minutes = max(0.0, patience.seconds_left()) / 60
+        reason = self._store.clean(str(error))
+        source.tally.waiting = f"tries again in {wait:.0f} s, for {minutes:.0f} min more: {reason}"
         LOG.info("%s %s", model, source.tally.waiting)
         source.show()
         source.failing += 1
@@ -199,17 +199,17 @@ class Caller:
                 return reply
             return reply.received(known, reply.omitted, reply.raw)
         except (Stopped, TiltmeterError) as error:
-            out = self._is_handed_in(model, request)  # it is looked for again by the next try
-            is_lost = out or getattr(error, "possibly_paid", False)
+            is_out = self._is_handed_in(model, request)  # it is looked for again by the next try
+            is_lost = is_out or getattr(error, "possibly_paid", False)
             raise
         finally:
             self.in_flight -= 1
             if task is not None:
                 del self._asking[task]
-            worst = 0.0
+            highest_cost = 0.0
             if is_lost != handed_in and model.price is not None:
-                worst = model.price.worst(request)
-            self._budget.settle(reserved, cost, worst if is_lost else -worst)
+                highest_cost = model.price.worst(request)
+            self._budget.settle(reserved, cost, highest_cost if is_lost else -highest_cost)
             self.show_cost(tally)
 
     def _is_handed_in(self, model: Model, request: Request) -> bool:
@@ -217,18 +217,18 @@ class Caller:
 
     def _cost(self, model: Model, request: Request, reply: Reply, tally: Tally) -> float | None:
         """Computes the cost of a reply in US dollars; None if the price is unknown."""
-        known = reply.cost
-        if known is None and model.price is not None:
-            known = model.price.cost(request, reply)
-            if known is None:
-                known = model.price.worst(request)
+        cost = reply.cost
+        if cost is None and model.price is not None:
+            cost = model.price.cost(request, reply)
+            if cost is None:
+                cost = model.price.worst(request)
                 tally.warnings.add(
                     f"{model.name} does not say what it used, or says what cannot be: the "
                     "worst case is counted as its cost."
                 )
-        if known is None:
+        if cost is None:
             tally.unknown_cost += 1
-        return known
+        return cost
 
     def show_cost(self, tally: Tally) -> None:
         """Copies the cost of the run into a tally."""
@@ -310,8 +310,8 @@ class Caller:
             if not error.possibly_paid:
                 raise
             raise Unanswered(
-                f"{error}: the work was sent but not confirmed, so it may be paid for and lost. It "
-                "is not sent again automatically; run the same command to send it again",
+                f"{error}: the request was sent but not confirmed, so it may be paid for and "
+                "lost. It is not sent again automatically; run the same command to send it again",
                 possibly_paid=True,
             ) from None
 

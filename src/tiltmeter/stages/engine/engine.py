@@ -282,10 +282,10 @@ class Engine:
             answered.set()
 
     async def _answer_once(self, request: Request, source: JobSource) -> tuple[Reply, bool]:
-        known = self._known.get(request.purpose)
-        if known is None:
-            known = self._known[request.purpose] = self._store.answered_keys(request.purpose)
-        stored = self._store.reply(request.key) if request.key in known else None
+        keys = self._known.get(request.purpose)
+        if keys is None:
+            keys = self._known[request.purpose] = self._store.answered_keys(request.purpose)
+        stored = self._store.reply(request.key) if request.key in keys else None
         if stored is not None:
             source.tally.reused += 1
             return stored, False

@@ -23,8 +23,8 @@ def wait_asked_for(error: TransientError) -> float | None:
         return None
     if seconds > LONGEST_RETRY_AFTER_S:
         raise ModelError(
-            f"{error}. The server asks for {seconds / 60:,.0f} minutes of waiting, too long for a "
-            "run to wait. What was received is stored; run the same command again then."
+            f"{error}. The server asks for a pause of {seconds / 60:,.0f} minutes, too long for a "
+            "run. What was received is stored; run the same command again after the pause."
         )
     return seconds
 

@@ -91,8 +91,8 @@ class Window:
         """Returns the number of calls that may begin per second."""
         if self._pace == math.inf and now >= self._allowed_until:
             return self.rate
-        allowed = self._allowed if now < self._allowed_until else math.inf
-        return min(self.rate, allowed, self._learnt_pace(now))
+        limit = self._allowed if now < self._allowed_until else math.inf
+        return min(self.rate, limit, self._learnt_pace(now))
 
     def _learnt_pace(self, now: float) -> float:
         if self._pace == math.inf:
@@ -192,29 +192,29 @@ class Window:
                 self._learn_pace(now, wait)
             elif self._share(REFUSED) <= MANY / 3:  # it was of no use
                 self._pace = max(self._pace, self._unslowed)
-            needed = min(self.size, self._pace * max(self._latency, 1e-9))
-            self._cut(now, max(1.0, needed, self.size / 2))
+            size = min(self.size, self._pace * max(self._latency, 1e-9))
+            self._cut(now, max(1.0, size, self.size / 2))
         else:  # nobody is answered: one call looks when that ends
             self._cut(now, 1.0)
             self._growth = FASTEST
 
     def _learn_pace(self, now: float, wait: float) -> None:
         """Sets the pace from the rate at which the server accepted calls lately."""
-        taken = _since(now - LATELY_S, self._begins) - _since(now - LATELY_S, self._refused_begins)
-        before, rate = self._learnt_pace(now), max(taken / LATELY_S, 1.0 / max(LATELY_S, wait))
+        calls = _since(now - LATELY_S, self._begins) - _since(now - LATELY_S, self._refused_begins)
+        before, rate = self._learnt_pace(now), max(calls / LATELY_S, 1.0 / max(LATELY_S, wait))
         if self._share(REFUSED) <= MANY:
-            if before == math.inf and taken < LEAST_SAMPLE:
+            if before == math.inf and calls < LEAST_SAMPLE:
                 return  # too few to tell a rate
             if before != math.inf:
-                if taken < SMALLEST_CUT * before * LATELY_S and self._share(REFUSED) < MANY / 3:
+                if calls < SMALLEST_CUT * before * LATELY_S and self._share(REFUSED) < MANY / 3:
                     return  # they did not come that fast
                 rate = max(rate, SMALLEST_CUT * before)
         below = BELOW
         if before == self._pace and self._share(REFUSED) <= TOLERATED:
             rate, below = before, JUST_BELOW  # it was nearly right
         if before > self._pace:  # it was probed beyond what was believed, and that was right
-            held = max(2 * self._pace_hold, WAITS_HELD * wait)
-            self._pace_hold = min(LONGEST_HOLD_S, held)
+            hold = max(2 * self._pace_hold, WAITS_HELD * wait)
+            self._pace_hold = min(LONGEST_HOLD_S, hold)
         self._pace, self._paced_since = below * min(before, rate), now + wait
 
     def _cut(self, now: float, size: float) -> None:

@@ -37,13 +37,13 @@ def choose(trials: Iterable[Trial], protocol: Protocol, number: int) -> list[Tri
         for trial in islice(trials, LOOKED_AT)
         if not protocol.modes[trial.mode].for_discovery
     ]
-    taken: Counter[tuple[str, str]] = Counter()
+    counts_so_far: Counter[tuple[str, str]] = Counter()
     chosen: list[Trial] = []
     while rest and len(chosen) < number:
-        counts = [sum(map(taken.__getitem__, levels)) for _, levels in rest]
+        counts = [sum(map(counts_so_far.__getitem__, levels)) for _, levels in rest]
         trial, levels = rest.pop(counts.index(min(counts)))
         chosen.append(trial)
-        taken.update(levels)
+        counts_so_far.update(levels)
     return chosen
 
 
@@ -73,8 +73,8 @@ class First:
     @property
     def causes(self) -> Counter[str]:
         """Counts the unmeasurable replies by cause."""
-        found = (cause_of(trial, reply, self.protocol) for trial, reply in self.seen)
-        return Counter(cause for cause in found if cause)
+        all_causes = (cause_of(trial, reply, self.protocol) for trial, reply in self.seen)
+        return Counter(cause for cause in all_causes if cause)
 
     @property
     def cause(self) -> str:
@@ -129,13 +129,13 @@ class First:
         """Returns a token limit that most replies will fit: 1.5 times the 95th percentile of their
         tokens, or four times the current limit if the reply at that percentile is cut.
         """
-        counted = [(t, r) for t, r in self.seen if r.completion_tokens]
-        lengths = sorted(counted, key=lambda pair: pair[1].completion_tokens or 0)
+        replies = [(t, r) for t, r in self.seen if r.completion_tokens]
+        lengths = sorted(replies, key=lambda pair: pair[1].completion_tokens or 0)
         if not lengths:
             return 0
         trial, reply = lengths[math.ceil(0.95 * len(lengths)) - 1]
-        at = reply.completion_tokens or 0
-        need = 4 * trial.sampling.max_tokens if reply.ended == CUT else 1.5 * at
+        tokens = reply.completion_tokens or 0
+        need = 4 * trial.sampling.max_tokens if reply.ended == CUT else 1.5 * tokens
         return math.ceil(need / 10) * 10
 
 
@@ -180,19 +180,19 @@ def stops(first: First, number: int, planned: int) -> bool:
     """True if the run stops: all first replies share one cause, or ten do after twice as many
     trials. A plan without further trials never stops.
     """
-    shown = first.causes[first.cause] if first.cause else 0
-    if planned <= number or not shown:
+    alike = first.causes[first.cause] if first.cause else 0
+    if planned <= number or not alike:
         return False
-    return shown == len(first.seen) >= number or shown >= STOPS
+    return alike == len(first.seen) >= number or alike >= STOPS
 
 
 def sample_replies(first: First, of_each: int = 2) -> Sequence[tuple[str, Trial, FirstReply]]:
     """Returns (language, trial, reply) for the first `of_each` replies in each language."""
     samples: list[tuple[str, Trial, FirstReply]] = []
-    counted: Counter[str] = Counter()
+    counts: Counter[str] = Counter()
     for trial, reply in first.seen:
         language = trial.factors.get("language", "")
-        counted[language] += 1
-        if counted[language] <= of_each:
+        counts[language] += 1
+        if counts[language] <= of_each:
             samples.append((language, trial, reply))
     return sorted(samples, key=lambda row: row[0])

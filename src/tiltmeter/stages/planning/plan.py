@@ -75,7 +75,7 @@ def check(protocol: Protocol, choices: Choices) -> None:
     for language in choices.languages:
         if language not in protocol.languages:
             languages = ", ".join(protocol.languages) or "none, leave --language out"
-            raise UsageError(f"No language '{language}' of {protocol.name}. There is: {languages}.")
+            raise UsageError(f"{protocol.name} has no language '{language}'. It has: {languages}.")
     for mode in choices.modes:
         if mode not in protocol.modes:
             raise UnknownName(f"mode of {protocol.name}", mode, protocol.modes)
@@ -96,7 +96,7 @@ def check(protocol: Protocol, choices: Choices) -> None:
     for name in choices.cross:
         _find_intersection(protocol, name)
     if not choices.subjects:
-        raise UsageError("No model is named. Type for instance: --model builtin")
+        raise UsageError("A model is needed. Type for instance: --model builtin")
 
 
 def cells(protocol: Protocol, choices: Choices) -> list[Row]:
@@ -127,11 +127,11 @@ def cells(protocol: Protocol, choices: Choices) -> list[Row]:
 
 def _levels_asked(protocol: Protocol, choices: Choices) -> dict[str, tuple[str, ...]]:
     """Returns {factor: levels to ask}: defaults or choices, with intersections."""
-    asked = {**protocol.defaults, **choices.where}
+    levels = {**protocol.defaults, **choices.where}
     for name in choices.cross:
         factor, level = _find_intersection(protocol, name)
-        asked[factor] = (*asked.get(factor, (EVERY,)), level)
-    return asked
+        levels[factor] = (*levels.get(factor, (EVERY,)), level)
+    return levels
 
 
 def _find_intersection(protocol: Protocol, name: str) -> tuple[str, str]:
@@ -144,8 +144,8 @@ def _find_intersection(protocol: Protocol, name: str) -> tuple[str, str]:
     }
     for level, factor in members.items():
         first, second = level.split(CROSS, 1)
-        wanted = name.replace(" ", "").replace("*", CROSS)
-        if wanted in (
+        text = name.replace(" ", "").replace("*", CROSS)
+        if text in (
             f"{a}{sign}{b}" for a, b in ((first, second), (second, first)) for sign in (CROSS, "x")
         ):
             return factor, level
@@ -218,8 +218,8 @@ def trials(protocol: Protocol, choices: Choices, wanted: Wanted | None = None) -
         begin = begins[mode.name] if choices.begin is None else choices.begin
         sampling = samplings[mode.name]
         # Else a model that heeds the seed would draw aside what is measured again.
-        apart = f"{mode.name}/" if mode.for_discovery else ""
-        seed = seed_of(f"{apart}{choices.seed}/{sample}/{prompt}", shown)
+        prefix = f"{mode.name}/" if mode.for_discovery else ""
+        seed = seed_of(f"{prefix}{choices.seed}/{sample}/{prompt}", shown)
         sampling = Sampling(*sampling[:-1], seed)  # half of what `_replace` takes
         name = (subject, mode.name, id(cell))
         parts = id_parts.get(name)

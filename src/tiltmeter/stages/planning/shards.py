@@ -37,9 +37,7 @@ class Shard:
         """Parses a text such as `3/16`. Raises UsageError if it is malformed."""
         match = _FORM.fullmatch(text.strip())
         if match is None or int(match[1]) > int(match[2]):
-            raise UsageError(
-                f"--shard {text} is no part of a plan. Type for instance: --shard 3/16"
-            )
+            raise UsageError(f"--shard {text} is not PART/PARTS. Type for instance: --shard 3/16")
         return cls(int(match[1]), int(match[2]))
 
     def __str__(self) -> str:
@@ -77,10 +75,10 @@ def record(
 
 def with_judge_for(record: ShardRecord, protocol: Protocol) -> ShardRecord:
     """Adds the option --judge-for to the record if judges are asked only about unsure labels."""
-    asked = {
+    names = {
         spec.name: dict(spec.unsure) for spec in protocol.instruments if spec.unsure is not None
     }
-    return record._replace(options={**record.options, "--judge-for": asked}) if asked else record
+    return record._replace(options={**record.options, "--judge-for": names}) if names else record
 
 
 def enter(store: Store, wanted: ShardRecord | None) -> None:
@@ -104,9 +102,9 @@ def enter(store: Store, wanted: ShardRecord | None) -> None:
     option = other_option(stored, wanted)
     if option:
         raise RunMismatch(
-            f"{store.folder} holds a shard that was begun with another {option} (before "
-            f"{_words(stored, option)}, now {_words(wanted, option)}), like its other shards. Type "
-            "it as before, or take another --out."
+            f"{store.folder} holds a shard that was begun, like the run's other shards, with "
+            f"another {option} (before {_words(stored, option)}, now {_words(wanted, option)}). "
+            "Type the option as before, or take another --out."
         )
 
 

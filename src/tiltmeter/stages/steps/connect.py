@@ -145,16 +145,16 @@ class Connect:
 
     def _thinking(self, name: str, row: table.Listed | None) -> Thinking:
         """Returns the settings of thinking to send. row: the model's entry in the table, if any."""
-        wanted = self.reasoning if name in self.subjects else None
+        choice = self.reasoning if name in self.subjects else None
         if row is None or self.url(name):
-            asked = None if wanted is None else reasoning.effort(wanted, (), switchable=True)
-            return {"effort": asked, "thinks": asked not in (None, "", reasoning.NONE)}
+            effort = None if choice is None else reasoning.effort(choice, (), switchable=True)
+            return {"effort": effort, "thinks": effort not in (None, "", reasoning.NONE)}
         efforts = ("none", *row.efforts) if row.takes.get("think_off") is True else row.efforts
-        if wanted is None and not efforts:
+        if choice is None and not efforts:
             return {"effort": None, "thinks": False}
-        asked = reasoning.effort(wanted, efforts, switchable=False)
-        thinks = row.thinks if asked == "" else asked != reasoning.NONE
-        return {"effort": asked, "thinks": thinks}
+        effort = reasoning.effort(choice, efforts, switchable=False)
+        thinks = row.thinks if effort == "" else effort != reasoning.NONE
+        return {"effort": effort, "thinks": thinks}
 
     def expected_price(self, name: str) -> Price | None:
         """Returns the price that the model will have when made; None if it is unknown."""
@@ -206,8 +206,8 @@ class Connect:
             return "takes no batches: it is asked as usual"
         if row is None or row.batch_share is None:
             return "the price of a batch is not known: the full price is assumed"
-        on = f"as of {row.batch_date}, {row.batch_source}".rstrip(", ")
-        return f"in a batch {row.batch_share:.0%} of the price {on}"
+        source = f"as of {row.batch_date}, {row.batch_source}".rstrip(", ")
+        return f"in a batch {row.batch_share:.0%} of the price {source}"
 
     def check(self, names: Iterable[str]) -> None:
         """Raises UsageError for a base URL that none of the models would use, and for a model name
@@ -222,17 +222,17 @@ class Connect:
         if self.workers is not None and not any(map(_takes_workers, names)):
             raise UsageError(
                 "--workers is for models that run in tiltmeter's own process (diffusers:, gguf:, "
-                f"python:, …), and {', '.join(names)} is none. Leave it out, or name several "
+                f"python:, …), not for {', '.join(names)}. Leave it out, or name several "
                 "servers: --base-url URL --base-url URL"
             )
-        named = [name for name in names if kind_of(name).is_served]
-        if self.base_url and not named:
+        served = [name for name in names if kind_of(name).is_served]
+        if self.base_url and not served:
             raise UsageError(
-                f"--base-url names a server, and {', '.join(names)} has none. Leave it out, or "
-                "name a model there: --model openai:NAME"
+                f"--base-url names a server, but {', '.join(names)} needs none. Leave it out, or "
+                "name a model of the server: --model openai:NAME"
             )
-        if self.base_url and all(kind_of(name).own_server for name in named):
-            kind = named[0].partition(":")[0]
+        if self.base_url and all(kind_of(name).own_server for name in served):
+            kind = served[0].partition(":")[0]
             raise UsageError(
                 "--base-url is for openai: models. Type for instance: --base-url "
                 f"{kind}={self.base_url}"

@@ -20,11 +20,11 @@ from .pipeline import Pipeline
 
 def job(trial: Trial, protocol: Protocol) -> Job:
     """Sends a trial's request to its subject and returns the output."""
-    asked = plan.request(trial, protocol)
-    (reply,) = yield [asked]
-    outcome = CUT if is_cut_and_empty(asked, reply) else reply.outcome
-    ended = UNKNOWN if asked.logprobs else reply.ended  # an exact reading asks for one token
-    return [Output(trial.id, outcome, reply.text, asked.key, reply.blob, ended, reply.thought)]
+    request = plan.request(trial, protocol)
+    (reply,) = yield [request]
+    outcome = CUT if is_cut_and_empty(request, reply) else reply.outcome
+    ended = UNKNOWN if request.logprobs else reply.ended  # an exact reading asks for one token
+    return [Output(trial.id, outcome, reply.text, request.key, reply.blob, ended, reply.thought)]
 
 
 def counting(job: Job, tally: Tally) -> Job:

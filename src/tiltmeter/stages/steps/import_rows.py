@@ -65,8 +65,8 @@ class RowLayout:
             f"(?P<{part}>[^/]+)" if place % 2 else re.escape(part)
             for place, part in enumerate(parts)
         )
-        named = re.fullmatch(pattern, file)
-        return named.groupdict() if named else None
+        match = re.fullmatch(pattern, file)
+        return match.groupdict() if match else None
 
     def key(self, columns: Mapping[str, str], row: Row, place: str) -> Key:
         """Returns the values by which a row's prompt is found."""
@@ -89,12 +89,12 @@ def read_rows(protocol: Protocol, layout: RowLayout, copy: Copy) -> Iterator[Imp
             if key not in cells and layout.skip_unmatched:
                 continue
             if key not in cells:
-                wanted = ", ".join(
+                wanted_names = ", ".join(
                     f"{name} = {value}" for name, value in zip(columns, key, strict=True)
                 )
                 raise UsageError(
-                    f"{place}: the design has no prompt with {wanted}. Say in `values` of "
-                    "[[outputs]] what the design calls it."
+                    f"{place}: the design has no prompt with {wanted_names}. Add to `values` of "
+                    "[[outputs]] the name that the design has for this value."
                 )
             subject = _fill(layout.subject, row, place)
             trial = Trial(

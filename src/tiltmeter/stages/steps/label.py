@@ -72,8 +72,8 @@ def _with_judges(
         return [blind_cascade(_make_instrument(kind.make, spec), spec, judge) for judge in judges]
     if second is not None and spec.unsure is not None:
         return [_cascade(spec, kind, second, judge) for judge in judges]
-    beside = [_make_instrument(second, with_told, judge) for judge in judges] if second else []
-    return [_make_instrument(kind.make, spec), *beside]
+    judged = [_make_instrument(second, with_told, judge) for judge in judges] if second else []
+    return [_make_instrument(kind.make, spec), *judged]
 
 
 def _make_instrument(
@@ -97,9 +97,9 @@ def _cascade(
     of a judge that labels everything, so both share calls.
     """
     doubting = replace(spec, settings={**spec.settings, **(spec.unsure or {})})
-    asked = _make_instrument(second, spec, judge)
-    assert isinstance(asked, SecondJudge)
-    return Cascade(_make_instrument(kind.make, doubting), asked)
+    judge_alone = _make_instrument(second, spec, judge)
+    assert isinstance(judge_alone, SecondJudge)
+    return Cascade(_make_instrument(kind.make, doubting), judge_alone)
 
 
 def ask_about_unread(protocol: Protocol, judges: Sequence[str]) -> Protocol:
@@ -148,8 +148,8 @@ def ask_where_unsure(
             continue
         if spec.told:
             raise UsageError(
-                "In this variant a judge labels everything, as the paper's did. Leave --judge-for "
-                "out, or --variant."
+                "In this variant a judge labels everything, as in the paper. Leave --judge-for or "
+                "--variant out."
             )
         if sure is not None and "sure" not in usual:
             raise UsageError(
@@ -161,7 +161,7 @@ def ask_where_unsure(
         )
     if all(spec.unsure is None for spec in specs):
         raise UsageError(
-            f"No instrument of {protocol.name} can tell when it is unsure, so judges label "
+            f"No instrument of {protocol.name} reports when it is unsure, so judges label "
             "everything. Leave --judge-for out."
         )
     return replace(protocol, instruments=tuple(specs))
@@ -173,10 +173,10 @@ def missing_judges(protocol: Protocol, judges: Sequence[str] = ()) -> list[str]:
     for spec in protocol.instruments:
         kind = registry.instrument_kind(spec.kind, spec.name)
         if kind.judged and not judges:
-            asked = " ".join(f"--judge MODEL ({part})" for part in kind.parts)
+            options = " ".join(f"--judge MODEL ({part})" for part in kind.parts)
             is_team = kind.asks == "team"
             how = "one model alone plays all parts" if is_team else "any number of them"
-            needs.append(f"{spec.name} needs {asked}; {how}. Type: tiltmeter label RUN --judge …")
+            needs.append(f"{spec.name} needs {options}; {how}. Type: tiltmeter label RUN --judge …")
     return needs
 
 
@@ -241,7 +241,7 @@ async def annotate(
 
     rules = [instrument for instrument in instruments if not instrument.judge]
     judged = [[instrument] for instrument in instruments if instrument.judge]
-    sources = [unlabelled(some) for some in (rules, *judged)]
+    sources = [unlabelled(group) for group in (rules, *judged)]
     watch(tally)
     engine = Engine(store, models, limits, watch, tally)
     await engine.drive_all([JobSource(source, tally, watch) for source in sources])
@@ -277,8 +277,8 @@ def _checks(store: Store, jobs: LabelJobs, by: Cascade, check: SecondJudge) -> I
 def _agreement(store: Store, by: Cascade, check: SecondJudge) -> str:
     """Describes how often the judge and the rules agree on answers that the rules read."""
     both = (by.annotator, check.annotator)
-    alike, number = agreement.alike(store, *both, by.attribute, check.attribute)
+    equal, number = agreement.alike(store, *both, by.attribute, check.attribute)
     return (
         f"{by.judge} labels what the rules of {by.name} left unread; of {number} answers that they "
-        f"read it says the same of {alike}"
+        f"read it says the same of {equal}"
     )

@@ -52,9 +52,11 @@ class LabelJobs:
             return None
         key = tuple([trial.factors[name] for name in self._names])
         cell, (context, pictures) = self._cells.get(key, {}), self._shown.get(key, ((), ()))
-        asked = trial._replace(context=context, pictures=pictures)
-        history, output = _told(protocol, asked), begun.answer(output, trial, protocol)
-        return _job(self._store, instrument, asked, output, is_exact, cell, history)
+        shown_trial = trial
+        if (context, pictures) != (trial.context, trial.pictures):
+            shown_trial = trial._replace(context=context, pictures=pictures)
+        history, output = _told(protocol, shown_trial), begun.answer(output, trial, protocol)
+        return _job(self._store, instrument, shown_trial, output, is_exact, cell, history)
 
 
 def _told(protocol: Protocol, trial: Trial) -> str:
@@ -80,7 +82,9 @@ def _job(
             Label(trial.id, instrument.annotator, attribute, outcome)
             for attribute in instrument.attributes
         ]
-    output = output._replace(text=without_thought(output.text))
+    answer = without_thought(output.text)
+    if answer != output.text:
+        output = output._replace(text=answer)
     reply = store.reply(output.call) if exact or isinstance(instrument, ReplyParser) else None
     is_picture = isinstance(instrument, PictureParser) and output.blob
     picture = store.blob(output.blob) if is_picture else b""
@@ -90,8 +94,8 @@ def _job(
         requests = next(steps)
         while True:
             replies = yield requests
-            for asked in requests:
-                calls.append(LabelCall(trial.id, instrument.annotator, len(calls) + 1, asked.key))
+            for request in requests:
+                calls.append(LabelCall(trial.id, instrument.annotator, len(calls) + 1, request.key))
             requests = steps.send(replies)
     except StopIteration as end:
         labels: Sequence[Label] = end.value
@@ -99,7 +103,8 @@ def _job(
         steps.close()
     if not labels:
         raise AssertionError(
-            f"{instrument.annotator} gave no label; an instrument says why it has none (invalid, …)"
+            f"{instrument.annotator} gave no label: it must give one, such as 'invalid', for each "
+            "output"
         )
     if cut and (not instrument.judge or isinstance(instrument, Cascade)):
         labels = [

@@ -77,7 +77,7 @@ def _refuse_strangers(runs: Sequence[Path], out: Path) -> None:
                 raise UsageError(f"{out} is a shard itself. Name another folder: --out RUN")
             if looks.plan(store):
                 raise UsageError(
-                    f"{run} stops early, so it cannot be merged. Merge the others without it."
+                    f"{run} stops early, so it cannot be merged. Merge the other runs without it."
                 )
             refuse_damaged(store)
             waiting = sum(row.requests for row in batches.rows(store, batches.UNFINISHED))
@@ -139,12 +139,12 @@ def _adopt_settings(store: Store, source: Store) -> None:
             store.put(key, source.get(key))
     materials = settings.given_materials(source)
     if materials and materials != settings.given_materials(store):
-        _refuse(store.folder, source.folder, "they were given other materials to label by")
+        _refuse(store.folder, source.folder, "their --taxonomy differs")
     plan = widen_plan(settings.planned_trials(store), settings.planned_trials(source))
     if plan:
         store.put("planned", plan)
-    for name, asked in settings.cascades(source).items():
-        settings.keep_cascade(store, name, *asked)
+    for name, cascade in settings.cascades(source).items():
+        settings.keep_cascade(store, name, *cascade)
     for imported in settings.imports(source):
         settings.add_import(store, imported)
     _adopt_part(store, source)
@@ -154,14 +154,14 @@ def _adopt_part(store: Store, source: Store) -> None:
     """Adds a merged run's cost of unanswered calls and its failed trials, only once even if the run
     is merged again, directly or inside another run.
     """
-    held, within = settings.merged_parts(store), settings.merged_parts(source)
+    own, within = settings.merged_parts(store), settings.merged_parts(source)
     shard = settings.shard(source)
     name = f"{shard.number}/{shard.of}" if shard else calls.first_key(source)
     paid = max(0.0, settings.possibly_paid(source) - _possibly_paid(within))
     failed = max(0, settings.failed_trials(source) - sum(p.failed for p in within.values()))
     part = f"{name} merged" if within else name
-    parts = {**within, **held, part: MergedPart(paid, failed, shard)}
-    newly = _possibly_paid(parts) - _possibly_paid(held)
+    parts = {**within, **own, part: MergedPart(paid, failed, shard)}
+    newly = _possibly_paid(parts) - _possibly_paid(own)
     settings.keep_possibly_paid(store, settings.possibly_paid(store) + newly, 0.0)
     settings.keep_merged_parts(store, parts)
     store.put("last_run", {"failed": sum(p.failed for p in parts.values()), "last_failure": ""})
@@ -175,8 +175,8 @@ def _missing(store: Store) -> list[str]:
     """Lists the shards of the plan that were not merged yet."""
     records = _shards_of(settings.merged_parts(store).values())
     merged = {record.number for record in records}
-    of = records[0].of if records else 0
-    return [f"{number}/{of}" for number in range(1, of + 1) if number not in merged]
+    total = records[0].of if records else 0
+    return [f"{number}/{total}" for number in range(1, total + 1) if number not in merged]
 
 
 def _shards_of(parts: Iterable[MergedPart]) -> list[ShardRecord]:

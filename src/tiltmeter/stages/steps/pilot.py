@@ -96,9 +96,9 @@ class Pilot:
         tally, seconds = await self._ask(chosen[:number])
         first = self._first(subject, chosen[:number], seconds)
         if needs_more(first, planned):
-            more, longer = await self._ask(chosen[number:])
+            more_replies, longer = await self._ask(chosen[number:])
             first = self._first(subject, chosen, seconds + longer)
-            tally = more
+            tally = more_replies
         model.reserve_thought(self._reserve(first, model))
         await keep_endpoints(self.store, self.models, (subject,))
         self._show(first, tally)

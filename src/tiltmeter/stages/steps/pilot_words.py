@@ -97,10 +97,10 @@ def remedy(first: First, switched_off: bool) -> str:
     """Describes a remedy for the fault, with the options to type."""
     typed = " or with ".join(options(first, switched_off))
     if first.cause == LANGUAGE:
-        asked = sorted({trial.factors.get("language", "") for trial, _ in first.seen} - {""})
-        if len(asked) < 2:
+        languages = sorted({trial.factors.get("language", "") for trial, _ in first.seen} - {""})
+        if len(languages) < 2:
             return "Choose another model, or a language that it speaks with --language."
-        return f"Asked were {', '.join(asked)}: name those that it speaks with --language."
+        return f"Asked were {', '.join(languages)}: name those that it speaks with --language."
     if first.cause == UNREAD:
         return f"Type the same command with {typed}."
     if first.cause == CONTEXT:

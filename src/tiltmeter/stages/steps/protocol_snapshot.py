@@ -67,8 +67,8 @@ def refuse_secrets(what: str, content: Json) -> None:
     name = variable_in(json.dumps(content, ensure_ascii=False))
     if name:
         raise UsageError(
-            f"{what} holds the value of {name}, and is stored and shown. Take it out; if it is no "
-            f"key, type before the command: env -u {name}"
+            f"{what} is stored and shown, but holds the value of {name}. Take the value out; if it "
+            f"is not a key, type before the command: env -u {name}"
         )
 
 
@@ -89,8 +89,8 @@ def _with_rows(protocol: Protocol, used: Sequence[Row]) -> Json:
         for name, text in files.items()
     }
     definition["files"] = lines
-    asked = {(name, cell[name]) for cell in used for name in protocol.factors}
-    definition["declared"] = _readable(object_at(definition, "declared"), asked)
+    pairs = {(name, cell[name]) for cell in used for name in protocol.factors}
+    definition["declared"] = _readable(object_at(definition, "declared"), pairs)
     if protocol.pictures:
         names = {name for cell in used for name in protocol.shown_with(cell)}
         pictures = {path: name for path, name in protocol.picture_names.items() if name in names}
@@ -126,7 +126,7 @@ def keep_pictures(store: Store, protocol: Protocol, used: Iterable[Row]) -> None
         except (OSError, images.Unusable) as problem:
             raise UsageError(f"{paths[name]}: {problem}. Put the picture there.") from None
         if store.put_blob(content, picture.suffix) != name:
-            raise UsageError(f"{paths[name]} was changed meanwhile. Type the command again.")
+            raise UsageError(f"{paths[name]} changed during the command. Type the command again.")
         store.describe_picture(name, picture, len(content))
 
 
@@ -198,11 +198,11 @@ def _earlier(store: Store, name: str) -> Protocol:
         json.dumps({**factors, "text": prompt.rpartition("\n\n")[0]})
         for factors, prompt in trials.prompts_asked(store)
     ]
-    asked = {pair for factors, _ in trials.prompts_asked(store) for pair in factors.items()}
-    data = _readable(registry.declaration(name), asked)
+    pairs = {pair for factors, _ in trials.prompts_asked(store) for pair in factors.items()}
+    data = _readable(registry.declaration(name), pairs)
     place = SourceLocation("the protocol of this run", "", data)
-    beside = Beside(None, {"texts.jsonl": "\n".join(rows)})
-    return load.declare(data, beside, place, registry.instrument_kind)
+    files = Beside(None, {"texts.jsonl": "\n".join(rows)})
+    return load.declare(data, files, place, registry.instrument_kind)
 
 
 def _readable(data: dict[str, Any], asked: Pairs) -> dict[str, Any]:
@@ -238,12 +238,12 @@ def _levels_asked(
 
 def _can_be_read(measure: MeasureKeys, asked: Pairs) -> bool:
     """True if the levels that a measure requires were asked."""
-    needed = {(factor, level) for factor, of in measure.get("where", {}).items() for level in of}
+    required = {(factor, level) for factor, of in measure.get("where", {}).items() for level in of}
     contrast = measure.get("contrast", {})
     sides = (contrast[side] for side in ("level", "baseline") if side in contrast)
-    needed |= {(contrast["factor"], side) for side in sides if side != "*"}
+    required |= {(contrast["factor"], side) for side in sides if side != "*"}
     levels = sum(factor == contrast.get("factor") for factor, _ in asked)
-    return needed <= asked and (not contrast or levels > 1)
+    return required <= asked and (not contrast or levels > 1)
 
 
 def _from_file(source: str, name: str) -> tuple[Protocol | None, str]:

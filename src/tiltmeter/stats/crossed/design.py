@@ -62,13 +62,13 @@ class Crossed:
         """
         sizes = arguments.counts("n", n)
         if (sizes <= 0).any():
-            raise ValueError("n: every prompt needs an answer")
+            raise ValueError("n: every prompt needs at least one answer")
         sides = np.asarray(side, dtype=np.int64)
         words = _codes(list(zip(side, word, strict=True)) if not matched else list(word))
         design = cls(sides, words, _codes(list(item)), sizes, matched)
         keys = (sides * design.words + words) * design.items + design.item
         if np.unique(keys).size < keys.size:
-            raise ValueError("item: the same (side, word, item) occurs twice")
+            raise ValueError("item: two prompts have the same side, word and item")
         return design
 
     @cached_property
@@ -110,10 +110,10 @@ class Crossed:
     @cached_property
     def item_sides(self) -> tuple[Codes, PromptSums, Codes]:
         """(Index of each prompt's item–side pair; a function to sum by pair; item of each pair.)"""
-        kept, first, codes = np.unique(
+        pairs, first, codes = np.unique(
             self.item * self.sides + self.side, return_index=True, return_inverse=True
         )
-        del kept
+        del pairs
         return codes, _sums(codes), self.item[first]
 
     @cached_property

@@ -52,7 +52,7 @@ def dealt(firsts: ArrayLike, group: int) -> Test:
     """
     counts = np.atleast_2d(np.asarray(firsts, dtype=np.float64))
     if (counts < 0).any() or (counts != np.rint(counts)).any():
-        raise ValueError("firsts: whole numbers of rankings expected")
+        raise ValueError("firsts: counts of rankings expected (whole numbers, at least 0)")
     counts = counts[counts.sum(axis=1) > 0]
     if not counts.size:
         return Test(None, None, DEALT, note="no rankings: no test")
@@ -62,8 +62,8 @@ def dealt(firsts: ArrayLike, group: int) -> Test:
     observed, expected = float(counts[:, group].sum()), float(counts.mean(axis=1).sum())
     distance = np.abs(np.arange(law.size) - expected)
     p = float(law[distance >= abs(observed - expected) - 1e-9].sum())
-    extreme = law[law > 0]
-    return Test(observed - expected, min(1.0, p), DEALT, smallest_p=float(extreme.min()))
+    reached = law[law > 0]
+    return Test(observed - expected, min(1.0, p), DEALT, smallest_p=float(reached.min()))
 
 
 def recurring(

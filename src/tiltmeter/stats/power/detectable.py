@@ -141,8 +141,10 @@ def divergence_shift(
     λ = 1: full separation, 1 bit. ``ValueError``: fewer than two shares or groups, or no output.
     """
     base = arguments.counts("shares", shares)
-    if base.size < 2 or base.sum() == 0 or outputs < 1 or groups < 2:
-        raise ValueError("shares: 2 values, sum above 0, 2 groups and 1 output expected at least")
+    if base.size < 2 or base.sum() == 0:
+        raise ValueError("shares: at least two numbers with a sum above 0 expected")
+    if outputs < 1 or groups < 2:
+        raise ValueError("outputs, groups: at least 1 output and 2 groups expected")
     level = arguments.level("level", level)
     base = base / base.sum()
     rarest = np.eye(base.size)[int(np.argmin(base))]
@@ -158,8 +160,8 @@ def divergence_shift(
         pooled = base + (tilted - base) / groups
         pooled = pooled / pooled.sum()
         critical = np.quantile(draw_divergences([pooled] * groups, nulls, 0), 1 - level)
-        apart = draw_divergences([*[base] * (groups - 1), tilted / tilted.sum()], tables, 1)
-        return float((apart > critical + TIE).mean())
+        divergences = draw_divergences([*[base] * (groups - 1), tilted / tilted.sum()], tables, 1)
+        return float((divergences > critical + TIE).mean())
 
     tilt = smallest_shift(rejection_share, 1.0)
     if tilt is None:
@@ -191,4 +193,4 @@ def _check(design: Design, level: float) -> None:
     if not 0 <= design.correlation <= 1:
         raise ValueError(f"correlation: between 0 and 1 expected, got {design.correlation!r}")
     if design.items < 1 or design.conditions < 1 or not design.outputs >= 1:
-        raise ValueError("items: at least one item, condition and output expected")
+        raise ValueError("items, conditions and outputs: at least 1 of each expected")

@@ -92,8 +92,8 @@ def stopping_table(design: StoppingDesign, ratio: float = DEFAULT_RATIO) -> Stop
     """Simulates a design's table with a fixed seed: 40,000 paths, each with every truth."""
     t = np.array(information_of(design, ratio))
     steps = np.diff(t, prepend=0.0)
-    drawn = np.random.default_rng(29).standard_normal((len(t), PATHS))
-    noise = np.cumsum(np.sqrt(steps)[:, None] * drawn, axis=0)  # √t·Z without drift
+    normals = np.random.default_rng(29).standard_normal((len(t), PATHS))
+    noise = np.cumsum(np.sqrt(steps)[:, None] * normals, axis=0)  # √t·Z without drift
     levels = tuple(dict.fromkeys((design.alpha, design.alpha / design.claims)))
     bias, quantile = np.empty((2, len(levels), DRIFTS.size))
     for row, level in enumerate(levels):
@@ -104,10 +104,10 @@ def stopping_table(design: StoppingDesign, ratio: float = DEFAULT_RATIO) -> Stop
             z = np.abs(score) / np.sqrt(t)[:, None]
             stops = (z >= upper[:, None]) | (z < lower[:, None])
             stops[-1] = True
-            at = stops.argmax(axis=0)
-            away = score[at, np.arange(PATHS)] / t[at] - drift
+            last = stops.argmax(axis=0)
+            away = score[last, np.arange(PATHS)] / t[last] - drift
             bias[row, column] = away.mean()
-            quantile[row, column] = np.quantile(np.abs(away) * np.sqrt(t[at]), 0.95)
+            quantile[row, column] = np.quantile(np.abs(away) * np.sqrt(t[last]), 0.95)
     return StoppingTable(levels, bias, quantile)
 
 

@@ -86,7 +86,7 @@ def decide(
     """
     earlier = earlier or {}
     if len(claims) != design.claims or len({claim.key for claim in claims}) != len(claims):
-        raise ValueError(f"claims: {design.claims} of different keys expected, got {len(claims)}")
+        raise ValueError(f"claims: {design.claims} with different keys expected, got {len(claims)}")
     tested = [_test(design, claim, look, earlier.get(claim.key)) for claim in claims]
     p, q, t = np.array([(test.p, test.q, test.information) for test in tested]).T
     rejected = rules.are_rejected(design, p)
@@ -123,10 +123,10 @@ def _test(
 ) -> _Tested:
     data = claim.data
     if data and data.looks > look:
-        raise ValueError(f"{claim.key}: data of {data.looks} looks at look {look}")
+        raise ValueError(f"{claim.key}: its data have {data.looks} looks, but this is look {look}")
     if data is None or data.looks < look:
         if before is None or before.state == "on":
-            raise ValueError(f"{claim.key}: no data of look {look}, though still undecided")
+            raise ValueError(f"{claim.key}: undecided, so its data must reach look {look}")
         earlier = before.look, before.q, before.p, before.information
         return _Tested(claim.key, *earlier, before, False)
     if isinstance(data, PlainTests):
@@ -192,8 +192,8 @@ def _states(
             was_given_up = test.before is not None and test.before.state == "not pursued"
             futile = was_given_up or (chance is not None and chance < bound)
             states.append("not pursued" if futile else "on")
-    on = {claim.calls for claim, state in zip(claims, states, strict=True) if state == "on"}
+    open_calls = {claim.calls for claim, state in zip(claims, states, strict=True) if state == "on"}
     return [
-        "on" if claim.calls and claim.calls in on and state == "not pursued" else state
+        "on" if claim.calls and claim.calls in open_calls and state == "not pursued" else state
         for claim, state in zip(claims, states, strict=True)
     ]

@@ -106,7 +106,7 @@ def default_looks(*, samples: int, balanced: int = 1) -> tuple[int, ...]:
     By hand: 16 samples: 2, 4, 8, 16; 20: 3, 5, 10, 20; 10 in two orders: 2, 4, 6, 10; 2: 1, 2.
     """
     if samples < 1 or balanced < 1:
-        raise ValueError("samples: at least one round expected, and one that is balanced")
+        raise ValueError("samples and balanced: numbers of rounds of at least 1 expected")
     raised = (balanced * math.ceil(part * samples / balanced - ROUNDING) for part in FRACTIONS)
     return tuple(sorted({min(look, samples) for look in raised}))
 
@@ -127,17 +127,18 @@ def _check(design: StoppingDesign) -> None:
     if not looks or looks[0] < 1 or any(a >= b for a, b in pairwise(looks)):
         raise ValueError(f"looks: rising numbers of rounds expected, got {looks}")
     if len(weights) != len(looks):
-        raise ValueError(f"weights: one per look expected, {len(looks)}, got {len(weights)}")
+        raise ValueError(f"weights: expected {len(looks)} (one per look), got {len(weights)}")
     if min(weights) <= 0 or abs(sum(weights) - 1) > ROUNDING:
         raise ValueError(f"weights: positive numbers with the sum 1 expected, got {weights}")
     if len(futility) != len(looks) - 1:
         raise ValueError(
-            f"futility: one per look but the last expected, {len(looks) - 1}, got {len(futility)}"
+            f"futility: expected {len(looks) - 1} bounds (one for each look but the last), got "
+            f"{len(futility)}"
         )
     if any(not 0 <= bound < 1 for bound in futility):
         raise ValueError(f"futility: probabilities below 1 expected, got {futility}")
     if design.claims < 1:
-        raise ValueError(f"claims: at least one expected, got {design.claims}")
+        raise ValueError(f"claims: at least 1 expected, got {design.claims}")
     arguments.level("alpha", design.alpha)
     if design.method not in ("holm", "benjamini-hochberg"):
         raise ValueError(f"method: holm or benjamini-hochberg expected, got {design.method!r}")

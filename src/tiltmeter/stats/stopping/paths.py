@@ -62,8 +62,8 @@ class ItemPaths:
         others = self.noise.shape[1] - 1
         weights = np.full(others + 1, 1 / max(others, 1) ** 2)
         weights[0] = 1.0
-        each = self.noise[:, :, -1] @ weights
-        measured = each[~np.isnan(each)]
+        variances = self.noise[:, :, -1] @ weights
+        measured = variances[~np.isnan(variances)]
         return float(measured.mean()) if measured.size else None
 
 
@@ -75,11 +75,11 @@ def paths_of_counts(*, hits: ArrayLike, outcomes: ArrayLike, null: float = 0.5) 
     """
     x, n = np.asarray(hits, dtype=np.float64), np.asarray(outcomes, dtype=np.float64)
     if x.ndim != 3 or x.shape != n.shape or not x.shape[1] or not x.shape[2]:
-        raise ValueError("hits: items by conditions by looks expected, outcomes of the same shape")
+        raise ValueError("hits, outcomes: equal shapes (items, conditions, looks) expected")
     if (x < 0).any() or (x > n + 1e-9).any():
-        raise ValueError("hits: numbers from 0 to those of outcomes expected")
+        raise ValueError("hits: each must be at least 0 and at most its number of outcomes")
     if (np.diff(n, axis=2) < 0).any() or (np.diff(x, axis=2) < -1e-9).any():
-        raise ValueError("outcomes: counts cumulated over the looks expected")
+        raise ValueError("hits, outcomes: cumulative counts, which never fall, expected")
     with np.errstate(invalid="ignore", divide="ignore"):
         rates = x / n
         noise = np.where(n > 1, rates * (1 - rates) / (n - 1), np.nan)

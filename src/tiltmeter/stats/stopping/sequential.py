@@ -23,7 +23,7 @@ from tiltmeter.stats.stopping.paths import ItemPaths, Ticks, flip_scores
 def scores_of(data: ItemPaths | OutputBlocks | CellBlocks, design: StoppingDesign) -> Ticks:
     """Returns the statistic of every flip (or permutation) at every look so far, in ticks."""
     if data.looks > len(design.looks):
-        raise ValueError(f"looks: {data.looks} where the design has {len(design.looks)}")
+        raise ValueError(f"data: {data.looks} looks, but the design has only {len(design.looks)}")
     if isinstance(data, CellBlocks):
         return cell_scores(data, design)
     return flip_scores(data, design) if isinstance(data, ItemPaths) else block_scores(data, design)
@@ -51,12 +51,12 @@ def sequential_p(scores: Ticks, design: StoppingDesign, largest: float = 1.0) ->
     tails = np.count_nonzero(scores >= scores[:, :1], axis=1) / flips
     # a level rejects by look k for sure where what is new there is enough by itself, and not at
     # all where all that is spent until then would not do; between these flips are removed
-    enough = np.minimum.accumulate((tails + 1 / flips) / np.array(design.weights[:looks]))
-    needed = np.minimum.accumulate(tails / np.array(design.spending[:looks]))
+    sufficient = np.minimum.accumulate((tails + 1 / flips) / np.array(design.weights[:looks]))
+    necessary = np.minimum.accumulate(tails / np.array(design.spending[:looks]))
     p, latest = [1.0] * looks, 0
     race: _Race | None = None
     for level in design.levels[design.levels <= largest][::-1].tolist():
-        is_sure, is_possible = level >= enough, level * (1 + ROUNDING) >= needed
+        is_sure, is_possible = level >= sufficient, level * (1 + ROUNDING) >= necessary
         if not is_possible[-1]:
             break
         look: int | None = int(is_sure.argmax())
@@ -108,9 +108,9 @@ class _Race:
             least = row[alive[budget]]
             if row[0] > least:
                 return look
-            taken = alive[row[alive] > least]
-            self.stamps[taken] = level
-            spent += len(taken)
+            rejected = alive[row[alive] > least]
+            self.stamps[rejected] = level
+            spent += len(rejected)
         return None
 
 
@@ -122,7 +122,7 @@ def bonferroni_over_looks(p: Sequence[float], design: StoppingDesign) -> float:
     """
     values = arguments.vector("p", p)
     if not values.size or values.size > len(design.looks):
-        raise ValueError(f"p: one per look expected, at most {len(design.looks)}")
+        raise ValueError(f"p: one value per look expected, at most {len(design.looks)}")
     if values.min() < 0 or values.max() > 1:
-        raise ValueError("p: a value outside [0, 1]")
+        raise ValueError("p: numbers from 0 to 1 expected")
     return min(1.0, float((values / np.array(design.weights[: values.size])).min()))

@@ -74,12 +74,12 @@ def by_output(store: Store) -> Iterator[OutputLabels]:
 
 def weighted(store: Store) -> Iterator[OutputLabels]:
     """Yields every current label of annotators with other weights than 1, one row per label."""
-    single = labels.with_weights(store)
+    names = labels.with_weights(store)
     rows = store.rows(
         "SELECT n, json_array(annotator_0), json_array(attribute_0), json_array(value_0), weight"
-        f" FROM labels WHERE current AND annotator_0 IN ({_numbers(single)})"
+        f" FROM labels WHERE current AND annotator_0 IN ({_numbers(names)})"
         " ORDER BY n, annotator, attribute, value, weight",
-        single,
+        names,
     )
     return map(OutputLabels._make, rows)
 
@@ -163,8 +163,8 @@ def is_single(store: Store, attribute: str) -> bool:
 def is_of_one(store: Store, attribute: str) -> bool:
     """True if exactly one annotator labelled an attribute, and without votes."""
     names = (attribute, attribute + VOTE)
-    every = {sort[:2] for sort in labels.sorts(store) if sort.current and sort.attribute in names}
-    return [name for _, name in every] == [attribute]
+    pairs = {sort[:2] for sort in labels.sorts(store) if sort.current and sort.attribute in names}
+    return [name for _, name in pairs] == [attribute]
 
 
 def iter_values_alone(store: Store, attribute: str) -> Iterator[Sequence[str]]:

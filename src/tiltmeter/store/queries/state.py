@@ -94,9 +94,9 @@ def digest(store: Store) -> str:
     sha256 = hashlib.sha256()
     encode = json.JSONEncoder(ensure_ascii=False).encode
     for table, names, order in _ROWS:
-        every = public_columns(table, "r")
-        asked = {name: every[name] for name in names.split()}
-        for piece in read(store, asked, f"FROM {table} r {order}"):
+        columns = public_columns(table, "r")
+        chosen = {name: columns[name] for name in names.split()}
+        for piece in read(store, chosen, f"FROM {table} r {order}"):
             rows = zip(*piece.values(), strict=True)
             sha256.update("".join(map(encode, rows)).encode("utf-8", "surrogatepass"))
     return sha256.hexdigest()

@@ -63,12 +63,12 @@ def iter_designs(store: Store, columns: Sequence[str]) -> Iterator[tuple[int, ..
 
 def iter_numbered(store: Store) -> Iterator[tuple[int, str, str, str]]:
     """Yields every trial as (integer of its id, subject, mode, factors as JSON), by id."""
-    every = public_columns("trials", "t")
-    asked = {
+    columns = public_columns("trials", "t")
+    chosen = {
         "n": AskedColumn("", ("n",)),
-        **{name: every[name] for name in ("subject", "mode", "factors")},
+        **{name: columns[name] for name in ("subject", "mode", "factors")},
     }
-    for piece in read(store, asked, "FROM trials t ORDER BY t.n"):
+    for piece in read(store, chosen, "FROM trials t ORDER BY t.n"):
         yield from zip(*piece.values(), strict=True)
 
 

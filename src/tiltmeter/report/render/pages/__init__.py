@@ -17,13 +17,13 @@ def endings() -> list[str]:
 
 
 def check_ending(path: Path | str) -> str:
-    """Returns a path's ending, `.html` if it has none. UsageError for unsupported endings."""
+    """Returns a path's ending, or `.html` without one. Raises UsageError if it is unsupported."""
     ending = Path(path).suffix.lower() or ".html"
     if ending not in endings():
         raise UsageError(
-            f"A report is HTML or Markdown, not {ending}: name a file that ends in "
-            f"{' or '.join(endings())}. For paper print the page; tables: tiltmeter table, "
-            "figures: tiltmeter figure"
+            f"A report is HTML or Markdown, not {ending}: give a file name that ends in "
+            f"{' or '.join(endings())}. For paper, print the HTML page. For tables and figures "
+            "alone type: tiltmeter table, tiltmeter figure"
         )
     return ending
 
