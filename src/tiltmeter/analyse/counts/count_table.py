@@ -154,11 +154,11 @@ class CountTable:
         return iter(self.once(key, lambda: list(self._cut(measure, by))))
 
     def _cut(self, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Cut]:
-        everything = self.split_levels(by)
+        frames = self.split_levels(by)
         left_out = [~pl.col("value").is_in(list(measure.without))] if measure.without else []
-        rows = everything.filter(pl.col("attribute") == measure.attribute, *left_out)
+        rows = frames.filter(pl.col("attribute") == measure.attribute, *left_out)
         keys = list(dict.fromkeys((*by, self.protocol.item)))
-        source = everything if measure.per == "outputs" else rows
+        source = frames if measure.per == "outputs" else rows
         sums = source.group_by(keys, maintain_order=True).agg(
             pl.col("outputs").sum().cast(pl.Float64)
         )

@@ -97,8 +97,8 @@ def between_levels(
     among = table.answers(measure)
     codes = codes_of(table, measure, among) if table.drawn else {}
     if len(codes) < 2:
-        why = "labels of fewer than two levels" if table.drawn else "read from probabilities"
-        yield row_of(measure, {}, note=f"{why}: nothing to shuffle")
+        reason = "labels of fewer than two levels" if table.drawn else "read from probabilities"
+        yield row_of(measure, {}, note=f"{reason}: nothing to shuffle")
         return
     shuffles = shuffles_of(measure.name, DRAWS)
     part = ObjectOutputs(list(codes.values()), (measure.attribute,), (among,), shuffles)
@@ -122,8 +122,8 @@ def claim_row(
     rows = sum(len(group) for part in compared.parts for group in part.groups)
     row = row_of(measure, dict(about), n=float(rows), clusters=len(compared.parts))
     if claim.p is None or not claim.cells:
-        why = "too few outputs of each group to show a difference"
-        return replace(row, note=why), (None, None)
+        reason = "too few outputs of each group to show a difference"
+        return replace(row, note=reason), (None, None)
     largest = _with_raw_shares(compared, claim.cells[0], 1.0)
 
     def name_cells(level: float, rejected: bool) -> CellClaim:

@@ -117,14 +117,14 @@ def _families(
             of_family.setdefault(families.hypothesis(specs[row.measure], row), claim)
     if not by_family:
         raise UsageError(
-            f"{protocol.name} tests no claim, so there is none whose answer could stop the run. "
+            f"{protocol.name} tests no claim, so answers cannot stop the run early. "
             "Leave --stop out."
         )
     return [
         PlannedFamily(
-            name, "holm" if how == "holm" else "benjamini-hochberg", tuple(of_family.values()), 1.0
+            name, "holm" if rule == "holm" else "benjamini-hochberg", tuple(of_family.values()), 1.0
         )
-        for (name, how), of_family in by_family.items()
+        for (name, rule), of_family in by_family.items()
     ]
 
 

@@ -217,7 +217,7 @@ async def _reach(url: str) -> None:
         ) from None
     except (OSError, TimeoutError) as error:
         raise ModelError(
-            f"Nothing answers at {url} ({error or 'time-out'}). Start the server, mend --base-url, "
-            "or check your network."
+            f"Nothing answers at {url} ({error or 'time-out'}). Start the server, correct "
+            "--base-url, or check your network."
         ) from None
     writer.close()

@@ -231,7 +231,7 @@ class Connection:
         if isinstance(error, aiohttp.ClientHttpProxyError | aiohttp.ClientProxyConnectionError):
             return ModelError(
                 f"The proxy {urlsplit(self._proxy).hostname} does not let {self.name} through "
-                f"({reason}). Mend HTTPS_PROXY, or name the host in NO_PROXY."
+                f"({reason}). Correct HTTPS_PROXY, or name the host in NO_PROXY."
             )
         # a part of a name with more than 63 characters is a UnicodeError
         if isinstance(error, aiohttp.InvalidURL | aiohttp.NonHttpUrlClientError | UnicodeError):
@@ -242,10 +242,10 @@ class Connection:
             error, aiohttp.ClientConnectorError | aiohttp.ConnectionTimeoutError
         ):
             return ModelError(
-                f"Nothing answers at {base} ({reason}). Start the server, or mend --base-url."
+                f"Nothing answers at {base} ({reason}). Start the server, or correct --base-url."
             )
         if first and isinstance(error, aiohttp.ClientResponseError):
-            return ModelError(f"{base} does not speak HTTP ({reason}). Mend --base-url.")
+            return ModelError(f"{base} does not speak HTTP ({reason}). Correct --base-url.")
         unsent = aiohttp.ClientConnectorError | aiohttp.ConnectionTimeoutError
         paid = posted and not isinstance(error, unsent)
         if isinstance(error, TimeoutError):
