@@ -209,7 +209,7 @@ def _look_up(raw: str, word: str) -> WordSeen | None:
 
 @cache
 def function_words() -> frozenset[str]:
-    """Returns the function words, without those that name people."""
+    """Returns the function words, without function words that name people."""
     kinds = ("determiners", "pronouns", "boundary", "prepositions", "adverbs", "auxiliaries")
     return words(*kinds) - people()["plural"].keys()
 
