@@ -23,7 +23,7 @@ JOIN trials t ON t.n = l.n GROUP BY 1, 2, 3"""
 
 
 class Labelled(NamedTuple):
-    """Progress of an annotator: its labelled outputs, and all, of a subject in a mode."""
+    """An annotator's progress in a subject's mode: outputs that it labelled, and all outputs."""
 
     subject: str
     mode: str
