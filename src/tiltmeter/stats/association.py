@@ -216,8 +216,8 @@ def fisher(*, hits_a: int, n_a: int, hits_b: int, n_b: int) -> Test:
     ways = ((n_a, k), (n_b, hits - k), (n_a + n_b, hits))
     one, two, total = (gammaln(n + 1) - gammaln(k + 1) - gammaln(n - k + 1) for n, k in ways)
     logs = one + two - total
-    likely = logs[hits_a - first] + 1e-7  # as the one seen, up to rounding
-    return Test(None, min(1.0, float(np.exp(logs[logs <= likely]).sum())), method)
+    limit = logs[hits_a - first] + 1e-7  # as the one seen, up to rounding
+    return Test(None, min(1.0, float(np.exp(logs[logs <= limit]).sum())), method)
 
 
 def equivalence(*, value: float, se: float, df: float, margin: float) -> Test:

@@ -34,9 +34,9 @@ def posterior_limits(successes: Floats, n: Floats, confidence: float = 0.95) -> 
     log = _rising(successes) + _rising(n - successes)[::-1] - _rising_of_sum(n, a_plus_b)
     posterior = np.exp(log - log.max()) * weight
     mass = posterior.sum(axis=1)
-    below = np.concatenate([[0.0], np.cumsum(mass)]) / mass.sum()
+    cumulated = np.concatenate([[0.0], np.cumsum(mass)]) / mass.sum()
     tail = (1 - confidence) / 2
-    theta = np.interp([tail, 1 - tail], below, np.arange(MEANS + 1) / MEANS)
+    theta = np.interp([tail, 1 - tail], cumulated, np.arange(MEANS + 1) / MEANS)
     low, high = np.sin(math.pi * theta / 2) ** 2
     return float(low), float(high)
 
@@ -78,5 +78,5 @@ def _rising(counts: Floats) -> Floats:
 def _rising_of_sum(n: Floats, both: Floats) -> Floats:
     """Sums log (a+b)(a+b+1)…(a+b+n-1) over items, shape (correlations,)."""
     sizes, items = np.unique(n, return_counts=True)
-    rising: Floats = items @ (special.gammaln(both + sizes[:, None]) - special.gammaln(both))
-    return rising
+    logs: Floats = items @ (special.gammaln(both + sizes[:, None]) - special.gammaln(both))
+    return logs

@@ -144,8 +144,8 @@ def linearised_share(*, successes: ArrayLike, n: ArrayLike, confidence: float = 
         return replace(blank, value=share, note="one cluster: no interval")
     variance, df = cluster_variance((x - share * size) / total)
     if variance > 0 and (total >= SMOOTH * clusters or (x != np.rint(x)).any()):
-        carried = carriers(x if share <= 0.5 else size - x)
-        df = min(df, max(CARRIER_DF * (carried - 1), 1.0))
+        effective_clusters = carriers(x if share <= 0.5 else size - x)
+        df = min(df, max(CARRIER_DF * (effective_clusters - 1), 1.0))
     effective = share * (1 - share) / variance if variance > 0 else float(clusters)
     low, high = wilson_limits(share, effective, t_quantile(0.5 + confidence / 2, df))
     note_if_alike = None if variance > 0 else ALIKE

@@ -72,8 +72,8 @@ def common_items(
         asked += [(*levels, item) for item in items if shared.get(item, item) in shared_ids]
         counted += [(*levels, item) for item in items if shared.get(item, item) in full]
         alone[key], unanswered[key] = len(ids) - len(shared_ids), len(shared_ids) - len(full)
-    common = [_keep(tables, by, places) for places in (asked, counted)]
-    return CommonItems(common[0], common[1], by, alone, unanswered)
+    pair = [_keep(tables, by, places) for places in (asked, counted)]
+    return CommonItems(pair[0], pair[1], by, alone, unanswered)
 
 
 def _counting(cut: Cut, measure: MeasureSpec) -> Iterator[str]:

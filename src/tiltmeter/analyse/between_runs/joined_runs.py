@@ -56,8 +56,8 @@ class JoinedRuns:
         contrast = self.measure.contrast or {}
         several = contrast["controls"].split("|") if sides == "controls" else [contrast["baseline"]]
         for name in several:
-            common = common_items(self.pairing.tables, self.measure, self.by, name)
-            yield from self._gaps(name, common)
+            items = common_items(self.pairing.tables, self.measure, self.by, name)
+            yield from self._gaps(name, items)
 
     def _shares(self, items: CommonItems) -> Iterator[ComparisonRow]:
         """Yields the comparison of a share, as a difference between the levels of `run`."""
@@ -217,13 +217,13 @@ class JoinedRuns:
             yield self._uncorrected(row, result.note)
             return
         values = [correct((side,), Side({}), sense, is_random).found.value for side in sides]
-        fixed = corrected_rows.corrected_row(row, result, 0.0)
-        fixed = replace(fixed, note=join_notes(result.note, alike) or "")
-        yield self._test_equivalence(fixed, (values[0], values[1]))
+        corrected = corrected_rows.corrected_row(row, result, 0.0)
+        corrected = replace(corrected, note=join_notes(result.note, alike) or "")
+        yield self._test_equivalence(corrected, (values[0], values[1]))
 
     def _uncorrected(self, row: Estimate, reason: str) -> ComparisonRow:
-        clear = row.without_value(row.measure + CORRECTED)
-        return self._test_equivalence(replace(clear, note=f"uncorrected: {reason}"), (None, None))
+        empty = row.without_value(row.measure + CORRECTED)
+        return self._test_equivalence(replace(empty, note=f"uncorrected: {reason}"), (None, None))
 
     @cached_property
     def _wholes(self) -> list[Side]:

@@ -96,10 +96,10 @@ def claim_key(spec: MeasureSpec, row: Estimate) -> Key:
 
 def _plan(store: Store) -> dict[str, settings.Progress]:
     planned = settings.planned_trials(store)
-    answered: dict[str, int] = {}
+    answers: dict[str, int] = {}
     counts: dict[str, int] = {}
     for part in trials.parts(store):
-        answered[part.subject] = answered.get(part.subject, 0) + part.answered
+        answers[part.subject] = answers.get(part.subject, 0) + part.answered
         counts[part.subject] = counts.get(part.subject, 0) + part.trials
     return {
         subject: settings.Progress(
@@ -109,7 +109,7 @@ def _plan(store: Store) -> dict[str, settings.Progress]:
                 sum(sum(levels.values()) for levels in planned.get(subject, {}).values()),
             ),
         )
-        for subject, number in answered.items()
+        for subject, number in answers.items()
     }
 
 

@@ -128,10 +128,10 @@ class GateResult:
     def lines(self) -> list[str]:
         """One line per claim that stands in the way of PASS, or a summary if all claims pass."""
         if self.decision is not Decision.PASS:
-            shut = [claim for word in SHUT for claim in self.claims if claim.decision is word]
+            failing = [claim for word in SHUT for claim in self.claims if claim.decision is word]
             lines = [
                 line
-                for one in shut
+                for one in failing
                 for line in (
                     f"{one.decision}  {one.line}",
                     *([f"      {one.more}"] * bool(one.more)),
@@ -216,9 +216,9 @@ def hold(gate: Gate, claims: Sequence[Verdict], cost: Cost | None = None) -> Gat
 def together(decided: Sequence[ClaimAtGate]) -> GateResult:
     """Combines the claims' decisions: PASS if all pass, else the first in the order of SHUT."""
     words = {one.decision for one in decided}
-    shut = [word for word in SHUT if word in words]
+    failing = [word for word in SHUT if word in words]
     word = Decision.PASS if decided else Decision.NOT_ENOUGH_DATA
-    return GateResult(shut[0] if shut else word, tuple(decided))
+    return GateResult(failing[0] if failing else word, tuple(decided))
 
 
 def _interval(claim: Verdict) -> tuple[float, float] | None:
@@ -282,10 +282,10 @@ def _calls_needed(
         if min(interval) <= 0:
             return ""
         low, high, margin = math.log(low), math.log(high), math.log(margin)
-    one_sided = normal_quantile((1 + EQUIVALENCE) / 2)
-    error = (high - low) / 2 / one_sided
+    quantile = normal_quantile((1 + EQUIVALENCE) / 2)
+    error = (high - low) / 2 / quantile
     both_ends = normal_quantile((1 + SURE) / 2)
-    items = math.ceil(claim.clusters * (error * (one_sided + both_ends) / margin) ** 2)
+    items = math.ceil(claim.clusters * (error * (quantile + both_ends) / margin) ** 2)
     if items <= claim.clusters:
         return ""
     answers = max(1, round(claim.n / claim.clusters))

@@ -10,8 +10,8 @@ from ..words.verdict_words import BY_STATE, Word
 
 def items_differ(row: Estimate) -> bool:
     """True if the row's items differ significantly (adjusted p < α)."""
-    tested = row.between_items
-    return tested is not None and tested["p_adjusted"] < ALPHA
+    result = row.between_items
+    return result is not None and result["p_adjusted"] < ALPHA
 
 
 def test_word(row: Estimate, null: float | None) -> Word:
@@ -25,13 +25,13 @@ def test_word(row: Estimate, null: float | None) -> Word:
         return Word.TILT_OF_THESE if word == Word.TILT and _not_like_these(row) else word
     alpha = 1 - (row.confidence or 1 - ALPHA) - 1e-12
     adjusted = row.p if row.p_adjusted is None else row.p_adjusted
-    holds = holds_null(row, null)
-    is_found = adjusted < alpha and holds is not True
+    has_null = holds_null(row, null)
+    is_found = adjusted < alpha and has_null is not True
     if is_found and not _of_these_words(row):
         return Word.TILT
     if is_found or _these_tilt(row, alpha):
         return Word.TILT_OF_THESE
-    if row.p < alpha or holds is False:
+    if row.p < alpha or has_null is False:
         return Word.UNDECIDED
     return Word.ITEMS_DIFFER if items_differ(row) else Word.NO_DIFFERENCE
 

@@ -70,8 +70,8 @@ def _decide(
         return ClaimAtGate(claim, Decision.NOT_ENOUGH_DATA, math.inf, line)
     before = np.array([earlier_claim[item] for item in items])
     after = np.array([now[item] for item in items])
-    away = _side(before, after) * (after - before)
-    moved, inner = _mean(away, 1 - 0.05 / number), _mean(away, 0.90)
+    worsening = _side(before, after) * (after - before)
+    moved, inner = _mean(worsening, 1 - 0.05 / number), _mean(worsening, 0.90)
     value = moved.value or 0.0
     low = value if moved.low is None else moved.low
     high = value if moved.high is None else moved.high
@@ -96,8 +96,8 @@ def _decide(
 def _side(before: Floats, after: Floats) -> float:
     """Returns the sign of the earlier tilt if it was shown, else the sign of the change."""
     was = _mean(before, 0.95)
-    was_clear = was.low is not None and was.high is not None and was.low * was.high > 0
-    direction = float(before.mean()) if was_clear else float((after - before).mean())
+    is_clear = was.low is not None and was.high is not None and was.low * was.high > 0
+    direction = float(before.mean()) if is_clear else float((after - before).mean())
     return -1.0 if direction < 0 else 1.0
 
 

@@ -109,8 +109,8 @@ def with_cue_words(
     population["df"] = round(chosen.df, 3)
     few_words = (FEW_WORDS_CODE,) if prompts.fewest < FEW_WORDS else ()
     cautions = _without_few_items(estimate) if is_few else estimate.cautions
-    marked = replace(estimate, population=population, cautions=(*cautions, *few_words))
-    return _over_words(marked, chosen, OVER_WORDS if is_few else TWO_WAY, ratio)
+    row = replace(estimate, population=population, cautions=(*cautions, *few_words))
+    return _over_words(row, chosen, OVER_WORDS if is_few else TWO_WAY, ratio)
 
 
 def with_few_items(estimate: Estimate, prompts: PromptCounts | None, test: Test | None) -> Estimate:

@@ -105,8 +105,8 @@ def _with_all_groups(
     lacking = by_language.filter(pl.col("groups") < most)[LANGUAGE].sort().to_list()
     if not lacking:
         return table, None
-    complete = table.rows.filter(~pl.col(LANGUAGE).is_in(lacking))
-    return replace(table, rows=complete), f"without {', '.join(lacking)}: not of all groups"
+    rows = table.rows.filter(~pl.col(LANGUAGE).is_in(lacking))
+    return replace(table, rows=rows), f"without {', '.join(lacking)}: not of all groups"
 
 
 def _row(group: JointGroup, measure: MeasureSpec, table: CountTable) -> Estimate:

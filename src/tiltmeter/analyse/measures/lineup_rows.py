@@ -60,8 +60,8 @@ def lineups_of(
     """
     column = lineup_column(table.protocol)
     is_even = len({round(share, 9) for share in reference.values()}) == 1
-    usable = table.variant.intervals and table.drawn and measure.per == "labels"
-    if column not in table.rows.columns or not is_even or not usable:
+    is_usable = table.variant.intervals and table.drawn and measure.per == "labels"
+    if column not in table.rows.columns or not is_even or not is_usable:
         return {}
     groups = list(reference)
     rows = table.split_levels(by).filter(

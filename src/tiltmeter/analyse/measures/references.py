@@ -123,8 +123,8 @@ def _difference(group: Group, reference: Floats) -> Interval:
 
 
 def _shift_interval(found: Interval, by: float) -> Interval:
-    moved = (None if end is None else end - by for end in (found.value, found.low, found.high))
-    value, low, high = moved
+    ends = (None if end is None else end - by for end in (found.value, found.low, found.high))
+    value, low, high = ends
     return replace(found, value=value, low=low, high=high)
 
 

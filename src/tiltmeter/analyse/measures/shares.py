@@ -217,8 +217,8 @@ def odds_ratio(table: CountTable, measure: MeasureSpec, by: Sequence[str]) -> It
         wide = with_cue_words(row, of_pair, null=1.0, ratio=True)
         if (wide.low, wide.high) != (row.low, row.high) and wide.low is not None:
             rates_value = rates_of_sides().value or 1.0  # cue words are of rates
-            turned = (row.value or 1.0) / rates_value
-            wide = replace(wide, low=wide.low * turned, high=(wide.high or 0.0) * turned)
+            factor = (row.value or 1.0) / rates_value
+            wide = replace(wide, low=wide.low * factor, high=(wide.high or 0.0) * factor)
         yield wide
 
 

@@ -39,13 +39,13 @@ def change(table: CountTable, measure: MeasureSpec, by: Sequence[str]) -> Iterat
     By hand: a share of .8 without and of .6 with a mitigation: -.2; a difference of .8 - .4 without
     and of .6 - .4 with it: -.2."""
     name = measure.name.removesuffix(CHANGE)
-    changed = [spec for spec in table.protocol.measures if spec.name == name]
-    if not changed:
+    specs = [spec for spec in table.protocol.measures if spec.name == name]
+    if not specs:
         plain = replace(measure, kind="difference")
         rows_of_shares = shares.difference(table, plain, by)
         yield from (row for row in rows_of_shares if {*measure.values} & row.outcomes.keys())
         return
-    base = replace(changed[0], where=measure.where)
+    base = replace(specs[0], where=measure.where)
     if base.kind in SHARES:
         yield from _of_shares(table, measure, base, by)
     elif base.kind == "joint_effect":
@@ -203,6 +203,6 @@ def _with_tilt(
     """Adds the numbers with and without the mitigation. own: the interval with mitigation."""
     level, baseline = sides
     ends = [end for end in (own.low, own.high) if end is not None]
-    across = ends and all((end - even) * (baseline - even) < 0 for end in ends)
+    has_turned = ends and all((end - even) * (baseline - even) < 0 for end in ends)
     known_sides = {"level": level, "baseline": baseline, EVEN: even}
-    return replace(row, sides={**known_sides, TURNED: 1.0} if across else known_sides)
+    return replace(row, sides={**known_sides, TURNED: 1.0} if has_turned else known_sides)

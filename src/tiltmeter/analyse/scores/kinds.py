@@ -26,11 +26,11 @@ def kind_of(score: Score, pooled_by_code: bool = False) -> Compute:
     """
 
     def compute(table: CountTable, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Estimate]:
-        pooled = pooled_by_code and table.variant.name == CODE
-        note = note_of(table, pooled)
+        is_pooled = pooled_by_code and table.variant.name == CODE
+        note = note_of(table, is_pooled)
         outputs, stratum = table.labelled_outputs(), table.stratum
-        groups = () if pooled else by
-        for cell in split_by_base(outputs, stratum, measure, groups, table.protocol, pooled):
+        groups = () if is_pooled else by
+        for cell in split_by_base(outputs, stratum, measure, groups, table.protocol, is_pooled):
             for estimate in score(cell, measure, table.variant):
                 text = join_notes(estimate.note, note(estimate)) or ""
                 yield estimate if text == estimate.note else replace(estimate, note=text)

@@ -81,8 +81,8 @@ def from_base(table: CountTable, measure: MeasureSpec, by: Sequence[str]) -> Ite
 def between_groups(
     table: CountTable, measure: MeasureSpec, by: Sequence[str]
 ) -> Iterator[Estimate]:
-    """One claim for each dimension of several groups: do the outputs of its groups differ among one
-    another? With three or more groups, a cell is a group against all others.
+    """Yields one claim for each dimension with several groups: that the outputs of these groups
+    differ. With three or more groups, a cell is a group against all others.
     """
     for sides in sides_between_groups(table, measure):
         yield _noted(table, claim_row(measure, sides.about, _compared(sides, based=False))[0])
@@ -97,8 +97,8 @@ def between_levels(
     among = table.answers(measure)
     codes = codes_of(table, measure, among) if table.drawn else {}
     if len(codes) < 2:
-        why = "labels of fewer than two levels" if table.drawn else "read from probabilities"
-        yield row_of(measure, {}, note=f"{why}: nothing to shuffle")
+        reason = "labels of fewer than two levels" if table.drawn else "read from probabilities"
+        yield row_of(measure, {}, note=f"{reason}: nothing to shuffle")
         return
     shuffles = shuffles_of(measure.name, DRAWS)
     part = ObjectOutputs(list(codes.values()), (measure.attribute,), (among,), shuffles)
@@ -122,8 +122,8 @@ def claim_row(
     rows = sum(len(group) for part in compared.parts for group in part.groups)
     row = row_of(measure, dict(about), n=float(rows), clusters=len(compared.parts))
     if claim.p is None or not claim.cells:
-        why = "too few outputs of each group to show a difference"
-        return replace(row, note=why), (None, None)
+        reason = "too few outputs of each group to show a difference"
+        return replace(row, note=reason), (None, None)
     largest = _with_raw_shares(compared, claim.cells[0], 1.0)
 
     def name_cells(level: float, rejected: bool) -> CellClaim:

@@ -174,9 +174,9 @@ def between_groups(
                 n = _with_value(sides, name)
                 each.append(_published(all_cells, about, n, [one.get(name) for one in scores]))
             continue
-        pooled = all_cells.score(sides, "pairs")
-        whole.append(_adjusted_whole(all_cells.row(condition, n, 0), pooled))
-        for name, (one, cells) in pooled.by_name.items():
+        score = all_cells.score(sides, "pairs")
+        whole.append(_adjusted_whole(all_cells.row(condition, n, 0), score))
+        for name, (one, cells) in score.by_name.items():
             about = {**condition, "attribute": name}
             each.append(_adjusted(all_cells.row(about, _with_value(sides, name), 0), one, cells))
     yield from whole
@@ -201,8 +201,8 @@ def concentration(table: CountTable, measure: MeasureSpec, by: Sequence[str]) ->
     if cells.published:
         return
     for condition, sides in _sides(cells, by):
-        pooled = cells.score(sides, "concentration")
-        one, row = pooled.whole, cells.row(condition, _outputs(sides), pooled.cells)
+        score = cells.score(sides, "concentration")
+        one, row = score.whole, cells.row(condition, _outputs(sides), score.cells)
         about = {(measure.contrast or {})["factor"]: f"{condition.get('group', 'groups')} − base"}
         name = f"{measure.name}_difference"
         yield replace(_tested(row, one), measure=name, contrast=about)
@@ -247,8 +247,8 @@ def _sides(
         yield {}, [[cell.base, *cell.groups.values()] for cell in found.cells]
         return
     for place in found.places():
-        none = OutputGroup()
-        sides = [[cell.base, cell.groups.get(place, none)] for cell in found.cells]
+        empty = OutputGroup()
+        sides = [[cell.base, cell.groups.get(place, empty)] for cell in found.cells]
         yield found.condition(by, place), sides
 
 

@@ -70,8 +70,8 @@ class _Classes:
         if cell is None:
             return 0.0
         n, base_n = cell["n"], cell["base_n"]
-        pooled = (cell["share"] * n + cell["base_share"] * base_n) / (n + base_n)
-        spread = math.sqrt(pooled * (1 - pooled) * (1 / n + 1 / base_n))
+        share = (cell["share"] * n + cell["base_share"] * base_n) / (n + base_n)
+        spread = math.sqrt(share * (1 - share) * (1 / n + 1 / base_n))
         return abs(cell["share"] - cell["base_share"]) / spread if spread else 0.0
 
     @cached_property

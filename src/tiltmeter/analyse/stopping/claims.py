@@ -122,9 +122,9 @@ def _families(
         )
     return [
         PlannedFamily(
-            name, "holm" if how == "holm" else "benjamini-hochberg", tuple(of_family.values()), 1.0
+            name, "holm" if rule == "holm" else "benjamini-hochberg", tuple(of_family.values()), 1.0
         )
-        for (name, how), of_family in by_family.items()
+        for (name, rule), of_family in by_family.items()
     ]
 
 

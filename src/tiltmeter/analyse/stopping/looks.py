@@ -87,16 +87,16 @@ def read_looks(store: Store, plan: StoppingPlan) -> list[Look]:
         except ValueError:
             look = None
         if look is None or look.number != number or not _fits(plan, [*past_looks, look]):
-            why = "is no look"
+            reason = "is no look"
         elif look.plan != plan.hash:
-            why = "was made by another plan than the run holds"
+            reason = "was made by another plan than the run holds"
         elif not _follows(look.decisions, _decisions(plan, past_looks, look.sums)):
-            why = "decided what does not follow from what it saw"
+            reason = "decided what does not follow from what it saw"
         else:
             past_looks.append(look)
             continue
         raise StoreError(
-            f"{store.folder} is damaged at artefacts.content: look {number} {why}. Restore it "
+            f"{store.folder} is damaged at artefacts.content: look {number} {reason}. Restore it "
             "from a copy."
         )
     return past_looks
@@ -307,8 +307,8 @@ def _path(
         return _blocks(looks)
     if claim.statistic == "cells":
         return _cell_blocks(looks)
-    wide = max((len(look["hits"][0]) for look in looks if len(look["hits"])), default=1)
-    blank = np.zeros((len(claim.items), wide))
+    width = max((len(look["hits"][0]) for look in looks if len(look["hits"])), default=1)
+    blank = np.zeros((len(claim.items), width))
     hits, outcomes = (
         np.stack([np.array(counts) if len(counts) else blank for counts in series], axis=2)
         for series in ([look["hits"] for look in looks], [look["outcomes"] for look in looks])

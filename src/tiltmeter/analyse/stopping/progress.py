@@ -71,11 +71,11 @@ class StoppingProgress:
             return f"Look {number} of {looks} was made, after {answers}; the run goes on."
         if not self.saved_outputs:
             return f"The run came to its last look, look {looks}: all {answers} were asked."
-        saved = f"{self.saved_outputs:,} answers ({100 * self.saved_share:.0f} %)"
+        savings = f"{self.saved_outputs:,} answers ({100 * self.saved_share:.0f} %)"
         about = f", about {self.saved_calls:,} calls" if self.calls > self.outputs else ""
         money = f" and ${self.saved_dollars:,.2f}" if self.saved_dollars >= 0.005 else ""  # a cent
         return (
-            f"The run ended at look {number} of {looks}, after {answers}: {saved} were not "
+            f"The run ended at look {number} of {looks}, after {answers}: {savings} were not "
             f"asked{about}{money}."
         )
 

@@ -76,15 +76,15 @@ def claim_data(store: Store, protocol: Protocol) -> dict[str, Data]:
         place = {k: v for k, v in stratum.items() if k not in ("subject", "annotator")}
         blank = Estimate("", stratum["subject"], stratum["annotator"], "", {}, None, None, "")
         for spec in protocol.measures:
-            read = READERS.get(spec.kind)
-            if read is None or spec.over != over:
+            reader = READERS.get(spec.kind)
+            if reader is None or spec.over != over:
                 continue
             part = replace(table, rows=kept_rows(table.rows, spec.where))
             if spec.attribute != EVERY and spec.attribute not in set(part.rows["attribute"]):
                 continue
             for by in spec.by:
                 for one in each_contrast(protocol, spec):
-                    for condition, contrast, data in read(part, one, by):
+                    for condition, contrast, data in reader(part, one, by):
                         levels = {**place, **condition}
                         row = replace(blank, measure=spec.name, condition=levels, contrast=contrast)
                         by_claim[key_of(row)] = data

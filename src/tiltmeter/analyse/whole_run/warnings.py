@@ -75,16 +75,16 @@ def _texts(
     """
     if none:
         texts = [
-            f"{name} of {thing} ({number} of {labelled[thing, name]})"
-            for (thing, name), number in none.most_common()
+            f"{name} of {noun} ({number} of {labelled[noun, name]})"
+            for (noun, name), number in none.most_common()
         ]
         yield (
             "attributes that do not apply are counted and left out of the divergences: "
             f"{_some(texts)}"
         )
     small = [
-        f"{thing}, {group} ({number})"
-        for (thing, group), number in groups.items()
+        f"{noun}, {group} ({number})"
+        for (noun, group), number in groups.items()
         if number < FEW_OUTPUTS
     ]
     if small:

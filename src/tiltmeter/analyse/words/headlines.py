@@ -124,10 +124,10 @@ def _times(row: Estimate, value: float) -> dict[str, str]:
 
 def _reference(spec: MeasureSpec, row: Estimate) -> str:
     """Formats the null value; unlike other shares not in whole per cent: one in eight is 12.5 %."""
-    signed, null = reading.is_signed(spec, row), spec.null or 0.0
-    if row.unit == "share" and not signed and reading.null_places(spec) > 2:
+    is_signed, null = reading.is_signed(spec, row), spec.null or 0.0
+    if row.unit == "share" and not is_signed and reading.null_places(spec) > 2:
         return f"{100 * null:.3g} %"
-    return amount(null, row.unit, signed)
+    return amount(null, row.unit, is_signed)
 
 
 def amount(value: float | None, unit: str, signed: bool) -> str:

@@ -22,8 +22,8 @@ _NEAR = 1e-9  # sums of rounded probabilities
 
 def fixed_decimals(value: float, places: int, half_even: bool = False) -> str:
     """Formats with fixed decimals and a true minus; rounds halves away from zero, or to even."""
-    how = ROUND_HALF_EVEN if half_even else ROUND_HALF_UP
-    rounded = Decimal(repr(round(value, 12))).quantize(Decimal(1).scaleb(-places), how)
+    rounding = ROUND_HALF_EVEN if half_even else ROUND_HALF_UP
+    rounded = Decimal(repr(round(value, 12))).quantize(Decimal(1).scaleb(-places), rounding)
     text = f"{abs(rounded):,f}"
     return MINUS + text if rounded < 0 else text
 

@@ -102,13 +102,13 @@ def _within_prompts(
     has_several = design.n > 1
     if not has_several.any():
         return None
-    free = np.maximum(design.n - 1, 1.0)
-    spread = shares * (1 - shares) / free if within is None else arguments.counts("within", within)
+    df = np.maximum(design.n - 1, 1.0)
+    spread = shares * (1 - shares) / df if within is None else arguments.counts("within", within)
     scale = np.ones(design.sides)
     if ratio:
         scale = design.by_side(shares * design.n) / design.by_side(design.n)
     parts = (design.weight / scale[design.side]) ** 2 * spread
-    total, squares = float(parts.sum()), float((parts**2 / free).sum())
+    total, squares = float(parts.sum()), float((parts**2 / df).sum())
     return infer(total, total**2 / squares if squares > 0 else 1.0, value, null)
 
 

@@ -66,14 +66,14 @@ def components(
     Owen (2007), Ann. Appl. Stat. 1. NaN if the base of a ratio is 0.
     """
     sums = design.by_side(design.n)
-    pooled = design.by_side(shares * design.n) / sums
-    value = pooled[:, -1] - (pooled[:, 0] if design.sides == 2 else 0.0)
+    mean_share = design.by_side(shares * design.n) / sums
+    value = mean_share[:, -1] - (mean_share[:, 0] if design.sides == 2 else 0.0)
     if ratio:
         with np.errstate(divide="ignore", invalid="ignore"):
-            shares = shares / pooled[:, design.side]
-            value = np.log(pooled[:, 1] / pooled[:, 0])
-        pooled = np.ones_like(pooled)
-    rest = shares - pooled[:, design.side]
+            shares = shares / mean_share[:, design.side]
+            value = np.log(mean_share[:, 1] / mean_share[:, 0])
+        mean_share = np.ones_like(mean_share)
+    rest = shares - mean_share[:, design.side]
     weighted = design.weight * rest
     by_item = design.by_item(design.sign * weighted)
     items = _ratio(design.items) * (by_item**2).sum(axis=1)

@@ -71,8 +71,8 @@ def cohen_kappa(*, gold: Confusion) -> Interval:
     for a good judge (then also read AC1). Source: Cohen (1960), Educ. Psychol. Meas. 20; jackknife:
     Kraemer (1980), Biometrics 36. By hand: [[20, 5], [10, 15]]: p_o .7, p_e .5 → .4.
     """
-    c, k, wide = gold.weighted.shape
-    square = np.zeros((c, wide, wide))
+    c, k, answers = gold.weighted.shape
+    square = np.zeros((c, answers, answers))
     square[:, :k] = gold.weighted
     filled = square[square.sum((1, 2)) > 0]
 
@@ -85,7 +85,7 @@ def cohen_kappa(*, gold: Confusion) -> Interval:
 
     return _jackknife(
         filled.reshape(len(filled), -1),
-        lambda s: parts(s.reshape(*s.shape[:-1], wide, wide)),
+        lambda s: parts(s.reshape(*s.shape[:-1], answers, answers)),
     )
 
 
@@ -209,17 +209,17 @@ def _jackknife(sums: Floats, parts: Callable[[Floats], tuple[Floats, Floats]]) -
         if c < 2:
             return replace(blank, value=value, note="one cluster: no interval")
         omitted, expected = parts(sums.sum(axis=0) - sums)
-        without = np.where(expected > 1e-12, 1 - omitted / expected, np.nan)
+        values = np.where(expected > 1e-12, 1 - omitted / expected, np.nan)
     caution = rates.few_clusters(c)
-    if not np.isfinite(without).all():
-        hangs = replace(blank, value=value, note="a class hangs on one item: no interval")
-        return with_cautions(hangs, caution)
+    if not np.isfinite(values).all():
+        row_without = replace(blank, value=value, note="a class hangs on one item: no interval")
+        return with_cautions(row_without, caution)
     if observed <= 0:
         upper = wilson.wilson_limits(0.0, float(c), t_quantile(UPPER, c - 1.0))[1]
         low, note = max(1 - upper / chance, -1.0), "all agree: limit from the number of clusters"
         row = replace(blank, value=1.0, low=low, high=1.0, se=0.0, note=note)
         return with_cautions(row, caution)
-    variance, df = rates.cluster_variance((without - without.mean()) * (c - 1) / c)
+    variance, df = rates.cluster_variance((values - values.mean()) * (c - 1) / c)
     distance, t = 1 - value, t_quantile(UPPER, df)
     q = t * t * variance / distance
     half = math.sqrt(q * distance + q * q / 4)

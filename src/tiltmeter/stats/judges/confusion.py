@@ -59,8 +59,8 @@ def confusion(
         raise ValueError(
             f"answers: at least 2 and one per class expected, got {wide} for {classes} classes"
         )
-    true, called = _codes("truth", truth, classes), _codes("said", said, wide)
-    arguments.same_shape("said", called, "truth", true)
+    true, said_codes = _codes("truth", truth, classes), _codes("said", said, wide)
+    arguments.same_shape("said", said_codes, "truth", true)
     item = (
         np.arange(true.size) if clusters is None else _codes("clusters", clusters, items or 2**62)
     )
@@ -70,10 +70,10 @@ def confusion(
     size = items or (int(item.max()) + 1 if item.size else 0)
     weight = np.ones(true.size) if weights is None else arguments.counts("weights", weights)
     arguments.same_shape("weights", weight, "truth", true)
-    both_known = (true >= 0) & (called >= 0)
+    both_known = (true >= 0) & (said_codes >= 0)
     if both_known.any() and weight[both_known].min() <= 0:
         raise ValueError("weights: numbers above 0 expected")
-    cell = ((item * classes + true) * wide + called)[both_known]
+    cell = ((item * classes + true) * wide + said_codes)[both_known]
     weight = weight[both_known] / (weight[both_known].mean() if both_known.any() else 1.0)
     cells, shape = size * classes * wide, (size, classes, wide)
     labels = np.bincount(cell, minlength=cells).astype(np.float64).reshape(shape)

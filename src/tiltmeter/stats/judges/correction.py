@@ -236,9 +236,9 @@ def _fieller(frame: Basis, top: Linear, bottom: Linear, common: float, error: Li
     if c < 2:
         return linear_result(frame, error)
     square = t_quantile(0.5 + frame.plain.confidence / 2, frame.df(error)) ** 2
-    together = c / (c - 1) * float(top.influence @ bottom.influence) + common
+    covariance = c / (c - 1) * float(top.influence @ bottom.influence) + common
     a = bottom.value**2 - square * bottom.variance(c)
-    b = top.value * bottom.value - square * together
+    b = top.value * bottom.value - square * covariance
     k = top.value**2 - square * top.variance(c)
     if a <= 0:
         note = "Se + Sp - 1 is not told from 0: the interval is all that is possible"
@@ -270,7 +270,7 @@ def _result(
     )
     is_clipped = abs(value - error.value) > 1e-12
     cut = f"cut from {error.value:.3f}" if is_clipped else None
-    empty = "the judge's errors in gold do not fit what it reports" if low == high else None
+    warning = "the judge's errors in gold do not fit what it reports" if low == high else None
     few = rates.few_clusters(frame.clusters)
     row = replace(
         _blank(frame),
@@ -279,7 +279,7 @@ def _result(
         high=max(high, value),
         df=frame.df(error),
         se=math.sqrt(error.variance(frame.clusters)),
-        note=join_notes(cut, empty, note),
+        note=join_notes(cut, warning, note),
     )
     return Corrected(with_cautions(row, frame.few, few), frame.plain, is_clipped, frame.youden)
 

@@ -46,9 +46,9 @@ def smallest_shift(rejected: RejectionShare, largest: float) -> float | None:
     while high - low > NEAR * high:
         middle = (low + high) / 2
         low, high = (low, middle) if rejected(middle, FIRST_TABLES) >= POWER else (middle, high)
-    around = [min(factor * high, largest) for factor in AROUND]
-    shares = np.maximum.accumulate([rejected(shift, TABLES) for shift in around])
-    return float(np.interp(POWER, shares, around))
+    shifts = [min(factor * high, largest) for factor in AROUND]
+    shares = np.maximum.accumulate([rejected(shift, TABLES) for shift in shifts])
+    return float(np.interp(POWER, shares, shifts))
 
 
 def flip_rejects(d: Floats, level: float) -> NDArray[np.bool_]:

@@ -74,11 +74,11 @@ def largest_change(*, parts: Sequence[ChangedPart], based: bool) -> LargestChang
     )
     sides = [_side_counts(parts, keys, side) for side in (0, 1)]
     groups = range(len(parts[0].first))
-    tested = groups[1:] if based else groups[: 1 if len(groups) == 2 else None]
+    groups_tested = groups[1:] if based else groups[: 1 if len(groups) == 2 else None]
     best: tuple[float, int, int, Floats] | None = None
     highest = np.zeros(len(sides[0][0]))
     count = 0
-    for group in tested:
+    for group in groups_tested:
         others = [0] if based else [other for other in groups if other != group]
         shares = np.stack([_shares(side, [group], others, member) for side in sides])
         change = (shares[1, 0] - shares[1, 1]) - (shares[0, 0] - shares[0, 1])

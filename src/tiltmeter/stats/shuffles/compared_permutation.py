@@ -62,8 +62,8 @@ def score_difference(*, cells: Sequence[ComparedCell], score: Score) -> Compared
     measured = [cell for cell in scores if cell is not None]
     draws = cells[0].shuffles[0].draws if cells and cells[0].shuffles else 0
     if not measured:
-        nothing = not_measured(method, draws, (), "no cell has every prompt in both models")
-        return ComparedScores(None, None, nothing, 0)
+        empty = not_measured(method, draws, (), "no cell has every prompt in both models")
+        return ComparedScores(None, None, empty, 0)
     first, second = (float(np.mean([cell.seen[side] for cell in measured])) for side in (0, 1))
     shuffled = mean_of([cell.drawn for cell in measured])
     sizes = tuple(sum(cell.sizes[side] for cell in measured) for side in (0, 1))
@@ -97,14 +97,14 @@ def _cell_scores(cell: ComparedCell, statistic: Statistic) -> _CellScores | None
     places = _places(coded)
     observed = [cell_of_both.onehot[rows].sum(axis=0, dtype=np.float64)[None, :] for rows in places]
     scores = [statistic(cell_of_both, list(part))[0] for part in (observed[:half], observed[half:])]
-    measured = ~np.isnan(scores[0]) & ~np.isnan(scores[1])
-    if not measured.any():
+    is_measured = ~np.isnan(scores[0]) & ~np.isnan(scores[1])
+    if not is_measured.any():
         return None
     counts = _shuffled_counts(cell_of_both, places, half, cell.shuffles)
-    shuffled = [mean_over(statistic(cell_of_both, list(part))[:, measured]) for part in counts]
+    shuffled = [mean_over(statistic(cell_of_both, list(part))[:, is_measured]) for part in counts]
     sizes = (sum(len(a) for a, _ in pairs), sum(len(b) for _, b in pairs))
     smallest_p = math.prod(smallest_share((len(a), len(b))) for a, b in pairs)
-    first, second = (float(score[measured].mean()) for score in scores)
+    first, second = (float(score[is_measured].mean()) for score in scores)
     return _CellScores((first, second), shuffled[1] - shuffled[0], sizes, smallest_p)
 
 

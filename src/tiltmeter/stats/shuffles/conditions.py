@@ -45,18 +45,18 @@ def tested_condition(
     # what the item adds to the sum where this condition is the tested one
     adds = (conditions * table - table.sum(axis=1, keepdims=True)) / (conditions - 1)
     value = float(adds[:, 0].mean())
-    moving = adds[np.abs(adds).max(axis=1) > TIE]
-    least_p = (2.0 if conditions == 2 else 1.0) / float(conditions) ** len(moving)
-    reach = abs(float(moving[:, 0].sum())) - TIE * float(np.abs(moving).sum())
-    if conditions ** len(moving) <= ENUMERATED:
-        sums = _all_sums(moving)
+    contributions = adds[np.abs(adds).max(axis=1) > TIE]
+    least_p = (2.0 if conditions == 2 else 1.0) / float(conditions) ** len(contributions)
+    reach = abs(float(contributions[:, 0].sum())) - TIE * float(np.abs(contributions).sum())
+    if conditions ** len(contributions) <= ENUMERATED:
+        sums = _all_sums(contributions)
         p = float((np.abs(sums) >= reach).mean())
         method, number, least_p = "tested condition, enumerated", sums.size, min(least_p, 1.0)
     else:
         if generator is None:
             raise ValueError("generator: needed, as there are too many assignments to enumerate")
         number = arguments.draw_count(draws)
-        reached = int((np.abs(_drawn_sums(moving, number, generator)) >= reach).sum())
+        reached = int((np.abs(_drawn_sums(contributions, number, generator)) >= reach).sum())
         p, least_p = monte_carlo_p(exceeding=reached, draws=number), 1 / (1 + number)
         method = "tested condition, sampled"
     return Test(value, p, method, smallest_p=least_p, draws=number, note=left_out)

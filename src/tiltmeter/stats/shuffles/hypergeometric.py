@@ -75,10 +75,10 @@ def _counts(
     # wanted × count, 1 more than there are of the others
     others = np.arange(low + 1, high + 2)[:, None] - count
     weights = -of_others.take(others, mode="clip") - (logs[count] + logs[good - count])
-    below = np.exp(weights - weights.max(axis=1, keepdims=True)).cumsum(axis=1)
-    below = below / below[:, -1:] + np.arange(len(below))[:, None]
+    cumulated = np.exp(weights - weights.max(axis=1, keepdims=True)).cumsum(axis=1)
+    cumulated = cumulated / cumulated[:, -1:] + np.arange(len(cumulated))[:, None]
     uniform = EDGE + (1 - 2 * EDGE) * generator.random(wanted.size)
     counts: Counts = (
-        first + np.searchsorted(below.ravel(), row + uniform, side="right") - row * count.size
+        first + np.searchsorted(cumulated.ravel(), row + uniform, side="right") - row * count.size
     )
     return counts

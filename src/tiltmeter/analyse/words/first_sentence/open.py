@@ -37,7 +37,7 @@ def none(claims: Claims) -> Clause:
     if number > 1:
         all_alike = len(group) == number or is_equal(lead)
         begins = _in_comparisons(claims, "" if all_alike else "farthest apart, ")
-    short = (
+    texts_short = (
         brief_clause(lead, model=len(claims.models) > 1)
         if group == [lead] and number > 1
         else inside
@@ -46,7 +46,7 @@ def none(claims: Claims) -> Clause:
     endings = [f"; {noun} would mostly have been found", f"; {smallest} would mostly show"]
     texts = [
         f"{begins}{variant}{ending}"
-        for variant in (inside, short)
+        for variant in (inside, texts_short)
         for ending in (endings if smallest else [""])
     ]
     fitting = (text for text in texts if number_of_words(text) <= WORDS)
@@ -67,8 +67,8 @@ def _in_comparisons(claims: Claims, apart: str) -> str:
 
 def alone(claims: Claims) -> list[str]:
     """Lists, in one text, the claims that would be significant if each were the only claim."""
-    lone = [facts for facts in claims.tested if _stands_out_alone(facts)]
-    names = [place_name(facts, claims.tested) for facts in lone]
+    facts_alone = [facts for facts in claims.tested if _stands_out_alone(facts)]
+    names = [place_name(facts, claims.tested) for facts in facts_alone]
     if not names or not all(names):
         return []
     return [f"taken alone, {join_names(names)} would stand out"]
@@ -79,10 +79,10 @@ def is_none(claims: Claims) -> bool:
     words = [facts.word for facts in claims.tested]
     alone = [facts for facts in claims.tested if _stands_out_alone(facts)]
     are_few = len(alone) <= max(1.0, 2 * ALPHA * len(words))
-    quiet = words.count(Word.NO_DIFFERENCE)
-    if alone and quiet and are_few and quiet + len(alone) == len(words):
+    number = words.count(Word.NO_DIFFERENCE)
+    if alone and number and are_few and number + len(alone) == len(words):
         return True
-    return bool(words) and quiet == len(words)
+    return bool(words) and number == len(words)
 
 
 def _stands_out_alone(facts: ClaimFacts) -> bool:
@@ -96,9 +96,9 @@ def undecided(claims: Claims) -> Clause:
     lead, number = claims.lead, len(claims.tested)
     text = clause([lead], "plain", whole=False).inside
     reason = next((kind.reason for kind in lead.kinds if kind.reason), "")
-    why = f"; {reason.partition(': ')[2]}" if reason else ""
+    reason_text = f"; {reason.partition(': ')[2]}" if reason else ""
     opening = "" if number < 2 else f"none of {number} comparisons is sure; the clearest: "
-    return Clause(f"undecided: {opening}{text}{why}")
+    return Clause(f"undecided: {opening}{text}{reason_text}")
 
 
 def needed(claims: Claims) -> list[str]:
@@ -233,5 +233,5 @@ def unmeasured(claims: Claims) -> Clause:
     outcomes = lead.row.outcomes
     kind = max(outcomes, key=lambda name: outcomes[name], default="")
     share = outcomes[kind] / sum(outcomes.values()) if kind else 0.0
-    why = f": {numerals.percent(share)} of answers are {kind.replace('_', ' ')}" if kind else ""
-    return Clause(f"nothing could be measured for {lead.model}{why}")
+    reason = f": {numerals.percent(share)} of answers are {kind.replace('_', ' ')}" if kind else ""
+    return Clause(f"nothing could be measured for {lead.model}{reason}")
